@@ -1,0 +1,372 @@
+//! Squares, moves, positions and games as text.
+//!
+//! - A square is a column letter and a row number: `f5`, on the large boards up to `j10`.
+//! - A transcript is moves in a row without passes: `f5d6c3`. Passes may be written (`pa`, `--`)
+//!   and are implied where they are not.
+//! - A position is an OBF line: one character for each playable square in reading order (`X`
+//!   black, `O` white, `-` empty), then the side to move, then optional `move:score` pairs.
+//!   On 8x8 this is the format of the FFO test files.
+//! - A diagram is the board as rows of characters, for people.
+
+use std::fmt::Write as _;
+
+use super::board::{Board, Colour, Position};
+use super::geometry::{Geometry, Layout, Square, Word};
+
+/// What is wrong with a piece of notation. Offsets count bytes from 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotationError {
+    /// The text at `offset` is no square of the board.
+    NoSquare {
+        /// Where the offending text starts.
+        offset: usize,
+        /// The offending text.
+        text: Box<str>,
+        /// The board's columns and rows.
+        width: usize,
+    },
+    /// The move at `offset` is not legal there.
+    IllegalMove {
+        /// Where the offending move starts.
+        offset: usize,
+        /// The move as written.
+        text: Box<str>,
+        /// The legal moves, separated by blanks; empty when the game is over.
+        legal: Box<str>,
+    },
+    /// A pass at `offset` where the side to move has a move.
+    IllegalPass {
+        /// Where the pass is written.
+        offset: usize,
+    },
+    /// A position does not have one character for each playable square.
+    WrongLength {
+        /// Characters found.
+        found: usize,
+        /// Characters wanted.
+        wanted: usize,
+    },
+    /// A character of a position is none of `X`, `O`, `-` and their common variants.
+    NoDisc {
+        /// Where it stands.
+        offset: usize,
+        /// The character.
+        found: char,
+    },
+    /// A position does not say who is to move.
+    NoSide {
+        /// What stands in its place.
+        found: Box<str>,
+    },
+    /// A `move:score` pair of an OBF line is malformed.
+    NoScore {
+        /// The pair as written.
+        text: Box<str>,
+    },
+}
+
+impl std::fmt::Display for NotationError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotationError::NoSquare { offset, text, width } => {
+                let last = (b'a' + *width as u8 - 1) as char;
+                write!(
+                    f,
+                    "`{text}` at offset {offset} is no square of this board (columns a to {last}, rows 1 to {width}, holes excluded)"
+                )
+            }
+            NotationError::IllegalMove { offset, text, legal } if legal.is_empty() => {
+                write!(f, "move `{text}` at offset {offset} comes after the end of the game")
+            }
+            NotationError::IllegalMove { offset, text, legal } => {
+                write!(f, "move `{text}` at offset {offset} is not legal; legal: {legal}")
+            }
+            NotationError::IllegalPass { offset } => {
+                write!(f, "pass at offset {offset}, but the side to move has a move")
+            }
+            NotationError::WrongLength { found, wanted } => {
+                write!(f, "a position of this board has {wanted} characters, found {found}")
+            }
+            NotationError::NoDisc { offset, found } => write!(
+                f,
+                "`{found}` at offset {offset} is no square's content; allowed: X (black), O (white), - (empty)"
+            ),
+            NotationError::NoSide { found } => {
+                write!(f, "side to move is `{found}`; allowed: X (black), O (white)")
+            }
+            NotationError::NoScore { text } => {
+                write!(f, "`{text}` is no `move:score` pair, such as `f5:+4`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NotationError {}
+
+impl Layout {
+    /// The name of a square, such as `f5`.
+    pub fn square_name(&self, square: Square) -> String {
+        let cell = self.cell_of[square.index()] as usize;
+        let column = (b'a' + (cell % self.width) as u8) as char;
+        format!("{column}{}", cell / self.width + 1)
+    }
+
+    /// The square of a name, in either case; `None` if the board has none of that name.
+    pub fn parse_square(&self, name: &str) -> Option<Square> {
+        let (square, rest) = self.split_square(name)?;
+        rest.is_empty().then_some(square)
+    }
+
+    /// The square at the beginning of `text`, and what follows it.
+    fn split_square<'a>(&self, text: &'a str) -> Option<(Square, &'a str)> {
+        let letter = text.chars().next().filter(char::is_ascii_alphabetic)?;
+        let column = (letter.to_ascii_lowercase() as u8 - b'a') as usize;
+        let digits = text[1..].bytes().take(2).take_while(u8::is_ascii_digit).count();
+        // A second digit belongs to the row only where the board has that many rows.
+        for digits in (1..=digits).rev() {
+            let row: usize = text[1..1 + digits].parse().ok()?;
+            if column < self.width && (1..=self.width).contains(&row) {
+                let cell = ((row - 1) * self.width + column) as u8;
+                let square = self.cell_of.iter().position(|&c| c == cell)?;
+                return Some((Square(square as u8), &text[1 + digits..]));
+            }
+        }
+        None
+    }
+}
+
+/// The name of a square of shape `G`, such as `f5`.
+pub fn square_name<G: Geometry>(square: Square) -> String {
+    G::SHAPE.layout().square_name(square)
+}
+
+/// The square of shape `G` with a name such as `f5`, in either case.
+pub fn parse_square<G: Geometry>(name: &str) -> Option<Square> {
+    G::SHAPE.layout().parse_square(name)
+}
+
+/// A sequence of moves as a transcript, without passes.
+pub fn transcript<G: Geometry>(moves: impl IntoIterator<Item = Square>) -> String {
+    moves.into_iter().map(square_name::<G>).collect()
+}
+
+fn legal_names<G: Geometry>(board: Board<G>) -> Box<str> {
+    let names: Vec<_> = board.legal().map(square_name::<G>).collect();
+    names.join(" ").into()
+}
+
+/// The moves of a transcript that starts at `position`, and the position it leads to.
+///
+/// Passes are implied; written ones (`pa`, `pass`, `--`, `@@`) are checked. Blanks, commas and
+/// move numbers' dots are not part of the notation and are refused.
+///
+/// # Errors
+///
+/// The first text that is no square, no legal move, or an unfounded pass.
+pub fn parse_transcript<G: Geometry>(
+    text: &str,
+    position: Position<G>,
+) -> Result<(Vec<Square>, Position<G>), NotationError> {
+    let layout = G::SHAPE.layout();
+    let mut position = position.settled();
+    let mut moves = Vec::new();
+    let mut rest = text.trim();
+    let start = text.len() - text.trim_start().len();
+    let total = rest.len();
+    // A pass that the rules force was already taken by `settled`; a written one then only has
+    // to stand where that happened.
+    let mut passed = false;
+    while !rest.is_empty() {
+        let offset = start + total - rest.len();
+        if let Some(after) = strip_pass(rest) {
+            if !passed {
+                return Err(NotationError::IllegalPass { offset });
+            }
+            passed = false;
+            rest = after;
+            continue;
+        }
+        let word = || rest.chars().take(3).collect::<String>().into();
+        let (square, after) = layout.split_square(rest).ok_or_else(|| NotationError::NoSquare {
+            offset,
+            text: word(),
+            width: layout.width,
+        })?;
+        let next = position.play(square).ok_or_else(|| NotationError::IllegalMove {
+            offset,
+            text: layout.square_name(square).into(),
+            legal: legal_names(position.board),
+        })?;
+        position = next.settled();
+        passed = position.side != next.side;
+        moves.push(square);
+        rest = after;
+    }
+    Ok((moves, position))
+}
+
+fn strip_pass(text: &str) -> Option<&str> {
+    ["pass", "pa", "--", "@@"].into_iter().find_map(|pass| {
+        let head = text.get(..pass.len())?;
+        head.eq_ignore_ascii_case(pass).then(|| &text[pass.len()..])
+    })
+}
+
+fn parse_side(text: &str) -> Result<Colour, NotationError> {
+    match text {
+        "X" | "x" | "*" | "B" | "b" => Ok(Colour::Black),
+        "O" | "o" | "0" | "W" | "w" => Ok(Colour::White),
+        other => Err(NotationError::NoSide { found: other.into() }),
+    }
+}
+
+/// A line of an OBF file: a position, and scores for some of its moves from the view of the
+/// side to move.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObfLine<G: Geometry> {
+    /// The position.
+    pub position: Position<G>,
+    /// Moves (`None` for a pass) with their stated scores in discs, in the line's order.
+    pub scores: Vec<(Option<Square>, i32)>,
+}
+
+impl<G: Geometry> ObfLine<G> {
+    /// The best score that the line states, in discs for the side to move.
+    pub fn best(&self) -> Option<i32> {
+        self.scores.iter().map(|&(_, score)| score).max()
+    }
+}
+
+/// Parses a position written as an OBF line.
+///
+/// Entries such as `--:-127`, which some files use as padding, are skipped.
+///
+/// # Errors
+///
+/// What part of the line is wrong, with its offset.
+pub fn parse_obf<G: Geometry>(line: &str) -> Result<ObfLine<G>, NotationError> {
+    let mut fields = line.split(';');
+    let head = fields.next().unwrap_or_default();
+    let mut words = head.split_whitespace();
+    let squares = words.next().unwrap_or_default();
+    // The side may be glued to the board, as some tools write it.
+    let count = squares.chars().count();
+    let (squares, side) = match words.next() {
+        Some(side) => (squares, side),
+        None if count == G::SQUARES + 1 && squares.is_ascii() => squares.split_at(G::SQUARES),
+        None => (squares, ""),
+    };
+    let found = squares.chars().count();
+    if found != G::SQUARES {
+        return Err(NotationError::WrongLength { found, wanted: G::SQUARES });
+    }
+    let (mut black, mut white) = (G::Word::ZERO, G::Word::ZERO);
+    for (index, (offset, character)) in squares.char_indices().enumerate() {
+        let mask = G::mask(Square(index as u8));
+        match character {
+            'X' | 'x' | '*' | 'B' | 'b' => black |= mask,
+            'O' | 'o' | '0' | 'W' | 'w' => white |= mask,
+            '-' | '.' | '_' => {}
+            found => return Err(NotationError::NoDisc { offset, found }),
+        }
+    }
+    let side = parse_side(side)?;
+    let board = match side {
+        Colour::Black => Board { mine: black, theirs: white },
+        Colour::White => Board { mine: white, theirs: black },
+    };
+    if let Some(extra) = words.next() {
+        return Err(NotationError::NoSide { found: format!("{} {extra}", side_mark(side)).into() });
+    }
+    let mut scores = Vec::new();
+    for field in fields {
+        let field = field.trim();
+        if field.is_empty() || field.starts_with('%') {
+            continue;
+        }
+        scores.extend(parse_score::<G>(field)?);
+    }
+    Ok(ObfLine { position: Position { board, side }, scores })
+}
+
+fn parse_score<G: Geometry>(field: &str) -> Result<Option<(Option<Square>, i32)>, NotationError> {
+    let malformed = || NotationError::NoScore { text: field.into() };
+    let (name, score) = field.split_once(':').ok_or_else(malformed)?;
+    let score: i32 = score.trim().parse().map_err(|_| malformed())?;
+    if score.unsigned_abs() as usize > G::SQUARES {
+        return if name.trim() == "--" { Ok(None) } else { Err(malformed()) };
+    }
+    match name.trim() {
+        pass if strip_pass(pass) == Some("") => Ok(Some((None, score))),
+        name => {
+            let square = parse_square::<G>(name).ok_or_else(malformed)?;
+            Ok(Some((Some(square), score)))
+        }
+    }
+}
+
+fn side_mark(side: Colour) -> char {
+    match side {
+        Colour::Black => 'X',
+        Colour::White => 'O',
+    }
+}
+
+/// A position as an OBF line without scores: squares in reading order, a blank, the side.
+pub fn obf<G: Geometry>(position: Position<G>) -> String {
+    let black_view = position.black_view();
+    let mut line: String = (0..G::SQUARES)
+        .map(|index| {
+            let mask = G::mask(Square(index as u8));
+            if !(black_view.mine & mask).is_zero() {
+                'X'
+            } else if !(black_view.theirs & mask).is_zero() {
+                'O'
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    line.push(' ');
+    line.push(side_mark(position.side));
+    line
+}
+
+/// A position as rows of characters with column letters and row numbers: `X` black, `O`
+/// white, `-` empty, `.` empty and legal for the side to move, a blank where there is no square.
+pub fn diagram<G: Geometry>(position: Position<G>) -> String {
+    let layout = G::SHAPE.layout();
+    let legal = position.board.legal();
+    let line = obf(position);
+    let marks = line.as_bytes();
+    let mut text = String::from("  ");
+    for column in 0..layout.width {
+        let _ = write!(text, " {}", (b'a' + column as u8) as char);
+    }
+    for row in 0..layout.width {
+        let _ = write!(text, "\n{:2}", row + 1);
+        for column in 0..layout.width {
+            let cell = (row * layout.width + column) as u8;
+            let mark = match layout.cell_of.iter().position(|&c| c == cell) {
+                None => ' ',
+                Some(index) if legal.contains(Square(index as u8)) => '.',
+                Some(index) => marks[index] as char,
+            };
+            let _ = write!(text, " {mark}");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+impl<G: Geometry> std::fmt::Debug for Board<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&obf(Position { board: *self, side: Colour::Black }))
+    }
+}
+
+impl<G: Geometry> std::fmt::Debug for Position<G> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&obf(*self))
+    }
+}

@@ -1,0 +1,88 @@
+//! What a finished game is worth.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What the players strive for.
+///
+/// The goal changes the sign of a final score and nothing else: moves, passes and the end of
+/// the game are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Goal {
+    /// The most discs win: Othello.
+    #[default]
+    Most,
+    /// The fewest discs win: reversed Othello.
+    Fewest,
+}
+
+impl Goal {
+    /// A disc difference as seen by this goal: kept for [`Goal::Most`], negated for
+    /// [`Goal::Fewest`].
+    #[inline(always)]
+    pub fn apply(self, difference: i32) -> i32 {
+        match self {
+            Goal::Most => difference,
+            Goal::Fewest => -difference,
+        }
+    }
+
+    /// The name that configurations and the command line use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Goal::Most => "most",
+            Goal::Fewest => "fewest",
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Goal {
+    type Err = UnknownGoal;
+
+    fn from_str(name: &str) -> Result<Goal, UnknownGoal> {
+        [Goal::Most, Goal::Fewest]
+            .into_iter()
+            .find(|goal| goal.name() == name)
+            .ok_or(UnknownGoal)
+    }
+}
+
+/// A name that is no goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownGoal;
+
+impl fmt::Display for UnknownGoal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown goal; allowed: most, fewest")
+    }
+}
+
+impl std::error::Error for UnknownGoal {}
+
+/// How the empty squares of a finished game count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ScoreRule {
+    /// The winner gets them: the convention of FFO and WTHOR, and of this program.
+    #[default]
+    EmptiesToWinner,
+    /// Nobody gets them: some papers count this way.
+    DiscsOnly,
+}
+
+impl ScoreRule {
+    /// The disc difference `mine - theirs` of a finished game under this rule.
+    #[inline(always)]
+    pub fn difference(self, mine: u32, theirs: u32, empties: u32) -> i32 {
+        let difference = mine as i32 - theirs as i32;
+        match self {
+            ScoreRule::EmptiesToWinner => difference + difference.signum() * empties as i32,
+            ScoreRule::DiscsOnly => difference,
+        }
+    }
+}
