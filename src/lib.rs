@@ -10,7 +10,15 @@
 //! | 2 | [`search`], [`net`] | tree search; networks. Neither knows the other |
 //! | 3 | [`store`] | run directories, checkpoints, game files |
 //! | 4 | [`train`], [`arena`] | self-play, replay and learning; matches and ratings |
-//! | 5 | [`pipeline`], [`telemetry`], [`config`] | one training run |
+//! | 5 | `pipeline`, `telemetry`, `config` | one training run |
 //! | 6 | [`cli`] | the subcommands |
 
+pub mod arena;
+pub mod cli;
+pub mod eval;
 pub mod game;
+pub mod net;
+pub mod protocol;
+pub mod search;
+pub mod store;
+pub mod train;

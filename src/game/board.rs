@@ -136,10 +136,7 @@ impl<G: Geometry> Board<G> {
     /// The board after a move at `square` that turns `flips`, seen by the opponent.
     #[inline(always)]
     pub fn after(self, square: Square, flips: SquareSet<G>) -> Board<G> {
-        Board {
-            mine: self.theirs ^ flips.0,
-            theirs: self.mine | flips.0 | G::mask(square),
-        }
+        Board { mine: self.theirs ^ flips.0, theirs: self.mine | flips.0 | G::mask(square) }
     }
 
     /// The same discs with the other side to move.
@@ -197,8 +194,7 @@ impl<G: Geometry> Board<G> {
 
     /// Whether `mine` and `theirs` are disjoint and playable.
     pub fn is_valid(self) -> bool {
-        (self.mine & self.theirs).is_zero()
-            && ((self.mine | self.theirs) & !G::PLAYABLE).is_zero()
+        (self.mine & self.theirs).is_zero() && ((self.mine | self.theirs) & !G::PLAYABLE).is_zero()
     }
 }
 

@@ -109,9 +109,7 @@ impl Square {
 ///
 /// Implementors give the bounding box, the stride, the holes and the start position; the
 /// tables follow from them at compile time.
-pub trait Geometry:
-    Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug + 'static
-{
+pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug + 'static {
     /// The word that a set of squares fits into.
     type Word: Word;
     /// The same shape as a run-time value.

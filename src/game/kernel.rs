@@ -49,11 +49,7 @@ fn flips_one_way<G: Geometry, const UP: bool>(
     by: usize,
 ) -> G::Word {
     let run = run::<G, UP>(at, through, by);
-    if (shift::<_, UP>(run, by) & mine).is_zero() {
-        G::Word::ZERO
-    } else {
-        run
-    }
+    if (shift::<_, UP>(run, by) & mine).is_zero() { G::Word::ZERO } else { run }
 }
 
 #[inline(always)]

@@ -139,10 +139,8 @@ impl GameRecord {
             if !made.policy.is_empty() && made.policy.len() != position.board.legal().len() {
                 return Err(RecordError::BadPolicy { index });
             }
-            position = position
-                .play(made.square)
-                .ok_or(RecordError::IllegalMove { index })?
-                .settled();
+            position =
+                position.play(made.square).ok_or(RecordError::IllegalMove { index })?.settled();
         }
         positions.push(position);
         if !self.resigned {

@@ -46,10 +46,7 @@ impl FromStr for Goal {
     type Err = UnknownGoal;
 
     fn from_str(name: &str) -> Result<Goal, UnknownGoal> {
-        [Goal::Most, Goal::Fewest]
-            .into_iter()
-            .find(|goal| goal.name() == name)
-            .ok_or(UnknownGoal)
+        [Goal::Most, Goal::Fewest].into_iter().find(|goal| goal.name() == name).ok_or(UnknownGoal)
     }
 }
 

@@ -47,7 +47,9 @@ impl Symmetry {
 
     /// Where a set of squares goes.
     pub fn set<G: Geometry>(self, set: SquareSet<G>) -> SquareSet<G> {
-        SquareSet(set.fold(G::Word::ZERO, |image, square| image | G::mask(self.square::<G>(square))))
+        SquareSet(
+            set.fold(G::Word::ZERO, |image, square| image | G::mask(self.square::<G>(square))),
+        )
     }
 
     /// Where a board goes.

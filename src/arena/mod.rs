@@ -1,0 +1,1 @@
+//! Matches between players of any kind, and their ratings.

@@ -1,0 +1,35 @@
+//! The command line: one file per subcommand, each thin.
+//!
+//! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
+//! 1 a negative answer, 2 an error.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Learns Othello by playing against itself, and measures what it has learnt.
+#[derive(Parser, Debug)]
+#[command(name = "outflank", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {}
+
+/// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {}
+}

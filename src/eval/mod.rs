@@ -1,0 +1,1 @@
+//! Estimates of the final disc difference, without search.

@@ -1,0 +1,1 @@
+//! Networks: the tower, its inference copies, and the optimiser. Knows no search.

@@ -1,0 +1,1 @@
+//! Line protocols that let other programs play against this one, and the reverse.

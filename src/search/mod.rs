@@ -1,0 +1,1 @@
+//! Tree search: alpha-beta, the exact solver, and Monte Carlo tree search. Knows no network.

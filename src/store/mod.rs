@@ -1,0 +1,1 @@
+//! Bytes that outlive the process: run directories, checkpoints, game files, streams. No tensors.

@@ -1,0 +1,1 @@
+//! Learning from self-play: actors, the replay window, and the learner.
