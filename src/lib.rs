@@ -14,6 +14,7 @@
 //! | 6 | [`cli`] | the subcommands |
 
 pub mod arena;
+pub mod choices;
 pub mod cli;
 pub mod eval;
 pub mod game;

@@ -1,1 +1,3 @@
 //! Tree search: alpha-beta, the exact solver, and Monte Carlo tree search. Knows no network.
+
+pub mod mcts;

@@ -1,0 +1,91 @@
+//! The settings of a network and of its inference copies.
+
+use crate::choices::choices;
+
+choices! {
+    /// The kind of trunk that a net has.
+    pub enum Tower {
+        /// Residual blocks of two 3x3 convolutions.
+        #[default]
+        Resnet = "resnet",
+        /// Four convolutions and two fully connected layers over one plane (Fu and Xu).
+        Paper = "paper",
+    }
+}
+
+/// What a net is made of.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TowerOptions {
+    /// The kind of trunk.
+    pub tower: Tower,
+    /// Residual blocks of a `resnet`; at least 1.
+    pub blocks: u32,
+    /// Channels of each convolution; at least 1.
+    pub channels: u32,
+    /// Whether some blocks of a `resnet` see averages over the whole board.
+    pub global_pooling: bool,
+    /// Whether the net also foretells the final disc difference.
+    pub score_head: bool,
+    /// Whether the net also foretells the final owner of each square.
+    pub owner_head: bool,
+    /// Share of the `paper` tower's hidden units that a training step drops, 0 to below 1.
+    pub dropout: f64,
+}
+
+impl Default for TowerOptions {
+    fn default() -> TowerOptions {
+        TowerOptions {
+            tower: Tower::Resnet,
+            blocks: 4,
+            channels: 32,
+            global_pooling: true,
+            score_head: true,
+            owner_head: true,
+            dropout: 0.0,
+        }
+    }
+}
+
+/// The copy of a net that plays.
+pub mod inference {
+    use super::choices;
+
+    choices! {
+        /// The code that computes a net's outputs for play.
+        pub enum BackendKind {
+            /// The fastest one that the machine and the net allow.
+            #[default]
+            Auto = "auto",
+            /// libtorch, operator by operator.
+            Eager = "eager",
+            /// libtorch's fused convolutions.
+            Fused = "fused",
+            /// The kernel of this program for processors with matrix tiles.
+            Amx = "amx",
+        }
+    }
+
+    choices! {
+        /// The number format of weights and activations in play.
+        pub enum Precision {
+            /// The fastest one that the device has.
+            #[default]
+            Auto = "auto",
+            /// 32-bit floats.
+            F32 = "f32",
+            /// 16-bit brain floats.
+            Bf16 = "bf16",
+            /// 16-bit floats; a GPU only.
+            F16 = "f16",
+        }
+    }
+
+    /// How a net is computed in play.
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+    pub struct Options {
+        /// The code that computes it.
+        pub backend: BackendKind,
+        /// Its number format.
+        pub precision: Precision,
+    }
+}

@@ -1,0 +1,75 @@
+//! The settings of a tree search.
+
+use crate::choices::choices;
+
+choices! {
+    /// How the root divides its simulations among the moves.
+    pub enum Root {
+        /// PUCT at the root as everywhere below it, with Dirichlet noise in self-play.
+        #[default]
+        Puct = "puct",
+        /// Gumbel samples of the moves, narrowed by sequential halving (Danihelka et al. 2022).
+        Gumbel = "gumbel",
+    }
+}
+
+/// How a tree search spends its simulations.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Options {
+    /// How the root divides its simulations.
+    pub root: Root,
+    /// Simulations of a full search; at least 1.
+    pub simulations: u32,
+    /// Weight of the prior against the value in PUCT; at least 0.
+    pub c_puct: f32,
+    /// How much worse than its parent an unvisited move is taken to be, in units of value,
+    /// times the root of the visited priors' sum; 0 to 2.
+    pub fpu_reduction: f32,
+    /// The Dirichlet noise's parameters sum to this over a position's legal moves, so that the
+    /// noise is as spiky with many moves as with few; above 0.
+    pub dirichlet_total: f32,
+    /// The noise's share in the root's priors, 0 to 1; 0 switches it off.
+    pub dirichlet_share: f32,
+    /// A move is drawn with probability proportional to visits^(1/temperature); 0 picks the
+    /// most visited.
+    pub temperature: f32,
+    /// How many moves from the start of the game, counted in plies, `temperature` holds for.
+    pub temperature_plies: u32,
+    /// The temperature of the later moves.
+    pub temperature_late: f32,
+    /// Whether the subtree of the move that was played is kept for the next search.
+    pub tree_reuse: bool,
+    /// How many moves the Gumbel root starts with; at least 1.
+    pub gumbel_considered: u32,
+    /// The visits that are added to the most visited move's when the Gumbel root scales values.
+    pub gumbel_c_visit: f32,
+    /// The scale of a value against a logit at the Gumbel root.
+    pub gumbel_c_scale: f32,
+    /// Positions with at most this many empty squares are solved exactly; 0 switches it off.
+    pub solve_empties: u32,
+    /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
+    /// the value.
+    pub score_weight: f32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            root: Root::Puct,
+            simulations: 64,
+            c_puct: 1.5,
+            fpu_reduction: 0.2,
+            dirichlet_total: 10.0,
+            dirichlet_share: 0.25,
+            temperature: 1.0,
+            temperature_plies: 12,
+            temperature_late: 0.0,
+            tree_reuse: true,
+            gumbel_considered: 16,
+            gumbel_c_visit: 50.0,
+            gumbel_c_scale: 1.0,
+            solve_empties: 10,
+            score_weight: 0.1,
+        }
+    }
+}
