@@ -3,3 +3,6 @@
 mod options;
 
 pub use options::{learner, replay, selfplay};
+
+pub mod game;
+pub mod seeds;

@@ -1,5 +1,16 @@
-//! Monte Carlo tree search over a policy and value that somebody else computes.
+//! Monte Carlo tree search guided by somebody else's estimates.
+//!
+//! The search owns no threads and no tensors. [`Search::gather`] says which position it wants
+//! to know about, [`Search::apply`] takes the answer; who answers, and how many searches share
+//! one batch, is the caller's affair. So the same code serves self-play (a batch over many
+//! games), play (a batch over one tree) and tests (a table as the network).
 
-mod options;
+pub mod gumbel;
+pub mod options;
+mod search;
+mod select;
+mod tree;
 
 pub use options::{Options, Root};
+pub use search::{Mode, Search};
+pub use tree::{Answer, Gathered, MoveStats, Ticket, Tree};

@@ -13,6 +13,17 @@ choices! {
     }
 }
 
+choices! {
+    /// What an unvisited move is taken to be worth.
+    pub enum FirstPlay {
+        /// The mean of its parent, less `fpu_reduction`.
+        #[default]
+        Parent = "parent",
+        /// Zero, as in the paper of Fu and Xu.
+        Zero = "zero",
+    }
+}
+
 /// How a tree search spends its simulations.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Options {
@@ -22,6 +33,8 @@ pub struct Options {
     pub simulations: u32,
     /// Weight of the prior against the value in PUCT; at least 0.
     pub c_puct: f32,
+    /// What an unvisited move is taken to be worth.
+    pub first_play: FirstPlay,
     /// How much worse than its parent an unvisited move is taken to be, in units of value,
     /// times the root of the visited priors' sum; 0 to 2.
     pub fpu_reduction: f32,
@@ -58,6 +71,7 @@ impl Default for Options {
             root: Root::Puct,
             simulations: 64,
             c_puct: 1.5,
+            first_play: FirstPlay::Parent,
             fpu_reduction: 0.2,
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,

@@ -1,0 +1,39 @@
+//! Random streams that need no saving.
+//!
+//! Every stream is named by the run's seed and a counter that the run keeps anyway: the number
+//! of a game, or of a learning step. A resumed run continues its counters, and with them
+//! exactly the streams that it would have used without the interruption.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The random generator of training.
+pub type Random = Xoshiro256PlusPlus;
+
+/// What a stream is for, so that no two uses share one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Openings, noise and temperature of one game.
+    Game = 1,
+    /// Samples and symmetries of one learning step.
+    Batch = 2,
+    /// Openings and play of one evaluation match.
+    Match = 3,
+}
+
+/// The stream of a run's `seed` for the `number`-th use of a purpose.
+pub fn stream(seed: u64, purpose: Purpose, number: u64) -> Random {
+    let mixed = [seed, purpose as u64, number]
+        .into_iter()
+        .fold(0x9E37_79B9_7F4A_7C15u64, |state, part| mix(state ^ mix(part)));
+    Random::seed_from_u64(mixed)
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ value >> 31
+}
