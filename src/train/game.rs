@@ -51,6 +51,14 @@ pub struct Work {
     pub searches: u64,
 }
 
+impl std::ops::AddAssign for Work {
+    fn add_assign(&mut self, other: Work) {
+        self.simulations += other.simulations;
+        self.evaluations += other.evaluations;
+        self.searches += other.searches;
+    }
+}
+
 enum Phase {
     /// This many opening moves are still to be made.
     Opening(u32),
@@ -86,11 +94,20 @@ impl<G: Geometry> Game<G> {
         Game::with_search(rules, search, id, version, simulations)
     }
 
-    /// Ends this game and starts another in its place, keeping the allocations of the tree.
-    pub fn restart(self, rules: &Rules, id: u64, version: u32, simulations: u32) -> Game<G> {
-        let mut search = self.search;
+    /// Starts another game in the place of this one, keeping the allocations of the tree, and
+    /// returns the record of this one.
+    pub fn restart(
+        &mut self,
+        rules: &Rules,
+        id: u64,
+        version: u32,
+        simulations: u32,
+    ) -> GameRecord {
+        let spare = Search::new(rules.goal, &rules.search);
+        let mut search = std::mem::replace(&mut self.search, spare);
         search.forget();
-        Game::with_search(rules, search, id, version, simulations)
+        let next = Game::with_search(rules, search, id, version, simulations);
+        std::mem::replace(self, next).record
     }
 
     fn with_search(
@@ -130,11 +147,6 @@ impl<G: Geometry> Game<G> {
             simulations,
             work: Work::default(),
         }
-    }
-
-    /// The record; complete once the game has said that it is finished.
-    pub fn record(&self) -> &GameRecord {
-        &self.record
     }
 
     /// Plays on until the net's answer is needed or the game is over.

@@ -1,0 +1,289 @@
+//! The replay window: the newest positions, compact, sampled uniformly.
+//!
+//! Positions of a game lie next to each other in one ring, their policies in a ring of bytes,
+//! and the final owners of the squares once for each game. Whole games enter and leave, so
+//! the three rings move together. On 8x8 a position takes 32 bytes, its policy one byte for
+//! each legal move (about 10), and its share of the game's end some 1 byte.
+//!
+//! Invariant: `positions` is the concatenation of the games' positions, oldest first, and
+//! `policies` that of the positions' policies.
+
+use std::collections::VecDeque;
+
+use rand::{Rng, RngExt};
+
+use super::options::replay::Options;
+use crate::game::record::{GameRecord, RecordError};
+use crate::game::{Board, Colour, Geometry, Symmetry, Word};
+use crate::net::encode::Input;
+
+/// How many positions the window may hold once `made` were made in all.
+///
+/// Everything up to `growth_start`, then a power of the positions made (KataGo's method
+/// notes give 0.65 for the exponent), and never more than `max_positions`.
+pub fn window(options: &Options, made: u64) -> u64 {
+    let start = options.growth_start.max(1) as f64;
+    let grown = if made as f64 <= start {
+        made as f64
+    } else {
+        start * (made as f64 / start).powf(options.growth_exponent)
+    };
+    (grown as u64).clamp(options.min_positions.min(options.max_positions), options.max_positions)
+}
+
+struct Stored<G: Geometry> {
+    board: Board<G>,
+    /// Where the policy starts, counted in bytes since the run began, modulo 2^32.
+    policy_start: u32,
+    /// The number of the game, counted since the window was made, modulo 2^32.
+    game: u32,
+    /// The search's value for the side to move, in 1/32767.
+    value: i16,
+    /// The final score for the side to move: exact where known, else the game's.
+    score: i8,
+    /// Weights of the policy; 0 where none is to be learnt.
+    policy_len: u8,
+    side: Colour,
+}
+
+struct Ending<G: Geometry> {
+    black: G::Word,
+    white: G::Word,
+    positions: u16,
+    policy_bytes: u16,
+    resigned: bool,
+}
+
+/// The window over positions of shape `G`.
+pub struct Replay<G: Geometry> {
+    positions: VecDeque<Stored<G>>,
+    policies: VecDeque<u8>,
+    games: VecDeque<Ending<G>>,
+    /// Games and policy bytes that have left, modulo 2^32.
+    gone_games: u32,
+    gone_bytes: u32,
+    /// Positions ever added.
+    made: u64,
+    options: Options,
+    /// Scratch for [`Replay::sample`].
+    order: Vec<usize>,
+}
+
+/// A batch of training samples as flat arrays, one row for each sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// The positions, each already turned by its symmetry.
+    pub inputs: Vec<Input>,
+    /// Probabilities over all squares, rows of `squares`; all zero where there is no target.
+    pub policy: Vec<f32>,
+    /// Whether there is a policy target, 1 or 0.
+    pub has_policy: Vec<f32>,
+    /// The outcome for the side to move mixed with the search's value, -1 to 1.
+    pub value: Vec<f32>,
+    /// The final disc difference for the side to move over the number of squares.
+    pub score: Vec<f32>,
+    /// The final owner of each square, rows of `squares`: 1 mine, -1 theirs, 0 nobody's.
+    pub owner: Vec<f32>,
+    /// Whether score and owner are known, 1 or 0: not after a resignation.
+    pub has_ending: Vec<f32>,
+    /// The mean age of the samples, in positions made since each was.
+    pub mean_age: f64,
+}
+
+impl<G: Geometry> Replay<G> {
+    /// An empty window.
+    pub fn new(options: &Options) -> Replay<G> {
+        let capacity = options.max_positions as usize + 2 * G::SQUARES;
+        Replay {
+            positions: VecDeque::with_capacity(capacity),
+            policies: VecDeque::with_capacity(capacity * 10),
+            games: VecDeque::with_capacity(capacity / (G::SQUARES / 2)),
+            gone_games: 0,
+            gone_bytes: 0,
+            made: 0,
+            options: options.clone(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Positions in the window.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether the window holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Positions ever added.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Says that `made` positions were added before this window was filled, as after a resume.
+    pub fn set_made(&mut self, made: u64) {
+        self.made = made;
+    }
+
+    /// Bytes that the window takes, spare capacity included.
+    pub fn bytes(&self) -> usize {
+        self.positions.capacity() * size_of::<Stored<G>>()
+            + self.policies.capacity()
+            + self.games.capacity() * size_of::<Ending<G>>()
+    }
+
+    /// Adds a game's positions and drops the oldest games beyond the window. Returns how many
+    /// positions were added: those after the opening moves.
+    ///
+    /// # Errors
+    ///
+    /// The record breaks the rules; nothing is added.
+    pub fn add(&mut self, record: &GameRecord) -> Result<usize, RecordError> {
+        let history = record.positions::<G>()?;
+        let Some(last) = history.last() else { return Ok(0) };
+        let ending = last.black_view();
+        let number = self.gone_games.wrapping_add(self.games.len() as u32);
+        let (mut positions, mut bytes) = (0u16, 0u16);
+        let skipped = record.opening_moves as usize;
+        for (position, made) in history.iter().zip(&record.moves).skip(skipped) {
+            let outcome = match position.side {
+                Colour::Black => record.score,
+                Colour::White => -record.score,
+            };
+            let policy_len = made.policy.len() as u8;
+            self.positions.push_back(Stored {
+                board: position.board,
+                policy_start: self.gone_bytes.wrapping_add(self.policies.len() as u32),
+                game: number,
+                value: (made.value.clamp(-1.0, 1.0) * i16::MAX as f32) as i16,
+                score: made.exact.unwrap_or(outcome as i8),
+                policy_len,
+                side: position.side,
+            });
+            self.policies.extend(made.policy.iter().map(|weight| (weight >> 8) as u8));
+            positions += 1;
+            bytes += policy_len as u16;
+        }
+        self.games.push_back(Ending {
+            black: ending.mine,
+            white: ending.theirs,
+            positions,
+            policy_bytes: bytes,
+            resigned: record.resigned,
+        });
+        self.made += positions as u64;
+        self.shrink();
+        Ok(positions as usize)
+    }
+
+    fn shrink(&mut self) {
+        let allowed = window(&self.options, self.made) as usize;
+        while self.positions.len() > allowed && self.games.len() > 1 {
+            let Some(oldest) = self.games.pop_front() else { return };
+            self.positions.drain(..oldest.positions as usize);
+            self.policies.drain(..oldest.policy_bytes as usize);
+            self.gone_games = self.gone_games.wrapping_add(1);
+            self.gone_bytes = self.gone_bytes.wrapping_add(oldest.policy_bytes as u32);
+        }
+    }
+
+    /// Draws `count` samples uniformly, with replacement, into `batch`. Each is turned by a
+    /// random symmetry of the board if `augment` is set. `search_share` of the value target is
+    /// the search's value, the rest the outcome.
+    ///
+    /// Does nothing to an empty window but clear the batch.
+    pub fn sample<R: Rng>(
+        &mut self,
+        count: usize,
+        augment: bool,
+        search_share: f32,
+        random: &mut R,
+        batch: &mut Batch,
+    ) {
+        batch.clear();
+        if self.is_empty() {
+            return;
+        }
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend((0..count).map(|_| random.random_range(0..self.len())));
+        // In the order of memory the gather runs forward through the rings.
+        order.sort_unstable();
+        let mut age = 0.0;
+        for &index in &order {
+            let symmetry = match augment {
+                true => Symmetry::ALL[random.random_range(0..8)],
+                false => Symmetry::IDENTITY,
+            };
+            self.push(index, symmetry, search_share, batch);
+            age += (self.len() - 1 - index) as f64;
+        }
+        batch.mean_age = age / count.max(1) as f64;
+        self.order = order;
+    }
+
+    fn push(&self, index: usize, symmetry: Symmetry, search_share: f32, batch: &mut Batch) {
+        let stored = &self.positions[index];
+        let ending = &self.games[stored.game.wrapping_sub(self.gone_games) as usize];
+        let board = symmetry.board(stored.board);
+        batch.inputs.push(Input {
+            mine: board.mine.widen(),
+            theirs: board.theirs.widen(),
+            legal: board.legal().0.widen(),
+        });
+        let row = batch.policy.len();
+        batch.policy.resize(row + G::SQUARES, 0.0);
+        let start = stored.policy_start.wrapping_sub(self.gone_bytes) as usize;
+        let weights = self.policies.range(start..start + stored.policy_len as usize);
+        let sum: f32 = weights.clone().map(|&weight| weight as f32).sum();
+        if sum > 0.0 {
+            for (square, &weight) in stored.board.legal().zip(weights) {
+                let place = row + symmetry.square::<G>(square).index();
+                batch.policy[place] = weight as f32 / sum;
+            }
+        }
+        batch.has_policy.push((sum > 0.0) as u32 as f32);
+        let outcome = stored.score.signum() as f32;
+        let search = stored.value as f32 / i16::MAX as f32;
+        batch.value.push(outcome + search_share * (search - outcome));
+        batch.score.push(stored.score as f32 / G::SQUARES as f32);
+        let (mine, theirs) = match stored.side {
+            Colour::Black => (ending.black, ending.white),
+            Colour::White => (ending.white, ending.black),
+        };
+        let row = batch.owner.len();
+        batch.owner.resize(row + G::SQUARES, 0.0);
+        for (square, &bit) in G::BIT_OF[..G::SQUARES].iter().enumerate() {
+            let mask = G::Word::bit(bit as usize);
+            let owner =
+                (!(mine & mask).is_zero()) as i8 - (!(theirs & mask).is_zero()) as i8;
+            let image = G::MAPS[symmetry.index()][square] as usize;
+            batch.owner[row + image] = owner as f32;
+        }
+        batch.has_ending.push(!ending.resigned as u32 as f32);
+    }
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.inputs.clear();
+        self.policy.clear();
+        self.has_policy.clear();
+        self.value.clear();
+        self.score.clear();
+        self.owner.clear();
+        self.has_ending.clear();
+        self.mean_age = 0.0;
+    }
+
+    /// Samples in the batch.
+    pub fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether the batch holds no sample.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty()
+    }
+}
