@@ -13,11 +13,14 @@
 //! | 5 | `pipeline`, `telemetry`, `config` | one training run |
 //! | 6 | [`cli`] | the subcommands |
 
+// First, so that its `dispatch!` is in scope in the others.
+#[macro_use]
+pub mod game;
+
 pub mod arena;
 pub mod choices;
 pub mod cli;
 pub mod eval;
-pub mod game;
 pub mod net;
 pub mod protocol;
 pub mod search;

@@ -1,5 +1,11 @@
 //! Matches between players of any kind, and their ratings.
 
+mod grammar;
+pub mod openings;
 mod options;
+pub mod player;
+pub mod players;
+pub mod spec;
 
+pub use grammar::SpecError;
 pub use options::Options;

@@ -5,8 +5,11 @@
 //! code. [`Shape`] is the same choice made at run time, and [`dispatch!`](crate::dispatch)
 //! leads from one to the other, once, at the edge of the program.
 
-mod board;
+// First, so that `dispatch!` is in scope in what follows.
+#[macro_use]
 mod geometry;
+
+mod board;
 mod kernel;
 pub mod notation;
 pub mod record;

@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn solver_agrees_with_plain_minimax() {
         for shape in Shape::ALL {
-            crate::dispatch!(shape, G => agrees_with_minimax::<G>());
+            dispatch!(shape, G => agrees_with_minimax::<G>());
         }
     }
 }

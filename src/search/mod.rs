@@ -2,3 +2,4 @@
 
 pub mod endgame;
 pub mod mcts;
+pub mod rollouts;

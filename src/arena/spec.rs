@@ -1,0 +1,476 @@
+//! Player specifications: one grammar on the command line, in configurations and in protocols.
+//!
+//! `random`, `greedy`, `alphabeta:depth=6,eval=positional`, `rollouts:simulations=200`,
+//! `net:CHECKPOINT,simulations=100`, `policy:CHECKPOINT`,
+//! `external:protocol=nboard,command="..."`. A specification is written back in one canonical
+//! form, without the keys that have their default, and that form is the player's name in
+//! ratings; the keys that say most (depth, simulations) are always written.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::grammar::{Fields, Quoted, SpecError, list};
+use crate::choices::choices;
+use crate::search::mcts;
+
+choices! {
+    /// The evaluation at the leaves of an alpha-beta search.
+    pub enum Evaluation {
+        /// Square values and mobility.
+        #[default]
+        Positional = "positional",
+        /// Nothing but the disc difference.
+        Discs = "discs",
+    }
+}
+
+choices! {
+    /// The language that an outside engine speaks.
+    pub enum Protocol {
+        /// The protocol of the NBoard program.
+        #[default]
+        Nboard = "nboard",
+        /// The Go Text Protocol, as Othello engines use it.
+        Gtp = "gtp",
+    }
+}
+
+/// What bounds an alpha-beta search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// Plies.
+    Depth(u32),
+    /// Time for each move.
+    MoveTime(Duration),
+    /// Positions for each move.
+    Nodes(u64),
+}
+
+/// An alpha-beta player.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AlphaBetaSpec {
+    /// When it stops thinking.
+    pub limit: Limit,
+    /// How it evaluates.
+    pub evaluation: Evaluation,
+    /// With at most this many empty squares it plays perfectly, whatever the limit.
+    pub solve_empties: u32,
+    /// Threads of one search.
+    pub threads: usize,
+    /// Size of its transposition table in MiB.
+    pub table_mb: usize,
+}
+
+impl Default for AlphaBetaSpec {
+    fn default() -> AlphaBetaSpec {
+        let limit = Limit::Depth(6);
+        AlphaBetaSpec {
+            limit,
+            evaluation: Evaluation::Positional,
+            solve_empties: 0,
+            threads: 1,
+            table_mb: 16,
+        }
+    }
+}
+
+/// A tree search with random rollouts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RolloutsSpec {
+    /// Rollouts for each move.
+    pub simulations: u32,
+    /// Weight of the exploration term of UCT.
+    pub c_uct: f32,
+}
+
+impl Default for RolloutsSpec {
+    fn default() -> RolloutsSpec {
+        RolloutsSpec { simulations: 200, c_uct: crate::search::rollouts::Options::default().c_uct }
+    }
+}
+
+/// A tree search guided by a network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetPlayerSpec {
+    /// A net file, a checkpoint or a run directory.
+    pub path: PathBuf,
+    /// How it searches.
+    pub search: mcts::Options,
+    /// Leaves of one tree that are evaluated at the same time.
+    pub parallel: u32,
+}
+
+/// A network's policy without search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicySpec {
+    /// A net file, a checkpoint or a run directory.
+    pub path: PathBuf,
+    /// How many moves of a game are drawn at temperature 1, counted in plies.
+    pub temperature_plies: u32,
+}
+
+/// An engine in a process of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExternalSpec {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// The program and its arguments, split like a shell does, without a shell.
+    pub command: String,
+    /// The depth that an NBoard engine is set to.
+    pub depth: u32,
+    /// How long it may be silent when an answer is due.
+    pub timeout: Duration,
+}
+
+/// A player as text describes it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlayerSpec {
+    /// Any legal move.
+    Random,
+    /// The move that turns the most discs.
+    Greedy,
+    /// Alpha-beta search.
+    AlphaBeta(AlphaBetaSpec),
+    /// Tree search with random rollouts, without a network.
+    Rollouts(RolloutsSpec),
+    /// Tree search with a network.
+    Net(NetPlayerSpec),
+    /// A network without search.
+    Policy(PolicySpec),
+    /// An outside engine.
+    External(ExternalSpec),
+}
+
+const ALPHABETA_KEYS: &[&str] =
+    &["depth", "movetime", "nodes", "eval", "solve_empties", "threads", "table_mb"];
+const ROLLOUTS_KEYS: &[&str] = &["simulations", "c_uct"];
+const NET_KEYS: &[&str] = &[
+    "simulations",
+    "solve_empties",
+    "temperature_plies",
+    "temperature",
+    "c_puct",
+    "first_play",
+    "fpu_reduction",
+    "score_weight",
+    "tree_reuse",
+    "parallel",
+];
+const POLICY_KEYS: &[&str] = &["temperature_plies"];
+const EXTERNAL_KEYS: &[&str] = &["protocol", "command", "depth", "timeout"];
+
+impl PlayerSpec {
+    /// The kinds of players and the keys of each.
+    pub const KINDS: &'static [(&'static str, &'static [&'static str])] = &[
+        ("random", &[]),
+        ("greedy", &[]),
+        ("alphabeta", ALPHABETA_KEYS),
+        ("rollouts", ROLLOUTS_KEYS),
+        ("net", NET_KEYS),
+        ("policy", POLICY_KEYS),
+        ("external", EXTERNAL_KEYS),
+    ];
+
+    /// Whether the same position always gets the same move, in every match and with any seed.
+    pub fn is_deterministic(&self) -> bool {
+        match self {
+            PlayerSpec::Random | PlayerSpec::Greedy | PlayerSpec::Rollouts(_) => false,
+            PlayerSpec::AlphaBeta(spec) => {
+                spec.threads == 1 && !matches!(spec.limit, Limit::MoveTime(_))
+            }
+            PlayerSpec::Net(spec) => spec.search.temperature_plies == 0,
+            PlayerSpec::Policy(spec) => spec.temperature_plies == 0,
+            PlayerSpec::External(_) => false,
+        }
+    }
+
+    /// The net file, checkpoint or run directory that the player comes from, if it does.
+    pub fn checkpoint(&self) -> Option<&PathBuf> {
+        match self {
+            PlayerSpec::Net(spec) => Some(&spec.path),
+            PlayerSpec::Policy(spec) => Some(&spec.path),
+            _ => None,
+        }
+    }
+}
+
+impl NetPlayerSpec {
+    /// A net at `path` that plays as strongly as it can with `simulations`.
+    pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
+        let search =
+            mcts::Options { simulations, temperature_plies: 0, ..mcts::Options::default() };
+        NetPlayerSpec { path, search, parallel: 1 }
+    }
+}
+
+impl FromStr for PlayerSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<PlayerSpec, SpecError> {
+        let text = text.trim();
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let kinds = PlayerSpec::KINDS;
+        let Some(&(kind, keys)) = kinds.iter().find(|(name, _)| *name == kind.trim()) else {
+            let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+            return Err(SpecError::UnknownKind {
+                found: kind.into(),
+                allowed: list(&names).into(),
+            });
+        };
+        let takes_subject = matches!(kind, "net" | "policy");
+        let fields = Fields::parse(kind, keys, takes_subject, rest)?;
+        match kind {
+            "random" => Ok(PlayerSpec::Random),
+            "greedy" => Ok(PlayerSpec::Greedy),
+            "alphabeta" => read_alphabeta(fields).map(PlayerSpec::AlphaBeta),
+            "rollouts" => read_rollouts(fields).map(PlayerSpec::Rollouts),
+            "net" => read_net(fields).map(PlayerSpec::Net),
+            "policy" => read_policy(fields).map(PlayerSpec::Policy),
+            _ => read_external(fields).map(PlayerSpec::External),
+        }
+    }
+}
+
+fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {
+    let mut spec = AlphaBetaSpec::default();
+    let given = [
+        ("depth", fields.whole("depth", 1..=60)?.map(Limit::Depth)),
+        ("movetime", take_duration(&mut fields, "movetime")?.map(Limit::MoveTime)),
+        ("nodes", fields.whole("nodes", 1..=u64::MAX)?.map(Limit::Nodes)),
+    ];
+    let mut limits = given.into_iter().filter_map(|(key, limit)| Some((key, limit?)));
+    if let Some((first, limit)) = limits.next() {
+        spec.limit = limit;
+        if let Some((second, _)) = limits.next() {
+            return Err(SpecError::Exclusive { kind: "alphabeta", first, second });
+        }
+    }
+    let names = Evaluation::ALL.iter().map(|evaluation| evaluation.name());
+    spec.evaluation = fields.choice("eval", names)?.unwrap_or_default();
+    spec.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(spec.solve_empties);
+    spec.threads = fields.whole("threads", 1..=256)?.unwrap_or(spec.threads);
+    spec.table_mb = fields.whole("table_mb", 1..=65536)?.unwrap_or(spec.table_mb);
+    Ok(spec)
+}
+
+fn read_rollouts(mut fields: Fields) -> Result<RolloutsSpec, SpecError> {
+    let default = RolloutsSpec::default();
+    Ok(RolloutsSpec {
+        simulations: fields.whole("simulations", 1..=100_000_000)?.unwrap_or(default.simulations),
+        c_uct: fields.number("c_uct", 0.0..=100.0)?.unwrap_or(default.c_uct),
+    })
+}
+
+fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
+    let path = fields.subject(CHECKPOINT, "net:runs/quick,simulations=100")?;
+    let mut spec = NetPlayerSpec::new(path.into(), 100);
+    let search = &mut spec.search;
+    search.simulations = fields.whole("simulations", 1..=100_000_000)?.unwrap_or(100);
+    search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(search.solve_empties);
+    search.temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);
+    search.temperature = fields.number("temperature", 0.0..=100.0)?.unwrap_or(search.temperature);
+    search.c_puct = fields.number("c_puct", 0.0..=100.0)?.unwrap_or(search.c_puct);
+    let names = mcts::options::FirstPlay::ALL.iter().map(|choice| choice.name());
+    search.first_play = fields.choice("first_play", names)?.unwrap_or(search.first_play);
+    search.fpu_reduction =
+        fields.number("fpu_reduction", 0.0..=2.0)?.unwrap_or(search.fpu_reduction);
+    search.score_weight = fields.number("score_weight", 0.0..=1.0)?.unwrap_or(search.score_weight);
+    search.tree_reuse =
+        fields.choice("tree_reuse", ["true", "false"].into_iter())?.unwrap_or(search.tree_reuse);
+    spec.parallel = fields.whole("parallel", 1..=1024)?.unwrap_or(1);
+    Ok(spec)
+}
+
+fn read_policy(mut fields: Fields) -> Result<PolicySpec, SpecError> {
+    let path = fields.subject(CHECKPOINT, "policy:runs/quick")?.into();
+    let temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);
+    Ok(PolicySpec { path, temperature_plies })
+}
+
+fn read_external(mut fields: Fields) -> Result<ExternalSpec, SpecError> {
+    let example = "external:protocol=gtp,command=\"engine --gtp\"";
+    let missing = |wanted| SpecError::Missing { kind: "external", wanted, example };
+    let names = Protocol::ALL.iter().map(|protocol| protocol.name());
+    let protocol = fields.choice("protocol", names)?.ok_or(missing("a protocol"))?;
+    let allowed = "a program and its arguments, with quotes that close";
+    let command = fields
+        .take("command", allowed, |value| {
+            shlex::split(value).filter(|words| !words.is_empty()).map(|_| value.to_owned())
+        })?
+        .ok_or(missing("a command"))?;
+    let depth = fields.whole("depth", 1..=60)?.unwrap_or(DEFAULT_DEPTH);
+    let timeout = take_duration(&mut fields, "timeout")?.unwrap_or(DEFAULT_TIMEOUT);
+    Ok(ExternalSpec { protocol, command, depth, timeout })
+}
+
+const CHECKPOINT: &str = "a net file, a checkpoint or a run directory";
+const DEFAULT_DEPTH: u32 = 8;
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+fn take_duration(fields: &mut Fields, key: &'static str) -> Result<Option<Duration>, SpecError> {
+    fields.take(key, "a time above 0 such as 100ms, 2s or 1.5m, at most a day", parse_duration)
+}
+
+/// A time such as `100ms`, `2s` or `1.5m`.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0)];
+    let (number, unit) =
+        units.iter().find_map(|&(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
+    let seconds: f64 = number.trim().parse::<f64>().ok()? * unit;
+    let fits = (0.001..=86_400.0).contains(&seconds);
+    fits.then(|| Duration::from_millis((seconds * 1000.0).round() as u64))
+}
+
+fn duration_text(time: Duration) -> String {
+    match time.as_millis() {
+        whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
+        fraction => format!("{fraction}ms"),
+    }
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerSpec::Random => f.write_str("random"),
+            PlayerSpec::Greedy => f.write_str("greedy"),
+            PlayerSpec::AlphaBeta(spec) => write_alphabeta(spec, f),
+            PlayerSpec::Rollouts(spec) => {
+                write!(f, "rollouts:simulations={}", spec.simulations)?;
+                key(f, "c_uct", &spec.c_uct, &RolloutsSpec::default().c_uct)
+            }
+            PlayerSpec::Net(spec) => write_net(spec, f),
+            PlayerSpec::Policy(spec) => {
+                write!(f, "policy:{}", Quoted(&spec.path.to_string_lossy()))?;
+                key(f, "temperature_plies", &spec.temperature_plies, &0)
+            }
+            PlayerSpec::External(spec) => {
+                let command = spec.command.replace('\\', "\\\\").replace('"', "\\\"");
+                write!(f, "external:protocol={},command=\"{command}\"", spec.protocol)?;
+                key(f, "depth", &spec.depth, &DEFAULT_DEPTH)?;
+                key(f, "timeout", &duration_text(spec.timeout), &duration_text(DEFAULT_TIMEOUT))
+            }
+        }
+    }
+}
+
+/// Writes a key unless it has its default.
+fn key<T: PartialEq + fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    key: &str,
+    value: &T,
+    default: &T,
+) -> fmt::Result {
+    if value == default { Ok(()) } else { write!(f, ",{key}={value}") }
+}
+
+fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match spec.limit {
+        Limit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
+        Limit::MoveTime(time) => write!(f, "alphabeta:movetime={}", duration_text(time))?,
+        Limit::Nodes(nodes) => write!(f, "alphabeta:nodes={nodes}")?,
+    }
+    let default = AlphaBetaSpec::default();
+    key(f, "eval", &spec.evaluation, &default.evaluation)?;
+    key(f, "solve_empties", &spec.solve_empties, &default.solve_empties)?;
+    key(f, "threads", &spec.threads, &default.threads)?;
+    key(f, "table_mb", &spec.table_mb, &default.table_mb)
+}
+
+fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let search = &spec.search;
+    let path = spec.path.to_string_lossy();
+    write!(f, "net:{},simulations={}", Quoted(&path), search.simulations)?;
+    let default = mcts::Options::default();
+    key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
+    key(f, "temperature_plies", &search.temperature_plies, &0)?;
+    key(f, "temperature", &search.temperature, &default.temperature)?;
+    key(f, "c_puct", &search.c_puct, &default.c_puct)?;
+    key(f, "first_play", &search.first_play, &default.first_play)?;
+    key(f, "fpu_reduction", &search.fpu_reduction, &default.fpu_reduction)?;
+    key(f, "score_weight", &search.score_weight, &default.score_weight)?;
+    key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
+    key(f, "parallel", &spec.parallel, &1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_grammar_of_the_manual_is_read_and_written() {
+        for (text, canonical) in [
+            ("random", "random"),
+            (" greedy ", "greedy"),
+            ("alphabeta", "alphabeta:depth=6"),
+            ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
+            ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
+            ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
+            ("alphabeta:movetime=1.5s", "alphabeta:movetime=1500ms"),
+            ("rollouts:simulations=200", "rollouts:simulations=200"),
+            ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
+            ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
+            ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
+            ("policy:runs/a", "policy:runs/a"),
+            (
+                r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+                r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+            ),
+        ] {
+            let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(spec.to_string(), canonical);
+            assert_eq!(canonical.parse::<PlayerSpec>().as_ref(), Ok(&spec));
+        }
+    }
+
+    #[test]
+    fn a_wrong_specification_names_what_is_allowed() {
+        for (text, wanted) in [
+            ("", "random, greedy, alphabeta, rollouts, net, policy, external"),
+            ("alfabeta:depth=2", "random, greedy, alphabeta"),
+            ("alphabeta:dept=2", "depth, movetime, nodes, eval"),
+            ("random:seed=3", "allowed: none"),
+            ("alphabeta:depth=0", "from 1 to 60"),
+            ("alphabeta:depth=deep", "from 1 to 60"),
+            ("alphabeta:depth=2,depth=3", "given twice"),
+            ("alphabeta:depth=2,nodes=3", "exclude each other"),
+            ("alphabeta:6", "no `key=value`; allowed keys: depth"),
+            ("alphabeta:eval=best", "positional, discs"),
+            ("alphabeta:movetime=5", "100ms"),
+            ("alphabeta:movetime=0s", "above 0"),
+            ("rollouts:simulations=0", "from 1"),
+            ("rollouts:sims=10", "simulations, c_uct"),
+            ("net", "net:runs/quick"),
+            ("net:simulations=5", "needs a net file"),
+            ("net:runs/a,sims=5", "simulations, solve_empties"),
+            ("policy:", "policy:runs/quick"),
+            ("external:protocol=uci,command=x", "nboard, gtp"),
+            ("external:command=x", "needs a protocol"),
+            ("external:protocol=gtp", "needs a command"),
+            ("external:protocol=gtp,command=\"x", "not closed"),
+            ("external:protocol=gtp,command=\"it's\"", "quotes that close"),
+            ("net:a,,", "no `key=value`"),
+        ] {
+            let error = text.parse::<PlayerSpec>().expect_err(text).to_string();
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[a-z:=,\"\\\\ 0-9]{0,40}") {
+            if let Ok(spec) = text.parse::<PlayerSpec>() {
+                prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
+            }
+        }
+
+        #[test]
+        fn any_path_survives(path in "\\PC{1,20}") {
+            prop_assume!(path.trim() == path);
+            let spec = PlayerSpec::Net(NetPlayerSpec::new(path.into(), 7));
+            prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
+        }
+    }
+}
