@@ -1,8 +1,8 @@
 //! Learning from self-play: actors, the replay window, and the learner.
 
-mod options;
-
-pub use options::{learner, replay, selfplay};
-
 pub mod game;
+pub mod learner;
+mod options;
+pub mod replay;
 pub mod seeds;
+pub mod selfplay;

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use rand::{Rng, RngExt};
 
-use super::options::replay::Options;
+pub use super::options::replay::Options;
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Board, Colour, Geometry, Symmetry, Word};
 use crate::net::encode::Input;
@@ -69,11 +69,22 @@ pub struct Replay<G: Geometry> {
     order: Vec<usize>,
 }
 
+/// What a game added to the window.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Added {
+    /// Positions.
+    pub positions: usize,
+    /// Passes in the whole game.
+    pub passes: usize,
+}
+
 /// A batch of training samples as flat arrays, one row for each sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The positions, each already turned by its symmetry.
     pub inputs: Vec<Input>,
+    /// Whether each square is a legal move, 1 or 0, rows of `squares`.
+    pub legal: Vec<f32>,
     /// Probabilities over all squares, rows of `squares`; all zero where there is no target.
     pub policy: Vec<f32>,
     /// Whether there is a policy target, 1 or 0.
@@ -133,15 +144,15 @@ impl<G: Geometry> Replay<G> {
             + self.games.capacity() * size_of::<Ending<G>>()
     }
 
-    /// Adds a game's positions and drops the oldest games beyond the window. Returns how many
-    /// positions were added: those after the opening moves.
+    /// Adds a game's positions, those after its opening moves, and drops the oldest games
+    /// beyond the window.
     ///
     /// # Errors
     ///
     /// The record breaks the rules; nothing is added.
-    pub fn add(&mut self, record: &GameRecord) -> Result<usize, RecordError> {
+    pub fn add(&mut self, record: &GameRecord) -> Result<Added, RecordError> {
         let history = record.positions::<G>()?;
-        let Some(last) = history.last() else { return Ok(0) };
+        let Some(last) = history.last() else { return Ok(Added::default()) };
         let ending = last.black_view();
         let number = self.gone_games.wrapping_add(self.games.len() as u32);
         let (mut positions, mut bytes) = (0u16, 0u16);
@@ -174,7 +185,8 @@ impl<G: Geometry> Replay<G> {
         });
         self.made += positions as u64;
         self.shrink();
-        Ok(positions as usize)
+        let passes = history.windows(2).filter(|pair| pair[0].side == pair[1].side).count();
+        Ok(Added { positions: positions as usize, passes })
     }
 
     fn shrink(&mut self) {
@@ -233,6 +245,10 @@ impl<G: Geometry> Replay<G> {
             legal: board.legal().0.widen(),
         });
         let row = batch.policy.len();
+        batch.legal.resize(row + G::SQUARES, 0.0);
+        for square in board.legal() {
+            batch.legal[row + square.index()] = 1.0;
+        }
         batch.policy.resize(row + G::SQUARES, 0.0);
         let start = stored.policy_start.wrapping_sub(self.gone_bytes) as usize;
         let weights = self.policies.range(start..start + stored.policy_len as usize);
@@ -268,6 +284,7 @@ impl<G: Geometry> Replay<G> {
 impl Batch {
     fn clear(&mut self) {
         self.inputs.clear();
+        self.legal.clear();
         self.policy.clear();
         self.has_policy.clear();
         self.value.clear();

@@ -18,6 +18,8 @@ pub enum Purpose {
     Game = 1,
     /// Samples and symmetries of one learning step.
     Batch = 2,
+    /// Samples of held-out games that one report looks at.
+    HeldOut = 4,
     /// Openings and play of one evaluation match.
     Match = 3,
 }

@@ -6,6 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use super::options::selfplay::{Opening, Options};
+
 use super::game::{Game, Rules, Wanted, Work};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;

@@ -1,0 +1,320 @@
+//! The learner: sole owner of the net that is trained, its optimiser, and the averaged copy.
+//!
+//! A step is forward, losses, backward, update, on one batch from the replay window. Losses
+//! stay on the device and are read once for each published net, so that a step never waits
+//! for the host.
+
+use tch::{Device, Kind, Tensor};
+
+pub use super::options::learner::{OptimizerKind, Options, Precision};
+
+use super::replay::Batch;
+use crate::net::average::Average;
+use crate::net::optimizer::{self, Optimizer, Rule};
+use crate::net::weights::{Weights, WeightsError};
+use crate::net::{Heads, Net, NetSpec, Pass, inference};
+
+/// What a step of learning can fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum LearnerError {
+    /// The loss is no number, or beyond the limit of the configuration.
+    #[error(
+        "the loss is {loss} at step {step} (allowed: up to learner.loss_limit = {limit}); \
+         the last checkpoint is still good: lower learner.learning_rate and resume"
+    )]
+    Diverged {
+        /// The mean total loss since the last reading.
+        loss: f64,
+        /// The step at which it was read.
+        step: u64,
+        /// The limit.
+        limit: f64,
+    },
+    /// Saved weights, or a saved state, are of another net or optimiser.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+}
+
+/// Mean losses over some steps, each before its weight.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Losses {
+    /// The weighted sum, which is what is minimised.
+    pub total: f64,
+    /// Cross-entropy against the search's policy, in nats.
+    pub policy: f64,
+    /// Squared error of the value, on the scale -1 to 1.
+    pub value: f64,
+    /// Squared error of the final disc difference over the number of squares.
+    pub score: f64,
+    /// Squared error of the final owners, on the scale -1 to 1, mean over the squares.
+    pub owner: f64,
+}
+
+const LOSSES: usize = 5;
+
+/// How the arrays of a saved state begin, by what they belong to.
+const NET: &str = "net.";
+const OPTIMIZER: &str = "optimizer.";
+
+/// What the net says of positions that it has not learnt from.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct HeldOut {
+    /// The same losses as in training.
+    pub losses: Losses,
+    /// Entropy of the net's policy over the legal moves, in nats.
+    pub policy_entropy: f64,
+    /// Entropy of the search's policy, in nats.
+    pub target_entropy: f64,
+    /// How often the net's first choice is the search's.
+    pub agreement: f64,
+    /// Root of the mean squared error of the value.
+    pub value_error: f64,
+}
+
+/// A batch as tensors on the learner's device.
+struct Samples {
+    planes: Tensor,
+    legal: Tensor,
+    policy: Tensor,
+    has_policy: Tensor,
+    value: Tensor,
+    score: Tensor,
+    owner: Tensor,
+    has_ending: Tensor,
+}
+
+/// Trains one net.
+pub struct Learner {
+    net: Net,
+    optimizer: Optimizer,
+    /// The averaged weights; none where averaging is off.
+    average: Option<Average>,
+    options: Options,
+    kind: Kind,
+    steps: u64,
+    sums: Tensor,
+    summed: u32,
+}
+
+impl Learner {
+    /// A learner of a random net, the same for the same `seed`.
+    pub fn new(spec: &NetSpec, options: &Options, seed: u64, device: Device) -> Learner {
+        let net = Net::new(spec, seed, device);
+        Learner {
+            optimizer: Optimizer::new(&net, rule(options), options.weight_decay),
+            average: (options.ema > 0.0).then(|| Average::new(&net)),
+            net,
+            options: options.clone(),
+            kind: kind(options.precision, device),
+            steps: 0,
+            sums: Tensor::zeros([LOSSES as i64], (Kind::Float, device)),
+            summed: 0,
+        }
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The learning rate of a step that follows `positions` positions of self-play.
+    pub fn learning_rate(&self, positions: u64) -> f64 {
+        let stairs = self.options.learning_rate.iter();
+        let rate = stairs.take_while(|&&(from, _)| from <= positions).last().map_or(0.0, |s| s.1);
+        let warmup = self.options.warmup_steps.max(1) as f64;
+        rate * ((self.steps + 1) as f64 / warmup).min(1.0)
+    }
+
+    /// One step on `batch`, at the rate for `positions` positions of self-play.
+    ///
+    /// Divergence is seen by [`Learner::take_losses`], not here.
+    pub fn step(&mut self, batch: &Batch, positions: u64) {
+        let samples = self.samples(batch);
+        let heads = self.net.forward(&samples.planes, Pass::train(self.kind));
+        let losses = self.losses(&heads, &samples);
+        let mut gradients = self.net.gradients(&losses.get(0));
+        if self.options.gradient_clip > 0.0 {
+            let _norm = optimizer::clip(&mut gradients, self.options.gradient_clip);
+        }
+        self.optimizer.step(&self.net, &gradients, self.learning_rate(positions));
+        if let Some(average) = &mut self.average {
+            average.update(&self.net, self.options.ema);
+        }
+        self.sums += losses.detach();
+        self.steps += 1;
+        self.summed += 1;
+    }
+
+    fn samples(&self, batch: &Batch) -> Samples {
+        let device = self.net.device();
+        let count = batch.len() as i64;
+        let rows = |data: &[f32]| Tensor::from_slice(data).view([count, -1]).to(device);
+        let column = |data: &[f32]| Tensor::from_slice(data).to(device);
+        Samples {
+            planes: self.net.planes(&batch.inputs, self.kind),
+            legal: rows(&batch.legal),
+            policy: rows(&batch.policy),
+            has_policy: column(&batch.has_policy),
+            value: column(&batch.value),
+            score: column(&batch.score),
+            owner: rows(&batch.owner),
+            has_ending: column(&batch.has_ending),
+        }
+    }
+
+    /// Total, policy, value, score and owner loss as one tensor of five.
+    fn losses(&self, heads: &Heads, samples: &Samples) -> Tensor {
+        let zero = || Tensor::zeros([], (Kind::Float, self.net.device()));
+        let masked_mean = |per_sample: Tensor, mask: &Tensor| {
+            (per_sample * mask).sum(Kind::Float) / mask.sum(Kind::Float).clamp_min(1.0)
+        };
+        let logits = masked(&heads.policy, &samples.legal);
+        let likelihood = logits.log_softmax(1, Kind::Float) * &samples.policy;
+        let policy = masked_mean(
+            -likelihood.sum_dim_intlist([1i64].as_slice(), false, Kind::Float),
+            &samples.has_policy,
+        );
+        let value = (&heads.value - &samples.value).square().mean(Kind::Float);
+        let score = heads.score.as_ref().map_or_else(zero, |score| {
+            masked_mean((score - &samples.score).square(), &samples.has_ending)
+        });
+        let owner = heads.owner.as_ref().map_or_else(zero, |owner| {
+            let error = (owner - &samples.owner).square();
+            masked_mean(
+                error.mean_dim([1i64].as_slice(), false, Kind::Float),
+                &samples.has_ending,
+            )
+        });
+        let total = &policy * self.options.policy_weight
+            + &value * self.options.value_weight
+            + &score * self.options.score_weight
+            + &owner * self.options.owner_weight;
+        Tensor::stack(&[total, policy, value, score, owner], 0)
+    }
+
+    /// The mean losses since this was last called; the one reading from the device.
+    ///
+    /// # Errors
+    ///
+    /// The loss has diverged.
+    pub fn take_losses(&mut self) -> Result<Losses, LearnerError> {
+        let count = std::mem::take(&mut self.summed).max(1) as f64;
+        let losses = read_losses(&self.sums, count);
+        self.sums = Tensor::zeros([LOSSES as i64], (Kind::Float, self.net.device()));
+        let limit = self.options.loss_limit;
+        if !losses.total.is_finite() || losses.total > limit {
+            return Err(LearnerError::Diverged { loss: losses.total, step: self.steps, limit });
+        }
+        Ok(losses)
+    }
+
+    /// What the net with the newest weights says of a batch, without learning from it.
+    pub fn evaluate(&mut self, batch: &Batch) -> HeldOut {
+        let samples = self.samples(batch);
+        tch::no_grad(|| {
+            let heads = self.net.forward(&samples.planes, Pass::EVALUATE);
+            let losses = read_losses(&self.losses(&heads, &samples), 1.0);
+            let policy =
+                masked(&heads.policy, &samples.legal).softmax(1, Kind::Float);
+            let share = samples.has_policy.mean(Kind::Float).double_value(&[]).max(1e-9);
+            let mean = |per_sample: Tensor| {
+                (per_sample * &samples.has_policy).mean(Kind::Float).double_value(&[]) / share
+            };
+            let entropy = |probabilities: &Tensor| {
+                let logs = probabilities.clamp_min(1e-12).log();
+                mean(-(probabilities * logs).sum_dim_intlist(
+                    [1i64].as_slice(),
+                    false,
+                    Kind::Float,
+                ))
+            };
+            let same = policy.argmax(1, false).eq_tensor(&samples.policy.argmax(1, false));
+            HeldOut {
+                losses,
+                policy_entropy: entropy(&policy),
+                target_entropy: entropy(&samples.policy),
+                agreement: mean(same.to_kind(Kind::Float)),
+                value_error: losses.value.sqrt(),
+            }
+        })
+    }
+
+    /// The weights to play with: averaged where averaging is on, else the newest.
+    pub fn play_weights(&self) -> Weights {
+        match &self.average {
+            Some(average) => average.weights(&self.net),
+            None => self.net.weights(),
+        }
+    }
+
+    /// What a resumed run needs besides the weights to play with and the counters: the newest
+    /// weights and the optimiser's state.
+    pub fn state(&self) -> Weights {
+        let mut state = Weights::default();
+        for (part, weights) in [(NET, self.net.weights()), (OPTIMIZER, self.optimizer.state())] {
+            for (name, array) in weights.iter() {
+                state.insert(format!("{part}{name}"), array.shape.clone(), array.values.clone());
+            }
+        }
+        state
+    }
+
+    /// Continues from saved weights and state that were taken after `steps` steps.
+    ///
+    /// # Errors
+    ///
+    /// They are of another net or optimiser.
+    pub fn load(
+        &mut self,
+        play: &Weights,
+        state: &Weights,
+        steps: u64,
+    ) -> Result<(), LearnerError> {
+        self.net.load(&part(state, NET))?;
+        if let Some(average) = &mut self.average {
+            average.load(&self.net, play)?;
+        }
+        self.optimizer.load_state(&part(state, OPTIMIZER))?;
+        self.steps = steps;
+        Ok(())
+    }
+}
+
+/// The arrays of a state whose names begin with `prefix`, under the rest of their names.
+fn part(state: &Weights, prefix: &str) -> Weights {
+    let mut part = Weights::default();
+    for (name, array) in state.iter() {
+        if let Some(name) = name.strip_prefix(prefix) {
+            part.insert(name, array.shape.clone(), array.values.clone());
+        }
+    }
+    part
+}
+
+fn rule(options: &Options) -> Rule {
+    match options.optimizer {
+        OptimizerKind::Sgd => Rule::Sgd { momentum: options.momentum },
+        OptimizerKind::Adam => Rule::Adam,
+        OptimizerKind::Adamw => Rule::AdamW,
+    }
+}
+
+fn kind(precision: Precision, device: Device) -> Kind {
+    match precision {
+        Precision::F32 => Kind::Float,
+        Precision::Bf16 => Kind::BFloat16,
+        Precision::Auto => inference::kind(inference::Precision::Auto, device),
+    }
+}
+
+/// Logits with those of illegal moves pushed out of the softmax.
+fn masked(logits: &Tensor, legal: &Tensor) -> Tensor {
+    logits.to_kind(Kind::Float) + (legal - 1.0) * 1e4
+}
+
+fn read_losses(sums: &Tensor, count: f64) -> Losses {
+    let mut values = [0.0f32; LOSSES];
+    sums.to(Device::Cpu).copy_data(&mut values, LOSSES);
+    let [total, policy, value, score, owner] = values.map(|value| value as f64 / count);
+    Losses { total, policy, value, score, owner }
+}

@@ -1,0 +1,203 @@
+//! Self-play, replay and learning together, without threads: small nets on the small board.
+
+use outflank::game::{Goal, Square6};
+use outflank::net::{Net, NetSpec, TowerOptions, inference};
+use outflank::search::mcts;
+use outflank::train::game::Rules;
+use outflank::train::learner::{self, Learner};
+use outflank::train::replay::{self, Batch, Replay};
+use outflank::train::seeds::{Purpose, stream};
+use outflank::train::selfplay::{self, Actor, Finished, GameNumbers};
+use tch::Device;
+
+type G = Square6;
+
+fn spec() -> NetSpec {
+    let options = TowerOptions { blocks: 2, channels: 16, ..Default::default() };
+    NetSpec { shape: outflank::game::Shape::Square6, options }
+}
+
+fn rules() -> Rules {
+    Rules {
+        seed: 11,
+        goal: Goal::Most,
+        search: mcts::Options { simulations: 16, solve_empties: 8, ..Default::default() },
+        selfplay: selfplay::Options { games_per_actor: 8, opening_plies: 4, ..Default::default() },
+    }
+}
+
+fn play(rules: &Rules, games: usize) -> Vec<Finished> {
+    let net = Net::new(&spec(), 1, Device::Cpu);
+    let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
+    let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
+    let numbers = GameNumbers::from(0);
+    let mut actor = Actor::<G>::new(rules.clone(), backend, &numbers);
+    let mut finished = Vec::new();
+    while finished.len() < games {
+        actor.step(&numbers, &mut finished).expect("an evaluation");
+    }
+    finished.truncate(games);
+    finished
+}
+
+fn learner_options() -> learner::Options {
+    learner::Options {
+        batch: 64,
+        learning_rate: vec![(0, 0.05)],
+        warmup_steps: 1,
+        precision: learner::Precision::F32,
+        ..Default::default()
+    }
+}
+
+fn window(games: &[Finished]) -> Replay<G> {
+    let options = replay::Options { min_positions: 64, ..Default::default() };
+    let mut window = Replay::new(&options);
+    for game in games {
+        window.add(&game.record).expect("self-play keeps the rules");
+    }
+    window
+}
+
+fn learn(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u64>) {
+    let mut batch = Batch::default();
+    for step in steps {
+        let mut random = stream(1, Purpose::Batch, step);
+        window.sample(64, true, 0.25, &mut random, &mut batch);
+        learner.step(&batch, 0);
+    }
+}
+
+#[test]
+fn games_keep_the_rules_and_carry_what_is_learnt_from() {
+    for goal in [Goal::Most, Goal::Fewest] {
+        let rules = Rules { goal, ..rules() };
+        for game in play(&rules, 40) {
+            let record = &game.record;
+            let positions = record.positions::<G>().expect("a legal game");
+            assert_eq!(record.goal, goal);
+            assert!(record.opening_moves <= 4);
+            for (position, made) in positions.iter().zip(&record.moves) {
+                assert!((-1.0..=1.0).contains(&made.value));
+                if position.board.empties() <= 8 {
+                    let exact = made.exact.expect("the last moves are solved") as i16;
+                    let black = outflank::game::Colour::Black;
+                    let own = if position.side == black { record.score } else { -record.score };
+                    assert_eq!(exact, own, "perfect play keeps its score");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_game_depends_on_its_number_and_the_net_alone() {
+    let together = play(&rules(), 24);
+    let mut few = rules();
+    few.selfplay.games_per_actor = 3;
+    for game in play(&few, 24) {
+        let same = together.iter().find(|other| other.record.id == game.record.id);
+        // The batches differ, and with them the last bits of the net's answers may.
+        if let Some(same) = same {
+            assert_eq!(same.record.opening_moves, game.record.opening_moves);
+            let opening = game.record.opening_moves as usize;
+            let squares = |game: &Finished| -> Vec<_> {
+                game.record.moves.iter().take(opening).map(|made| made.square).collect()
+            };
+            assert_eq!(squares(same), squares(&game));
+        }
+    }
+    let again = play(&rules(), 24);
+    for (game, same) in together.iter().zip(&again) {
+        assert_eq!(game.record, same.record);
+    }
+}
+
+#[test]
+fn playout_caps_leave_out_the_policy_of_cheap_searches() {
+    let mut rules = rules();
+    rules.selfplay.full_share = 0.25;
+    rules.selfplay.fast_simulations = 4;
+    let (mut with, mut without) = (0, 0);
+    for game in play(&rules, 40) {
+        let searched = game.record.moves.iter().skip(game.record.opening_moves as usize);
+        for made in searched.filter(|made| made.exact.is_none()) {
+            if made.policy.is_empty() { without += 1 } else { with += 1 }
+        }
+    }
+    let share = with as f64 / (with + without) as f64;
+    assert!((0.15..0.32).contains(&share), "{share} of the searches were full");
+}
+
+#[test]
+fn resignation_ends_games_except_those_that_check_it() {
+    let mut rules = rules();
+    rules.search.solve_empties = 0;
+    rules.selfplay.resign_below = 0.0;
+    rules.selfplay.resign_plies = 2;
+    rules.selfplay.resign_playout_share = 0.5;
+    let games = play(&rules, 60);
+    let resigned = games.iter().filter(|game| game.record.resigned).count();
+    let checked = games.iter().filter(|game| game.resignation_error.is_some()).count();
+    assert!(resigned >= 10, "{resigned} games were resigned");
+    assert!(checked >= 10, "{checked} games checked a resignation");
+    for game in games.iter().filter(|game| game.record.resigned) {
+        assert_eq!(game.record.score.abs(), 1);
+        assert_eq!(game.resignation_error, None);
+    }
+    let mut window = window(&games);
+    let mut batch = Batch::default();
+    window.sample(500, true, 0.0, &mut stream(1, Purpose::Batch, 0), &mut batch);
+    assert!(batch.has_ending.contains(&0.0) && batch.has_ending.contains(&1.0));
+}
+
+#[test]
+fn the_loss_falls() {
+    let mut window = window(&play(&rules(), 60));
+    let mut learner = Learner::new(&spec(), &learner_options(), 1, Device::Cpu);
+    learn(&mut learner, &mut window, 0..10);
+    let first = learner.take_losses().expect("finite losses");
+    learn(&mut learner, &mut window, 10..150);
+    learner.take_losses().expect("finite losses");
+    learn(&mut learner, &mut window, 150..160);
+    let last = learner.take_losses().expect("finite losses");
+    assert!(last.total < 0.9 * first.total, "{first:?} to {last:?}");
+    for (first, last) in
+        [(first.policy, last.policy), (first.value, last.value), (first.owner, last.owner)]
+    {
+        assert!(last < first, "{first} to {last}");
+    }
+}
+
+#[test]
+fn a_saved_learner_continues_as_if_nothing_had_happened() {
+    for optimizer in learner::OptimizerKind::ALL {
+        let mut options = learner_options();
+        options.optimizer = *optimizer;
+        options.learning_rate = vec![(0, 0.01)];
+        let games = play(&rules(), 20);
+        let mut whole = Learner::new(&spec(), &options, 1, Device::Cpu);
+        learn(&mut whole, &mut window(&games), 0..12);
+
+        let mut before = Learner::new(&spec(), &options, 1, Device::Cpu);
+        learn(&mut before, &mut window(&games), 0..7);
+        let (play, state) = (before.play_weights(), before.state());
+        let mut after = Learner::new(&spec(), &options, 2, Device::Cpu);
+        after.load(&play, &state, 7).expect("its own state");
+        learn(&mut after, &mut window(&games), 7..12);
+        assert_eq!(whole.play_weights(), after.play_weights(), "{optimizer}");
+        assert_eq!(whole.state(), after.state(), "{optimizer}");
+        assert_eq!(whole.steps(), after.steps());
+    }
+}
+
+#[test]
+fn a_diverging_loss_is_an_error() {
+    let mut options = learner_options();
+    options.learning_rate = vec![(0, 1e6)];
+    let mut window = window(&play(&rules(), 20));
+    let mut learner = Learner::new(&spec(), &options, 1, Device::Cpu);
+    learn(&mut learner, &mut window, 0..20);
+    let error = learner.take_losses().expect_err("it cannot be finite").to_string();
+    assert!(error.contains("learner.loss_limit"), "{error}");
+}

@@ -1,0 +1,215 @@
+//! The replay window against a plain list of all that it was given.
+
+use outflank::dispatch;
+use outflank::game::record::{GameRecord, MoveRecord};
+use outflank::game::{Colour, Geometry, Goal, Position, Shape, Square, Symmetry, Word};
+use outflank::train::replay::{self, Batch, Replay};
+use outflank::train::seeds::{Purpose, Random, stream};
+use rand::RngExt;
+
+/// A random game whose moves mostly have a policy, a value, and now and then an exact score.
+fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
+    let start = Position::<G>::start();
+    let mut record = GameRecord {
+        shape: G::SHAPE,
+        goal: Goal::Most,
+        id,
+        net_version: 0,
+        opening_moves: random.random_range(0..6),
+        start_mine: start.board.mine.widen(),
+        start_theirs: start.board.theirs.widen(),
+        start_side: start.side,
+        moves: Vec::new(),
+        score: 0,
+        resigned: false,
+    };
+    let mut position = start;
+    loop {
+        let legal = position.board.legal();
+        let choice = random.random_range(0..legal.len().max(1));
+        let Some(square) = legal.into_iter().nth(choice) else { break };
+        let mut policy: Vec<u16> = legal.map(|_| random.random_range(256..=65535)).collect();
+        if random.random_bool(0.3) {
+            policy.clear();
+        }
+        let exact = random.random_bool(0.1).then(|| random.random_range(-30..30));
+        let value = random.random_range(-1.0..1.0);
+        record.moves.push(MoveRecord { square, policy, value, exact });
+        position = position.play(square).expect("a legal move").settled();
+    }
+    record.score = position.black_view().final_score(Goal::Most) as i16;
+    record
+}
+
+/// One training sample as the definitions say it should be, before any symmetry.
+struct Sample<G: Geometry> {
+    position: Position<G>,
+    policy: Vec<f32>,
+    value: f32,
+    score: f32,
+    owner: Vec<f32>,
+}
+
+const SEARCH_SHARE: f32 = 0.25;
+
+fn samples<G: Geometry>(record: &GameRecord) -> Vec<Sample<G>> {
+    let positions = record.positions::<G>().expect("a legal game");
+    let last = positions[record.moves.len()];
+    let learnt = positions.iter().zip(&record.moves).skip(record.opening_moves as usize);
+    learnt.map(|(&position, made)| sample(record, position, made, last)).collect()
+}
+
+fn sample<G: Geometry>(
+    record: &GameRecord,
+    position: Position<G>,
+    made: &MoveRecord,
+    last: Position<G>,
+) -> Sample<G> {
+    let own_score = match position.side {
+        Colour::Black => record.score as f32,
+        Colour::White => -record.score as f32,
+    };
+    let score = made.exact.map_or(own_score, |exact| exact as f32);
+    let mut policy = vec![0.0; G::SQUARES];
+    let total: f32 = made.policy.iter().map(|&weight| (weight >> 8) as f32).sum();
+    for (square, &weight) in position.board.legal().zip(&made.policy) {
+        policy[square.index()] = (weight >> 8) as f32 / total;
+    }
+    let end = if last.side == position.side { last } else { last.pass() };
+    let owner = (0..G::SQUARES).map(|index| {
+        let mask = G::mask(Square(index as u8));
+        let has = |set: G::Word| (!(set & mask).is_zero()) as i8 as f32;
+        has(end.board.mine) - has(end.board.theirs)
+    });
+    let outcome = if score == 0.0 { 0.0 } else { score.signum() };
+    Sample {
+        position,
+        policy,
+        value: outcome * (1.0 - SEARCH_SHARE) + made.value * SEARCH_SHARE,
+        score: score / G::SQUARES as f32,
+        owner: owner.collect(),
+    }
+}
+
+fn permuted<G: Geometry>(row: &[f32], symmetry: Symmetry) -> Vec<f32> {
+    let mut image = vec![0.0; row.len()];
+    for (index, &value) in row.iter().enumerate() {
+        image[symmetry.square::<G>(Square(index as u8)).index()] = value;
+    }
+    image
+}
+
+fn matches<G: Geometry>(sample: &Sample<G>, batch: &Batch, row: usize) -> bool {
+    let squares = row * G::SQUARES..(row + 1) * G::SQUARES;
+    let input = batch.inputs[row];
+    Symmetry::ALL.into_iter().any(|symmetry| {
+        let board = symmetry.board(sample.position.board);
+        let legal = board.legal().0.widen();
+        let is_legal = |index: usize| legal >> G::BIT_OF[index] & 1 == 1;
+        board.mine.widen() == input.mine
+            && board.theirs.widen() == input.theirs
+            && legal == input.legal
+            && (0..G::SQUARES).all(|i| (batch.legal[squares.start + i] == 1.0) == is_legal(i))
+            && permuted::<G>(&sample.policy, symmetry) == batch.policy[squares.clone()]
+            && permuted::<G>(&sample.owner, symmetry) == batch.owner[squares.clone()]
+            && (sample.value - batch.value[row]).abs() < 1e-3
+            && sample.score == batch.score[row]
+    })
+}
+
+fn every_sample_is_a_position_of_the_window<G: Geometry>() {
+    let options = replay::Options { min_positions: 100, max_positions: 400, ..Default::default() };
+    let mut window = Replay::<G>::new(&options);
+    let mut random = stream(7, Purpose::Game, 0);
+    let mut games: Vec<Vec<Sample<G>>> = Vec::new();
+    let mut batch = Batch::default();
+    for id in 0..30 {
+        let record = random_game::<G>(id, &mut random);
+        games.push(samples(&record));
+        let added = window.add(&record).expect("a legal game");
+        assert_eq!(added.positions, games[id as usize].len());
+
+        // The window holds the newest games whole, as many as fit.
+        let mut held = 0;
+        let fits = |game: &&Vec<Sample<G>>| {
+            held += game.len();
+            held <= 400 || held == game.len()
+        };
+        let newest: Vec<_> = games.iter().rev().take_while(fits).collect();
+        assert_eq!(window.len(), newest.iter().map(|game| game.len()).sum::<usize>());
+        assert_eq!(window.made(), games.iter().map(|game| game.len() as u64).sum::<u64>());
+
+        window.sample(64, true, SEARCH_SHARE, &mut random, &mut batch);
+        for row in 0..batch.len() {
+            let found = newest.iter().any(|game| game.iter().any(|s| matches(s, &batch, row)));
+            assert!(found, "row {row} after game {id} is no position of the window");
+            let policy: f32 = batch.policy[row * G::SQUARES..][..G::SQUARES].iter().sum();
+            assert!((policy - batch.has_policy[row]).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn samples_are_positions_of_the_window_on_every_shape() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => every_sample_is_a_position_of_the_window::<G>());
+    }
+}
+
+#[test]
+fn two_million_positions_fit_in_two_hundred_megabytes() {
+    for shape in Shape::ALL {
+        let options = replay::Options { max_positions: 2_000_000, ..Default::default() };
+        let bytes = dispatch!(shape, G => Replay::<G>::new(&options).bytes());
+        assert!(bytes <= 200_000_000, "{shape}: {bytes} bytes");
+    }
+}
+
+#[test]
+fn sampling_is_uniform_over_positions_and_symmetries() {
+    type G = outflank::game::Square6;
+    let options = replay::Options { min_positions: 10, ..Default::default() };
+    let mut window = Replay::<G>::new(&options);
+    let mut random = stream(3, Purpose::Game, 0);
+    let record = random_game::<G>(0, &mut random);
+    let count = window.add(&record).expect("a legal game").positions;
+    let mut batch = Batch::default();
+    let draws = 4000 * count;
+    window.sample(draws, true, 0.0, &mut random, &mut batch);
+    let mut seen = std::collections::HashMap::<_, usize>::new();
+    for input in &batch.inputs {
+        *seen.entry((input.mine, input.theirs)).or_default() += 1;
+    }
+    // Boards that map onto themselves have fewer images, each met more often.
+    let expected = draws as f64 / (8 * count) as f64;
+    for (board, times) in seen {
+        let images = times as f64 / expected;
+        let nearest = images.round().max(1.0);
+        assert!((images - nearest).abs() < 0.35 * nearest, "{board:x?} was drawn {times} times");
+    }
+}
+
+#[test]
+fn the_window_grows_by_its_power_and_never_beyond_its_bounds() {
+    let options = replay::Options {
+        min_positions: 1_000,
+        max_positions: 100_000,
+        growth_start: 10_000,
+        growth_exponent: 0.5,
+        ..Default::default()
+    };
+    assert_eq!(replay::window(&options, 10), 1_000);
+    assert_eq!(replay::window(&options, 10_000), 10_000);
+    assert_eq!(replay::window(&options, 40_000), 20_000);
+    assert_eq!(replay::window(&options, u64::MAX / 4), 100_000);
+}
+
+#[test]
+fn a_game_that_breaks_the_rules_adds_nothing() {
+    type G = outflank::game::Square8;
+    let mut window = Replay::<G>::new(&replay::Options::default());
+    let mut record = random_game::<G>(0, &mut stream(5, Purpose::Game, 0));
+    record.moves.swap(0, 20);
+    assert!(window.add(&record).is_err());
+    assert!(window.is_empty());
+}
