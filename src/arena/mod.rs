@@ -1,11 +1,14 @@
 //! Matches between players of any kind, and their ratings.
 
 mod grammar;
+pub mod matches;
+pub mod open;
 pub mod openings;
 mod options;
 pub mod player;
 pub mod players;
 pub mod spec;
+pub mod tally;
 
 pub use grammar::SpecError;
 pub use options::Options;

@@ -1,0 +1,398 @@
+//! A match between two players: each opening with both colours, many games at once.
+//!
+//! Every thread has players of its own and runs its games in lockstep, so that a player sees
+//! all positions where it is to move as one batch. Threads take games from one list and share
+//! nothing else. What happens in a game follows from the match's seed and the game's number
+//! alone (unless a player goes by the clock), so neither the number of threads nor an
+//! interruption changes a match.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crossbeam_channel::Sender;
+
+use super::openings::{Opening, canonical_game};
+use super::player::{Choice, Player, PlayerError, Turn, combine};
+use super::tally::{Sprt, Tally, Verdict};
+use crate::game::notation::square_name;
+use crate::game::{Colour, Geometry, Goal, Position, Square};
+
+/// Games that have ended but are not yet taken note of. When it is full the thread that ended
+/// one more waits: noting one takes far less time than playing it.
+const ENDED: usize = 256;
+
+/// Makes a player from a seed; called once in each thread.
+pub type Open<'a, G> =
+    dyn Fn(u64) -> Result<Box<dyn Player<G>>, super::open::OpenError> + Send + Sync + 'a;
+
+/// Somebody who can take part in matches.
+pub struct Contestant<'a, G: Geometry> {
+    /// The name that ratings and logs know it by.
+    pub name: String,
+    /// Whether it always plays the same move in the same position.
+    pub deterministic: bool,
+    /// Makes the player.
+    pub open: Box<Open<'a, G>>,
+}
+
+/// What a match is besides its players and openings.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Setting {
+    /// Which side of the score wins.
+    pub goal: Goal,
+    /// How many games; rounded up to pairs.
+    pub games: u32,
+    /// Decides the players' random choices.
+    pub seed: u64,
+    /// How many threads play, at least 1.
+    pub threads: usize,
+    /// Ends the match once this test has a verdict.
+    pub sprt: Option<Sprt>,
+}
+
+/// Why a game ended before the rules ended it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Forfeit {
+    /// Who forfeits.
+    pub by: Colour,
+    /// What happened, as text: it may come from a log.
+    pub reason: String,
+}
+
+/// A game of a match.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Played<G: Geometry> {
+    /// Its number in the match; the games `2n` and `2n + 1` share an opening.
+    pub game: u32,
+    /// The colour of the match's first player: black in even games.
+    pub first: Colour,
+    /// Where the game began and where the players took over.
+    pub opening: Opening<G>,
+    /// The players' moves, passes left out.
+    pub choices: Vec<Choice>,
+    /// The final score for black; everything to the other side after a forfeit.
+    pub score: i32,
+    /// Why it ended early, if it did.
+    pub forfeit: Option<Forfeit>,
+}
+
+impl<G: Geometry> Played<G> {
+    /// All moves from the opening's start, passes left out.
+    pub fn moves(&self) -> impl Iterator<Item = Square> + '_ {
+        self.opening.moves.iter().copied().chain(self.choices.iter().map(|made| made.square))
+    }
+
+    /// The final score for the match's first player.
+    pub fn first_score(&self) -> i32 {
+        if self.first == Colour::Black { self.score } else { -self.score }
+    }
+}
+
+/// Why a match cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchError {
+    /// A player cannot be made.
+    #[error("player `{name}`: {source}")]
+    Open {
+        /// The player's name.
+        name: Box<str>,
+        /// Why not.
+        source: super::open::OpenError,
+    },
+}
+
+/// The games of a match, as far as it went.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome<G: Geometry> {
+    /// In the order of their numbers, earlier played ones included.
+    pub games: Vec<Played<G>>,
+    /// What the sequential test says, if there is one.
+    pub verdict: Option<Verdict>,
+    /// Whether the match was stopped from outside before its end.
+    pub stopped: bool,
+}
+
+impl Setting {
+    /// How many games there can be: two deterministic players have one for each opening and
+    /// colour.
+    pub fn games_of<G: Geometry>(&self, pair: [&Contestant<'_, G>; 2], openings: usize) -> u32 {
+        let games = self.games.div_ceil(2) * 2;
+        let same = pair.iter().all(|contestant| contestant.deterministic);
+        if same { games.min(2 * openings as u32) } else { games }
+    }
+}
+
+/// Plays the games of a match that are not among `done`, calling `on_game` after each one, until
+/// all are played, the sequential test has a verdict, `on_game` breaks off, or `stop` is set.
+///
+/// # Errors
+///
+/// A player that cannot be made.
+///
+/// # Panics
+///
+/// If there are no openings.
+pub fn play<G: Geometry>(
+    pair: [&Contestant<'_, G>; 2],
+    openings: &[Opening<G>],
+    setting: &Setting,
+    done: Vec<Played<G>>,
+    stop: &AtomicBool,
+    on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
+) -> Result<Outcome<G>, MatchError> {
+    assert!(!openings.is_empty(), "a match needs an opening");
+    let games = setting.games_of(pair, openings.len());
+    let known: HashSet<u32> = done.iter().map(|played| played.game).collect();
+    let left: Vec<u32> = (0..games).filter(|game| !known.contains(game)).collect();
+    let mut referee = Referee { setting, games: done, verdict: None };
+    referee.judge();
+    let enough = AtomicBool::new(referee.decided());
+    let hall =
+        Hall { pair, openings, setting, left: &left, next: AtomicUsize::new(0), stop, enough };
+    let mut failure = None;
+    std::thread::scope(|scope| {
+        let (sender, ended) = crossbeam_channel::bounded(ENDED);
+        let threads = setting.threads.clamp(1, left.len().max(1));
+        for _ in 0..threads {
+            let (hall, sender) = (&hall, sender.clone());
+            scope.spawn(move || hall.run(threads, &sender));
+        }
+        drop(sender);
+        for message in ended {
+            match message {
+                Err(error) => failure = Some(error),
+                Ok(played) if !hall.enough.load(Ordering::Relaxed) => {
+                    let broken = on_game(&played).is_break();
+                    referee.games.push(played);
+                    referee.judge();
+                    if broken || referee.decided() {
+                        hall.enough.store(true, Ordering::Relaxed);
+                    }
+                }
+                Ok(_) => {}
+            }
+        }
+    });
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(referee.outcome(games)),
+    }
+}
+
+/// Collects games and applies the sequential test.
+struct Referee<'a, G: Geometry> {
+    setting: &'a Setting,
+    games: Vec<Played<G>>,
+    verdict: Option<Verdict>,
+}
+
+impl<G: Geometry> Referee<'_, G> {
+    /// The test sees the pairs in the order of their openings, up to the first that is not
+    /// complete: taken as they end, quick games would come first.
+    fn judge(&mut self) {
+        let Some(test) = self.setting.sprt.filter(|_| !self.decided()) else { return };
+        self.games.sort_by_key(|played| played.game);
+        let in_order = self.games.iter().zip(0..).take_while(|(played, next)| played.game == *next);
+        let scores: Vec<_> = in_order.map(|(played, _)| points(played)).collect();
+        let pairs: Vec<_> = scores.chunks_exact(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+        self.verdict = Some(test.verdict(&pairs));
+    }
+
+    fn decided(&self) -> bool {
+        self.verdict.is_some_and(|verdict| verdict != Verdict::Undecided)
+    }
+
+    fn outcome(mut self, games: u32) -> Outcome<G> {
+        self.games.sort_by_key(|played| played.game);
+        let stopped = !self.decided() && self.games.len() < games as usize;
+        Outcome { games: self.games, verdict: self.verdict, stopped }
+    }
+}
+
+fn points<G: Geometry>(played: &Played<G>) -> f64 {
+    0.5 + 0.5 * f64::from(played.first_score().signum())
+}
+
+/// What the threads of a match share.
+struct Hall<'a, G: Geometry> {
+    pair: [&'a Contestant<'a, G>; 2],
+    openings: &'a [Opening<G>],
+    setting: &'a Setting,
+    left: &'a [u32],
+    next: AtomicUsize,
+    stop: &'a AtomicBool,
+    enough: AtomicBool,
+}
+
+type Ended<G> = Result<Played<G>, MatchError>;
+
+impl<G: Geometry> Hall<'_, G> {
+    fn open(&self, seat: usize) -> Result<Box<dyn Player<G>>, MatchError> {
+        let contestant = self.pair[seat];
+        let seed = combine(&[self.setting.seed, seat as u64]);
+        let failed = |source| MatchError::Open { name: contestant.name.as_str().into(), source };
+        (contestant.open)(seed).map_err(failed)
+    }
+
+    fn over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.enough.load(Ordering::Relaxed)
+    }
+
+    /// The work of one thread.
+    fn run(&self, threads: usize, ended: &Sender<Ended<G>>) {
+        let players = self.open(0).and_then(|first| Ok([first, self.open(1)?]));
+        let mut players = match players {
+            Ok(players) => players,
+            Err(error) => {
+                self.enough.store(true, Ordering::Relaxed);
+                // The receiver outlives the threads; without it nobody wants to know.
+                let _ = ended.send(Err(error));
+                return;
+            }
+        };
+        let fair_share = self.left.len().div_ceil(threads);
+        let width = players.iter().map(|player| player.batch()).max().unwrap_or(1);
+        let width = width.clamp(1, fair_share.max(1));
+        let mut tables: Vec<Table<G>> = Vec::with_capacity(width);
+        while !self.over() {
+            while tables.len() < width
+                && let Some(table) = self.next_table()
+            {
+                tables.push(table);
+            }
+            if tables.is_empty() {
+                return;
+            }
+            for seat in 0..2 {
+                move_all(&mut tables, seat, players[seat].as_mut());
+                for table in tables.extract_if(.., |table| table.is_over()) {
+                    players.iter_mut().for_each(|player| player.end_game(table.game));
+                    if ended.send(Ok(table.finish(self.setting.goal))).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_table(&self) -> Option<Table<G>> {
+        let game = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+        let opening = self.openings[(game / 2) as usize % self.openings.len()].clone();
+        let first = if game % 2 == 0 { Colour::Black } else { Colour::White };
+        let (position, moves) = (opening.position, opening.moves.clone());
+        Some(Table { game, first, opening, position, moves, choices: Vec::new(), forfeit: None })
+    }
+}
+
+/// A running game.
+struct Table<G: Geometry> {
+    game: u32,
+    first: Colour,
+    opening: Opening<G>,
+    position: Position<G>,
+    moves: Vec<Square>,
+    choices: Vec<Choice>,
+    forfeit: Option<Forfeit>,
+}
+
+impl<G: Geometry> Table<G> {
+    fn seat(&self) -> usize {
+        usize::from(self.position.side != self.first)
+    }
+
+    fn is_over(&self) -> bool {
+        self.forfeit.is_some() || self.position.board.legal().is_empty()
+    }
+
+    fn turn(&self) -> Turn<'_, G> {
+        Turn {
+            game: self.game,
+            start: self.opening.start,
+            moves: &self.moves,
+            position: self.position,
+        }
+    }
+
+    fn make(&mut self, answer: Result<Choice, PlayerError>) {
+        let by = self.position.side;
+        let made = answer.and_then(|choice| {
+            let illegal = || PlayerError::IllegalMove {
+                shown: if choice.square.index() < G::SQUARES {
+                    square_name::<G>(choice.square).into()
+                } else {
+                    "a square that is not on the board".into()
+                },
+            };
+            Ok((choice, self.position.play(choice.square).ok_or_else(illegal)?))
+        });
+        match made {
+            Ok((choice, position)) => {
+                self.position = position.settled();
+                self.moves.push(choice.square);
+                self.choices.push(choice);
+            }
+            Err(error) => self.forfeit = Some(Forfeit { by, reason: error.to_string() }),
+        }
+    }
+
+    fn finish(self, goal: Goal) -> Played<G> {
+        let all = G::SQUARES as i32;
+        let score = match &self.forfeit {
+            Some(forfeit) if forfeit.by == Colour::Black => -all,
+            Some(_) => all,
+            None => self.position.black_view().final_score(goal),
+        };
+        let Table { game, first, opening, choices, forfeit, .. } = self;
+        Played { game, first, opening, choices, score, forfeit }
+    }
+}
+
+fn move_all<G: Geometry>(tables: &mut [Table<G>], seat: usize, player: &mut dyn Player<G>) {
+    let mut waiting: Vec<_> =
+        tables.iter_mut().filter(|table| !table.is_over() && table.seat() == seat).collect();
+    if waiting.is_empty() {
+        return;
+    }
+    let turns: Vec<_> = waiting.iter().map(|table| table.turn()).collect();
+    let answers = player.choose(&turns);
+    assert_eq!(answers.len(), turns.len(), "a player answers every turn");
+    drop(turns);
+    for (table, answer) in waiting.iter_mut().zip(answers) {
+        table.make(answer);
+    }
+}
+
+/// A match's result, each game counted once, and how many games were repetitions.
+///
+/// Games repeat each other when the same player has black and they agree move by move up to a
+/// symmetry of the board; forfeited games are no repetitions.
+pub fn tally<G: Geometry>(games: &[Played<G>]) -> (Tally, u32) {
+    let (mut tally, mut repeated) = (Tally::default(), 0);
+    let mut seen = HashSet::new();
+    let mut pairs: Vec<(u32, Vec<f64>)> = Vec::new();
+    for played in games {
+        let moves: Vec<_> = played.moves().collect();
+        let identity = (played.first, canonical_game(played.opening.start.board, &moves));
+        if played.forfeit.is_none() && !seen.insert(identity) {
+            repeated += 1;
+            continue;
+        }
+        match pairs.last_mut().filter(|(opening, _)| *opening == played.game / 2) {
+            Some((_, scores)) => scores.push(points(played)),
+            None => pairs.push((played.game / 2, vec![points(played)])),
+        }
+        let side = if played.first == Colour::Black { &mut tally.black } else { &mut tally.white };
+        side.add(played.first_score());
+        if played.forfeit.is_none() {
+            tally.discs += i64::from(played.first_score());
+            tally.finished += 1;
+        }
+    }
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+    tally.pairs = pairs.iter().map(|(_, scores)| mean(scores)).collect();
+    (tally, repeated)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+use super::*;
+use crate::arena::open::{Context, contestant};
+use crate::arena::openings::Source;
+use crate::arena::player::PlayerError;
+use crate::arena::spec::PlayerSpec;
+use crate::game::{Shape, Square6, Square8};
+
+fn named<G: Geometry>(spec: &str) -> Contestant<'static, G> {
+    let context = Context {
+        goal: Goal::Most,
+        device: "cpu".into(),
+        inference: crate::net::inference::Options::default(),
+    };
+    let spec: PlayerSpec = spec.parse().expect("a specification");
+    contestant(&spec, &context).expect("a player")
+}
+
+fn setting(games: u32, threads: usize) -> Setting {
+    Setting { goal: Goal::Most, games, seed: 5, threads, sprt: None }
+}
+
+fn run<G: Geometry>(
+    pair: [&Contestant<'_, G>; 2],
+    openings: &Source,
+    setting: &Setting,
+    done: Vec<Played<G>>,
+) -> Outcome<G> {
+    let book = openings.book::<G>(setting.games as usize / 2, 5).expect("a book");
+    let stop = AtomicBool::new(false);
+    play(pair, &book.openings, setting, done, &stop, &mut |_| ControlFlow::Continue(()))
+        .expect("a match")
+}
+
+/// Plays the first legal move, or does what it should not after some moves.
+struct First {
+    fails_at: Option<u32>,
+    batch: usize,
+}
+
+impl<G: Geometry> Player<G> for First {
+    fn name(&self) -> String {
+        "first".into()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        let choose = |turn: &Turn<'_, G>| match self.fails_at {
+            Some(ply) if turn.ply() >= ply => Ok(Choice::plain(Square(0))),
+            _ => Ok(Choice::plain(turn.position.board.legal().next().expect("a move"))),
+        };
+        turns.iter().map(choose).collect()
+    }
+
+    fn end_game(&mut self, _game: u32) {}
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+}
+
+fn first<G: Geometry>(fails_at: Option<u32>, batch: usize) -> Contestant<'static, G> {
+    Contestant {
+        name: "first".into(),
+        deterministic: true,
+        open: Box::new(move |_| Ok(Box::new(First { fails_at, batch }))),
+    }
+}
+
+fn games_follow_the_rules<G: Geometry>() {
+    let (random, greedy) = (named::<G>("random"), named::<G>("greedy"));
+    let outcome =
+        run([&random, &greedy], &Source::Random { plies: 4 }, &setting(12, 2), Vec::new());
+    assert_eq!(outcome.games.len(), 12);
+    for (played, number) in outcome.games.iter().zip(0..) {
+        assert_eq!(played.game, number);
+        let mut position = played.opening.start;
+        for square in played.moves() {
+            position = position.play(square).expect("a legal move").settled();
+        }
+        assert!(position.board.is_over());
+        assert_eq!(played.score, position.black_view().difference());
+    }
+}
+
+#[test]
+fn every_shape_is_played_by_its_rules() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => games_follow_the_rules::<G>());
+    }
+}
+
+#[test]
+fn threads_batches_and_interruptions_change_nothing() {
+    let random = named::<Square8>("random");
+    let openings = Source::Random { plies: 6 };
+    let want = run([&random, &first(None, 1)], &openings, &setting(40, 1), Vec::new());
+    let many = run([&random, &first(None, 16)], &openings, &setting(40, 3), Vec::new());
+    assert_eq!(want, many);
+    let half: Vec<_> = want.games.iter().filter(|played| played.game % 3 != 0).cloned().collect();
+    let resumed = run([&random, &first(None, 4)], &openings, &setting(40, 2), half);
+    assert_eq!(want, resumed);
+}
+
+#[test]
+fn both_colours_play_each_opening() {
+    let random = named::<Square8>("random");
+    let outcome = run([&random, &random], &Source::Random { plies: 5 }, &setting(10, 1), vec![]);
+    for pair in outcome.games.chunks(2) {
+        assert_eq!(pair[0].opening, pair[1].opening);
+        assert_eq!((pair[0].first, pair[1].first), (Colour::Black, Colour::White));
+    }
+}
+
+#[test]
+fn a_deterministic_pair_is_counted_once() {
+    let (one, two) = (first::<Square8>(None, 1), first::<Square8>(None, 1));
+    let outcome = run([&one, &two], &Source::Start, &setting(50, 1), Vec::new());
+    assert_eq!(outcome.games.len(), 2, "no game is played twice");
+    // Players that only seem to be random repeat their game in every pair.
+    let hidden = Contestant { deterministic: false, ..first::<Square8>(None, 1) };
+    let outcome = run([&hidden, &two], &Source::Start, &setting(50, 1), Vec::new());
+    assert_eq!(outcome.games.len(), 50);
+    let (tally, repeated) = tally(&outcome.games);
+    assert_eq!((tally.games(), repeated, tally.pairs.len()), (2, 48, 1));
+}
+
+#[test]
+fn an_illegal_move_forfeits_the_game_and_the_match_goes_on() {
+    let (bad, good) = (first::<Square6>(Some(6), 1), named::<Square6>("random"));
+    let outcome = run([&bad, &good], &Source::Random { plies: 2 }, &setting(6, 1), Vec::new());
+    let (tally, _) = tally(&outcome.games);
+    assert_eq!(tally.outcomes().losses, 6);
+    assert_eq!(tally.mean_discs(), None);
+    for played in &outcome.games {
+        let forfeit = played.forfeit.as_ref().expect("a forfeit");
+        assert_eq!(forfeit.by, played.first);
+        assert!(forfeit.reason.contains("a1"), "{}", forfeit.reason);
+        assert_eq!(played.first_score(), -36);
+    }
+}
+
+#[test]
+fn a_sequential_test_ends_a_match_early_and_alike_with_any_threads() {
+    let (good, random) = (named::<Square8>("rollouts:simulations=30"), named("random"));
+    let sprt = Some(Sprt { elo0: 0.0, elo1: 100.0 });
+    let openings = Source::Random { plies: 6 };
+    let outcome =
+        run([&good, &random], &openings, &Setting { sprt, ..setting(400, 2) }, Vec::new());
+    assert_eq!(outcome.verdict, Some(Verdict::Accepted));
+    assert!(outcome.games.len() < 400);
+    assert!(!outcome.stopped);
+}
+
+#[test]
+fn a_stopped_match_says_so() {
+    let random = named::<Square6>("random");
+    let book = Source::Random { plies: 4 }.book::<Square6>(50, 1).expect("a book");
+    let (stop, mut seen) = (AtomicBool::new(false), 0);
+    let outcome =
+        play([&random, &random], &book.openings, &setting(100, 1), Vec::new(), &stop, &mut |_| {
+            seen += 1;
+            if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .expect("a match");
+    assert!(outcome.stopped);
+    assert_eq!(outcome.games.len(), 3);
+}
