@@ -1,7 +1,9 @@
 //! The players that are part of this program, one file per kind.
 
+mod net;
 mod rollouts;
 mod simple;
 
+pub use net::{NetPlayer, PolicyPlayer};
 pub use rollouts::RolloutsPlayer;
 pub use simple::{Greedy, Random};
