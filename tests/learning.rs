@@ -1,20 +1,21 @@
 //! Self-play, replay and learning together, without threads: small nets on the small board.
 
-use outflank::game::{Goal, Square6};
+use outflank::game::record::GameRecord;
+use outflank::game::{Colour, Goal, Shape, Square6};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
 use outflank::search::mcts;
-use outflank::train::game::Rules;
+use outflank::train::game::{Rules, Work};
 use outflank::train::learner::{self, Learner};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, stream};
-use outflank::train::selfplay::{self, Actor, Finished, GameNumbers};
+use outflank::train::selfplay::{self, Actor, GameNumbers};
 use tch::Device;
 
 type G = Square6;
 
 fn spec() -> NetSpec {
     let options = TowerOptions { blocks: 2, channels: 16, ..Default::default() };
-    NetSpec { shape: outflank::game::Shape::Square6, options }
+    NetSpec { shape: Shape::Square6, options }
 }
 
 fn rules() -> Rules {
@@ -26,7 +27,11 @@ fn rules() -> Rules {
     }
 }
 
-fn play(rules: &Rules, games: usize) -> Vec<Finished> {
+fn play(rules: &Rules, games: usize) -> Vec<GameRecord> {
+    play_counted(rules, games).0
+}
+
+fn play_counted(rules: &Rules, games: usize) -> (Vec<GameRecord>, Work) {
     let net = Net::new(&spec(), 1, Device::Cpu);
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
@@ -37,7 +42,7 @@ fn play(rules: &Rules, games: usize) -> Vec<Finished> {
         actor.step(&numbers, &mut finished).expect("an evaluation");
     }
     finished.truncate(games);
-    finished
+    (finished, actor.take_work())
 }
 
 fn learner_options() -> learner::Options {
@@ -50,11 +55,11 @@ fn learner_options() -> learner::Options {
     }
 }
 
-fn window(games: &[Finished]) -> Replay<G> {
+fn window(games: &[GameRecord]) -> Replay<G> {
     let options = replay::Options { min_positions: 64, ..Default::default() };
     let mut window = Replay::new(&options);
     for game in games {
-        window.add(&game.record).expect("self-play keeps the rules");
+        window.add(game).expect("self-play keeps the rules");
     }
     window
 }
@@ -73,16 +78,15 @@ fn games_keep_the_rules_and_carry_what_is_learnt_from() {
     for goal in [Goal::Most, Goal::Fewest] {
         let rules = Rules { goal, ..rules() };
         for game in play(&rules, 40) {
-            let record = &game.record;
-            let positions = record.positions::<G>().expect("a legal game");
-            assert_eq!(record.goal, goal);
-            assert!(record.opening_moves <= 4);
-            for (position, made) in positions.iter().zip(&record.moves) {
+            let positions = game.positions::<G>().expect("a legal game");
+            assert_eq!(game.goal, goal);
+            assert!(game.opening_moves <= 4);
+            for (position, made) in positions.iter().zip(&game.moves) {
                 assert!((-1.0..=1.0).contains(&made.value));
                 if position.board.empties() <= 8 {
                     let exact = made.exact.expect("the last moves are solved") as i16;
-                    let black = outflank::game::Colour::Black;
-                    let own = if position.side == black { record.score } else { -record.score };
+                    let black = Colour::Black;
+                    let own = if position.side == black { game.score } else { -game.score };
                     assert_eq!(exact, own, "perfect play keeps its score");
                 }
             }
@@ -96,20 +100,20 @@ fn a_game_depends_on_its_number_and_the_net_alone() {
     let mut few = rules();
     few.selfplay.games_per_actor = 3;
     for game in play(&few, 24) {
-        let same = together.iter().find(|other| other.record.id == game.record.id);
+        let same = together.iter().find(|other| other.id == game.id);
         // The batches differ, and with them the last bits of the net's answers may.
         if let Some(same) = same {
-            assert_eq!(same.record.opening_moves, game.record.opening_moves);
-            let opening = game.record.opening_moves as usize;
-            let squares = |game: &Finished| -> Vec<_> {
-                game.record.moves.iter().take(opening).map(|made| made.square).collect()
+            assert_eq!(same.opening_moves, game.opening_moves);
+            let opening = game.opening_moves as usize;
+            let squares = |game: &GameRecord| -> Vec<_> {
+                game.moves.iter().take(opening).map(|made| made.square).collect()
             };
             assert_eq!(squares(same), squares(&game));
         }
     }
     let again = play(&rules(), 24);
     for (game, same) in together.iter().zip(&again) {
-        assert_eq!(game.record, same.record);
+        assert_eq!(game, same);
     }
 }
 
@@ -120,7 +124,7 @@ fn playout_caps_leave_out_the_policy_of_cheap_searches() {
     rules.selfplay.fast_simulations = 4;
     let (mut with, mut without) = (0, 0);
     for game in play(&rules, 40) {
-        let searched = game.record.moves.iter().skip(game.record.opening_moves as usize);
+        let searched = game.moves.iter().skip(game.opening_moves as usize);
         for made in searched.filter(|made| made.exact.is_none()) {
             if made.policy.is_empty() { without += 1 } else { with += 1 }
         }
@@ -136,14 +140,15 @@ fn resignation_ends_games_except_those_that_check_it() {
     rules.selfplay.resign_below = 0.0;
     rules.selfplay.resign_plies = 2;
     rules.selfplay.resign_playout_share = 0.5;
-    let games = play(&rules, 60);
-    let resigned = games.iter().filter(|game| game.record.resigned).count();
-    let checked = games.iter().filter(|game| game.resignation_error.is_some()).count();
+    let (games, work) = play_counted(&rules, 60);
+    let resigned = games.iter().filter(|game| game.resigned).count();
+    let checked = work.resignations_checked;
     assert!(resigned >= 10, "{resigned} games were resigned");
     assert!(checked >= 10, "{checked} games checked a resignation");
-    for game in games.iter().filter(|game| game.record.resigned) {
-        assert_eq!(game.record.score.abs(), 1);
-        assert_eq!(game.resignation_error, None);
+    // A random net's resignations are often wrong, but not always.
+    assert!((1..checked).contains(&work.resignation_errors), "{work:?}");
+    for game in games.iter().filter(|game| game.resigned) {
+        assert_eq!(game.score.abs(), 1);
     }
     let mut window = window(&games);
     let mut batch = Batch::default();

@@ -49,6 +49,11 @@ pub struct Work {
     pub evaluations: u64,
     /// Moves searched.
     pub searches: u64,
+    /// Games played out although a side would have resigned, and those of them in which that
+    /// side did not lose.
+    pub resignations_checked: u64,
+    /// See `resignations_checked`.
+    pub resignation_errors: u64,
 }
 
 impl std::ops::AddAssign for Work {
@@ -56,6 +61,8 @@ impl std::ops::AddAssign for Work {
         self.simulations += other.simulations;
         self.evaluations += other.evaluations;
         self.searches += other.searches;
+        self.resignations_checked += other.resignations_checked;
+        self.resignation_errors += other.resignation_errors;
     }
 }
 
@@ -194,6 +201,7 @@ impl<G: Geometry> Game<G> {
         let legal = board.legal();
         if legal.is_empty() {
             self.record.score = self.position.black_view().final_score(rules.goal) as i16;
+            self.check_resignation();
             return Some(Wanted::Finished);
         }
         if board.empties() <= rules.search.solve_empties {
@@ -285,14 +293,15 @@ impl<G: Geometry> Game<G> {
         resigns && !self.ignores_resignation
     }
 
-    /// In a game that was played out although a side would have resigned: whether that side
-    /// did not lose, so that resigning would have been an error.
-    pub fn resignation_error(&self) -> Option<bool> {
-        let side = self.hopeless_side.filter(|_| !self.record.resigned)?;
-        Some(match side {
+    /// Counts a resignation that was overridden to see whether it would have been an error.
+    fn check_resignation(&mut self) {
+        let Some(side) = self.hopeless_side.filter(|_| !self.record.resigned) else { return };
+        let error = match side {
             Colour::Black => self.record.score >= 0,
             Colour::White => self.record.score <= 0,
-        })
+        };
+        self.work.resignations_checked += 1;
+        self.work.resignation_errors += error as u64;
     }
 
     fn make_move(&mut self, square: Square, policy: Vec<u16>, value: f32, exact: Option<i8>) {

@@ -41,16 +41,6 @@ impl GameNumbers {
     }
 }
 
-/// A finished game with what the actor knows besides the record.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    /// The game.
-    pub record: GameRecord,
-    /// In a game played out although a side would have resigned: whether it would have been
-    /// wrong to.
-    pub resignation_error: Option<bool>,
-}
-
 /// Plays many games at once with one copy of the net.
 pub struct Actor<G: Geometry> {
     rules: Rules,
@@ -119,7 +109,7 @@ impl<G: Geometry> Actor<G> {
     pub fn step(
         &mut self,
         numbers: &GameNumbers,
-        finished: &mut Vec<Finished>,
+        finished: &mut Vec<GameRecord>,
     ) -> Result<(), InferenceError> {
         let simulations = self.simulations();
         self.inputs.clear();
@@ -129,15 +119,8 @@ impl<G: Geometry> Actor<G> {
                     Wanted::Answer { board, legal } => break (board, legal),
                     Wanted::Finished => {
                         self.work += std::mem::take(&mut game.work);
-                        finished.push(Finished {
-                            resignation_error: game.resignation_error(),
-                            record: game.restart(
-                                &self.rules,
-                                numbers.take(),
-                                self.version,
-                                simulations,
-                            ),
-                        });
+                        let (number, version) = (numbers.take(), self.version);
+                        finished.push(game.restart(&self.rules, number, version, simulations));
                     }
                 }
             };
