@@ -1,5 +1,21 @@
 //! Networks: the tower, its inference copies, and the optimiser. Knows no search.
 
+pub mod average;
+pub mod encode;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod fold;
+pub mod inference;
+pub mod optimizer;
 mod options;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod tower;
+mod variables;
+pub mod weights;
 
-pub use options::{Tower, TowerOptions, inference};
+pub use encode::Input;
+pub use options::{Tower, TowerOptions};
+pub use plan::{NetSpec, Part, Role, Start, parts};
+pub use tower::{Heads, Net, Pass};

@@ -1,0 +1,61 @@
+//! Nets and positions that the tests of this folder share.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::encode::Input;
+use super::plan::{NetSpec, Role, parts};
+use super::weights::Weights;
+use super::{Net, TowerOptions};
+use crate::game::{Geometry, Position, Shape};
+
+/// Positions of random games on `shape`.
+pub(crate) fn positions(shape: Shape, count: usize, seed: u64) -> Vec<Input> {
+    dispatch!(shape, G => positions_of::<G>(count, seed))
+}
+
+fn positions_of<G: Geometry>(count: usize, seed: u64) -> Vec<Input> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut position = Position::<G>::start();
+    let mut inputs = Vec::new();
+    while inputs.len() < count {
+        let legal = position.board.legal();
+        if legal.is_empty() {
+            position = Position::start();
+            continue;
+        }
+        inputs.push(Input::new(position.board, legal));
+        let chosen = random.random_range(0..legal.len());
+        let square = legal.into_iter().nth(chosen);
+        position =
+            square.and_then(|square| position.play(square)).map_or(position, Position::settled);
+    }
+    inputs
+}
+
+/// Weights of a net as it might be after training: no batch norm is left at its start.
+pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0xABCD);
+    let fresh = Net::new(spec, seed, tch::Device::Cpu).weights();
+    let mut weights = Weights::default();
+    for part in parts(spec) {
+        let mut values = fresh.get(&part.name, &part.shape).expect("a part of the net").to_vec();
+        for value in &mut values {
+            let number: f32 = random.random_range(-1.0..1.0);
+            match part.role {
+                Role::Statistic if part.name.ends_with("variance") => *value = 1.0 + 0.6 * number,
+                Role::Statistic => *value = 0.3 * number,
+                Role::Offset if part.name.ends_with("scale") => *value = 0.8 + 0.4 * number,
+                Role::Offset => *value = 0.3 * number,
+                Role::Factor | Role::Last => {}
+            }
+        }
+        weights.insert(part.name, part.shape, values);
+    }
+    weights
+}
+
+/// A residual net's description.
+pub(crate) fn resnet(shape: Shape, blocks: u32, channels: u32) -> NetSpec {
+    NetSpec { shape, options: TowerOptions { blocks, channels, ..TowerOptions::default() } }
+}

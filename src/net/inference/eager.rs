@@ -1,0 +1,290 @@
+//! A net in play on libtorch, operator by operator: the oracle of the other backends, the last
+//! resort of a CPU, and the way of a GPU.
+
+use tch::{Device, Kind, Tensor};
+
+use super::{Backend, InferenceError, Outputs};
+use crate::game::Layout;
+use crate::net::encode::{self, Input};
+use crate::net::fold::{Affine, Block, Folded, Paper, Resnet};
+use crate::net::plan::NetSpec;
+use crate::net::weights::Weights;
+
+/// A folded net as tensors.
+pub(super) struct Eager {
+    spec: NetSpec,
+    kind: Kind,
+    device: Device,
+    trunk: Trunk,
+    /// `[1, 1, width, width]`, 0 on holes; none where there are no holes.
+    mask: Option<Tensor>,
+    /// The cell of each square; none where there are no holes.
+    cells: Option<Tensor>,
+}
+
+enum Trunk {
+    Resnet(ResnetTensors),
+    Paper(PaperTensors),
+}
+
+/// A factor and a bias.
+struct Pair(Tensor, Tensor);
+
+struct ResnetTensors {
+    stem: Pair,
+    blocks: Vec<(Pair, Option<Tensor>, Pair)>,
+    policy: Pair,
+    policy_out: Pair,
+    features: Pair,
+    hidden: Pair,
+    /// Value above score.
+    last: Pair,
+}
+
+struct PaperTensors {
+    convolutions: Vec<Pair>,
+    hidden: Vec<Pair>,
+    policy: Pair,
+    /// Value above score.
+    last: Pair,
+}
+
+impl Eager {
+    /// A copy of the net in `kind` on `device`.
+    ///
+    /// # Errors
+    ///
+    /// The weights are of another net.
+    pub(super) fn new(
+        spec: &NetSpec,
+        weights: &Weights,
+        kind: Kind,
+        device: Device,
+    ) -> Result<Eager, InferenceError> {
+        let layout = spec.shape.layout();
+        let trunk = Trunk::new(&Folded::new(spec, weights)?, kind, device);
+        let holes = layout.squares < layout.cells();
+        let mut mask = vec![0f32; layout.cells()];
+        layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = 1.0);
+        let width = layout.width as i64;
+        let mask =
+            || Tensor::from_slice(&mask).view([1, 1, width, width]).to_device(device).to_kind(kind);
+        let cells = || {
+            let cells: Vec<i64> = layout.cell_of.iter().map(|&cell| cell as i64).collect();
+            Tensor::from_slice(&cells).to_device(device)
+        };
+        Ok(Eager {
+            spec: spec.clone(),
+            kind,
+            device,
+            trunk,
+            mask: holes.then(mask),
+            cells: holes.then(cells),
+        })
+    }
+
+    fn layout(&self) -> &'static Layout {
+        self.spec.shape.layout()
+    }
+
+    fn activate(&self, mut x: Tensor) -> Result<Tensor, InferenceError> {
+        let mut x = x.f_relu_()?;
+        Ok(match &self.mask {
+            Some(mask) => x.f_mul_(mask)?,
+            None => x,
+        })
+    }
+
+    /// Policy logits `[n, squares]` and the last layer's outputs `[n, 1 or 2]`.
+    fn resnet(
+        &self,
+        net: &ResnetTensors,
+        planes: &Tensor,
+    ) -> Result<(Tensor, Tensor), InferenceError> {
+        let mut x = self.activate(net.stem.convolve(planes)?)?;
+        for (first, pool, second) in &net.blocks {
+            let mut y = first.convolve(&x)?;
+            if let Some(pool) = pool {
+                y = y.f_add_(&self.pool(&x, pool)?)?;
+            }
+            let y = self.activate(y)?;
+            x = self.activate(second.convolve(&y)?.f_add_(&x)?)?;
+        }
+        let policy = self.activate(net.policy.convolve(&x)?)?;
+        let policy = policy.f_permute([0, 2, 3, 1])?.f_flatten(1, 2)?.f_to_kind(Kind::Float)?;
+        let mut policy = policy.f_linear(&net.policy_out.0, None::<&Tensor>)?.f_squeeze_dim(2)?;
+        if let Some(cells) = &self.cells {
+            policy = policy.f_index_select(1, cells)?;
+        }
+        let policy = policy.f_add(&net.policy_out.1)?;
+        let features = self.activate(net.features.convolve(&x)?)?;
+        let flat = features.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
+        let hidden = flat.f_linear(&net.hidden.0, None::<&Tensor>)?.f_to_kind(Kind::Float)?;
+        let hidden = hidden.f_add(&net.hidden.1)?.f_relu()?;
+        Ok((policy, net.last.linear(&hidden)?))
+    }
+
+    fn pool(&self, x: &Tensor, factor: &Tensor) -> Result<Tensor, InferenceError> {
+        let layout = self.layout();
+        let width = layout.width as i64;
+        let correction = layout.cells() as f64 / layout.squares as f64;
+        let mean = x.f_avg_pool2d([width, width], 1, 0, false, true, None)?;
+        let mean = mean.f_mul_scalar(correction)?;
+        let top = x.f_max_pool2d([width, width], 1, 0, 1, false)?;
+        let both = Tensor::f_cat(&[mean, top], 1)?.f_flatten(1, -1)?;
+        let added = both.f_linear(factor, None::<&Tensor>)?;
+        Ok(added.f_unsqueeze(-1)?.f_unsqueeze(-1)?)
+    }
+
+    fn paper(
+        &self,
+        net: &PaperTensors,
+        planes: &Tensor,
+    ) -> Result<(Tensor, Tensor), InferenceError> {
+        let mut x = planes.shallow_clone();
+        for convolution in &net.convolutions {
+            x = self.activate(convolution.convolve(&x)?)?;
+        }
+        let mut x = x.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
+        for hidden in &net.hidden {
+            x = hidden.linear(&x)?.f_relu()?;
+        }
+        let x = x.f_to_kind(Kind::Float)?;
+        Ok((net.policy.linear(&x)?, net.last.linear(&x)?))
+    }
+}
+
+impl Backend for Eager {
+    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+        let _guard = tch::no_grad_guard();
+        let (n, layout) = (inputs.len(), self.layout());
+        outputs.resize(n, layout.squares);
+        if n == 0 {
+            return Ok(());
+        }
+        let tower = self.spec.options.tower;
+        let planes = encode::planes(layout, tower, inputs, self.kind, self.device);
+        let (policy, last) = match &self.trunk {
+            Trunk::Resnet(net) => self.resnet(net, &planes)?,
+            Trunk::Paper(net) => self.paper(net, &planes)?,
+        };
+        // One tensor, so that a GPU is waited for once.
+        let both = Tensor::f_cat(&[policy, last], 1)?.f_to_device(Device::Cpu)?.f_contiguous()?;
+        let columns = both.size()[1] as usize;
+        let mut rows = vec![0f32; n * columns];
+        both.f_copy_data(&mut rows, n * columns)?;
+        for (index, row) in rows.chunks_exact(columns).enumerate() {
+            let (policy, last) = row.split_at(layout.squares);
+            outputs.policy[index * layout.squares..][..layout.squares].copy_from_slice(policy);
+            outputs.value[index] = last[0].tanh();
+            outputs.score[index] = last.get(1).map_or(0.0, |score| score * layout.squares as f32);
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+        self.trunk = Trunk::new(&Folded::new(&self.spec, weights)?, self.kind, self.device);
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        let kind = match self.kind {
+            Kind::BFloat16 => "bf16",
+            Kind::Half => "f16",
+            _ => "f32",
+        };
+        match self.device {
+            Device::Cuda(index) => format!("libtorch, {kind}, cuda:{index}"),
+            _ => format!("libtorch, {kind}, cpu"),
+        }
+    }
+}
+
+impl Trunk {
+    fn new(folded: &Folded, kind: Kind, device: Device) -> Trunk {
+        let make = Make { kind, device };
+        match folded {
+            Folded::Resnet(net) => Trunk::Resnet(make.resnet(net)),
+            Folded::Paper(net) => Trunk::Paper(make.paper(net)),
+        }
+    }
+}
+
+struct Make {
+    kind: Kind,
+    device: Device,
+}
+
+impl Make {
+    fn factor(&self, affine: &Affine, kind: Kind) -> Tensor {
+        let shape: Vec<i64> = affine.shape.iter().map(|&size| size as i64).collect();
+        let tensor = Tensor::from_slice(&affine.weight).view(&shape[..]);
+        let tensor = match shape[..] {
+            // Channels last, as the activations are.
+            [_, _, _, _] => tensor.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2]),
+            _ => tensor,
+        };
+        tensor.to_device(self.device).to_kind(kind)
+    }
+
+    fn bias(&self, affine: &Affine, kind: Kind) -> Tensor {
+        Tensor::from_slice(&affine.bias).to_device(self.device).to_kind(kind)
+    }
+
+    fn pair(&self, affine: &Affine) -> Pair {
+        Pair(self.factor(affine, self.kind), self.bias(affine, self.kind))
+    }
+
+    fn fine(&self, affine: &Affine) -> Pair {
+        Pair(self.factor(affine, Kind::Float), self.bias(affine, Kind::Float))
+    }
+
+    fn block(&self, block: &Block) -> (Pair, Option<Tensor>, Pair) {
+        let pool = block.pool.as_ref().map(|pool| self.factor(pool, self.kind));
+        (self.pair(&block.first), pool, self.pair(&block.second))
+    }
+
+    /// The value's row above the score's.
+    fn last(&self, value: &Affine, score: &Option<Affine>) -> Pair {
+        let rows: Vec<Pair> = [Some(value), score.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|affine| self.fine(affine))
+            .collect();
+        let factors: Vec<&Tensor> = rows.iter().map(|pair| &pair.0).collect();
+        let biases: Vec<&Tensor> = rows.iter().map(|pair| &pair.1).collect();
+        Pair(Tensor::cat(&factors, 0), Tensor::cat(&biases, 0))
+    }
+
+    fn resnet(&self, net: &Resnet) -> ResnetTensors {
+        ResnetTensors {
+            stem: self.pair(&net.stem),
+            blocks: net.blocks.iter().map(|block| self.block(block)).collect(),
+            policy: self.pair(&net.policy),
+            policy_out: self.fine(&net.policy_out),
+            features: self.pair(&net.features),
+            hidden: Pair(self.factor(&net.hidden, self.kind), self.bias(&net.hidden, Kind::Float)),
+            last: self.last(&net.value, &net.score),
+        }
+    }
+
+    fn paper(&self, net: &Paper) -> PaperTensors {
+        PaperTensors {
+            convolutions: net.convolutions.iter().map(|conv| self.pair(conv)).collect(),
+            hidden: net.hidden.iter().map(|hidden| self.pair(hidden)).collect(),
+            policy: self.fine(&net.policy),
+            last: self.last(&net.value, &net.score),
+        }
+    }
+}
+
+impl Pair {
+    fn convolve(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
+        let padding = self.0.size()[2] / 2;
+        x.f_conv2d(&self.0, Some(&self.1), 1, padding, 1, 1)
+    }
+
+    fn linear(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
+        x.f_linear(&self.0, Some(&self.1))
+    }
+}

@@ -1,0 +1,156 @@
+//! The copy of a net that plays: folded, in a low precision, behind one narrow interface.
+
+mod eager;
+
+use tch::{Cuda, Device, Kind};
+
+use super::encode::Input;
+pub use super::options::inference::{BackendKind, Options, Precision};
+use super::plan::NetSpec;
+use super::weights::{Weights, WeightsError};
+
+/// What a net says about a batch of positions. The vectors are reused from batch to batch.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outputs {
+    /// Rows of one logit for each square, legal or not.
+    pub policy: Vec<f32>,
+    /// The expected outcome for the side to move, -1 to 1.
+    pub value: Vec<f32>,
+    /// The final disc difference for the side to move, in discs; 0 without a score head.
+    pub score: Vec<f32>,
+}
+
+impl Outputs {
+    fn resize(&mut self, positions: usize, squares: usize) {
+        self.policy.resize(positions * squares, 0.0);
+        self.value.resize(positions, 0.0);
+        self.score.resize(positions, 0.0);
+    }
+}
+
+/// Why a net cannot be used for play.
+#[derive(Debug, thiserror::Error)]
+pub enum InferenceError {
+    /// The weights are of another net.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// libtorch failed.
+    #[error("libtorch: {0}")]
+    Torch(#[from] tch::TchError),
+    /// No device has this name.
+    #[error("unknown device `{name}`; allowed: auto, cpu, cuda, cuda:N")]
+    UnknownDevice {
+        /// The name as given.
+        name: Box<str>,
+    },
+    /// The machine, or the libtorch in use, has no such GPU.
+    #[error("device `{name}` is not there: libtorch sees {found} CUDA devices")]
+    NoDevice {
+        /// The name as given.
+        name: Box<str>,
+        /// How many GPUs libtorch sees.
+        found: i64,
+    },
+    /// The backend that the configuration demands cannot run.
+    #[error("backend `{backend}` cannot run here: {why}")]
+    Unsupported {
+        /// The one demanded.
+        backend: BackendKind,
+        /// What is missing.
+        why: &'static str,
+    },
+}
+
+/// A net that answers questions about batches of positions.
+pub trait Backend: Send {
+    /// Writes the net's opinion of `inputs` into `outputs`.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError>;
+
+    /// Takes newer weights of the same net.
+    ///
+    /// # Errors
+    ///
+    /// They are of another net; then nothing changes.
+    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError>;
+
+    /// Code, precision and device, for people.
+    fn describe(&self) -> String;
+}
+
+/// The device called `name`: `auto` is the first GPU, or the CPU where there is none.
+///
+/// # Errors
+///
+/// There is no such device.
+pub fn device(name: &str) -> Result<Device, InferenceError> {
+    let found = Cuda::device_count();
+    let index = match name.split_once(':') {
+        None if name == "cpu" => return Ok(Device::Cpu),
+        None if name == "auto" => {
+            return Ok(if found > 0 { Device::Cuda(0) } else { Device::Cpu });
+        }
+        None if name == "cuda" => Some(0),
+        Some(("cuda", index)) => index.parse().ok(),
+        _ => None,
+    };
+    let index: i64 = index.ok_or_else(|| InferenceError::UnknownDevice { name: name.into() })?;
+    match (0..found).contains(&index) {
+        true => Ok(Device::Cuda(index as usize)),
+        false => Err(InferenceError::NoDevice { name: name.into(), found }),
+    }
+}
+
+/// Whether this processor multiplies bf16 numbers in hardware.
+pub fn has_bf16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512bf16");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
+/// The number format that `precision` means on `device`.
+pub fn kind(precision: Precision, device: Device) -> Kind {
+    match (precision, device) {
+        (Precision::F32, _) => Kind::Float,
+        (Precision::Bf16, _) => Kind::BFloat16,
+        (Precision::F16, _) => Kind::Half,
+        (Precision::Auto, Device::Cuda(_)) => Kind::BFloat16,
+        (Precision::Auto, _) if has_bf16() => Kind::BFloat16,
+        (Precision::Auto, _) => Kind::Float,
+    }
+}
+
+/// Opens a copy of a net for play on the device called `device`.
+///
+/// On a CPU the copy computes on the thread that asks it, and libtorch is told to use one thread
+/// in this process: small nets are slower on two, and the cores are for more copies.
+///
+/// # Errors
+///
+/// The weights are not of the net `spec`, or there is no such device or backend.
+pub fn open(
+    spec: &NetSpec,
+    weights: &Weights,
+    options: &Options,
+    device: &str,
+) -> Result<Box<dyn Backend>, InferenceError> {
+    let device = self::device(device)?;
+    if device == Device::Cpu {
+        tch::set_num_threads(1);
+    }
+    match options.backend {
+        BackendKind::Auto | BackendKind::Eager => {
+            Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
+        }
+        backend => {
+            Err(InferenceError::Unsupported { backend, why: "it is not part of this build" })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! The net that learns: float32 variables, and the pass from planes to heads.
+
+use tch::{Device, Kind, Tensor};
+
+use super::encode;
+use super::options::Tower;
+use super::plan::{NetSpec, PAPER_CONVOLUTIONS, PAPER_HIDDEN};
+use super::variables::{Slices, Variables};
+use super::weights::{Weights, WeightsError};
+
+/// Added to a variance before its root is taken.
+pub(super) const NORM_EPSILON: f64 = 1e-5;
+/// Share of a batch in the running statistics of a batch norm.
+const NORM_MOMENTUM: f64 = 0.1;
+
+/// How a pass is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pass {
+    /// Whether batch norms use the batch's own statistics and track them, and hidden units drop.
+    pub train: bool,
+    /// The format of activations and factors: `Float`, `BFloat16`, or on a GPU `Half`.
+    pub kind: Kind,
+}
+
+impl Pass {
+    /// A pass that judges positions, in float32.
+    pub const EVALUATE: Pass = Pass { train: false, kind: Kind::Float };
+
+    /// A pass that a gradient is taken of. Dropped units are drawn from libtorch's generator of
+    /// the device: seed it by `tch::manual_seed` if `dropout` is above 0.
+    pub fn train(kind: Kind) -> Pass {
+        Pass { train: true, kind }
+    }
+}
+
+/// What a net says about `n` positions, all in float32, from the side to move's view.
+#[derive(Debug)]
+pub struct Heads {
+    /// `[n, squares]`: logits over the squares in the order of their numbers, legal or not.
+    pub policy: Tensor,
+    /// `[n]`: the expected outcome, -1 to 1.
+    pub value: Tensor,
+    /// `[n]`: the final disc difference over the number of squares.
+    pub score: Option<Tensor>,
+    /// `[n, squares]`: the final owner of each square, 1 mine, -1 theirs.
+    pub owner: Option<Tensor>,
+}
+
+/// A net with its float32 variables.
+#[derive(Debug)]
+pub struct Net {
+    spec: NetSpec,
+    device: Device,
+    variables: Variables,
+    /// `[cells]`: 1 on squares, 0 on holes; none where every cell is a square.
+    mask: Option<Tensor>,
+    /// `[squares]`: the cell of each square; none where every cell is a square.
+    cells: Option<Tensor>,
+}
+
+impl Net {
+    /// A net whose variables are drawn from `seed`: the same seed gives the same net everywhere.
+    pub fn new(spec: &NetSpec, seed: u64, device: Device) -> Net {
+        let layout = spec.shape.layout();
+        let holes = layout.squares < layout.cells();
+        let mut mask = vec![0f32; layout.cells()];
+        layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = 1.0);
+        let cells: Vec<i64> = layout.cell_of.iter().map(|&cell| cell as i64).collect();
+        Net {
+            spec: spec.clone(),
+            device,
+            variables: Variables::new(spec, seed, device),
+            mask: holes.then(|| Tensor::from_slice(&mask).to_device(device)),
+            cells: holes.then(|| Tensor::from_slice(&cells).to_device(device)),
+        }
+    }
+
+    /// A net with given weights.
+    ///
+    /// # Errors
+    ///
+    /// The weights are of another net.
+    pub fn with_weights(
+        spec: &NetSpec,
+        weights: &Weights,
+        device: Device,
+    ) -> Result<Net, WeightsError> {
+        let mut net = Net::new(spec, 0, device);
+        net.load(weights)?;
+        Ok(net)
+    }
+
+    /// What the net is.
+    pub fn spec(&self) -> &NetSpec {
+        &self.spec
+    }
+
+    /// Where its variables are.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// A copy of the variables, running statistics included.
+    pub fn weights(&self) -> Weights {
+        self.variables.export(self.variables.vectors())
+    }
+
+    /// Takes over `weights`.
+    ///
+    /// # Errors
+    ///
+    /// They are of another net; then nothing changes.
+    pub fn load(&mut self, weights: &Weights) -> Result<(), WeightsError> {
+        self.variables.load(weights)
+    }
+
+    /// The variables as a few long vectors: what an optimiser steps.
+    pub fn parameters(&self) -> &[Tensor] {
+        self.variables.trained()
+    }
+
+    /// The gradient of a scalar `loss` for each of [`Net::parameters`].
+    pub fn gradients(&self, loss: &Tensor) -> Vec<Tensor> {
+        Tensor::run_backward(&[loss], self.parameters(), false, false)
+    }
+
+    pub(super) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// The positions as this net's planes for a pass in `kind`.
+    pub fn planes(&self, inputs: &[super::Input], kind: Kind) -> Tensor {
+        let (layout, tower) = (self.spec.shape.layout(), self.spec.options.tower);
+        encode::planes(layout, tower, inputs, kind, self.device)
+    }
+
+    /// What the net says about positions given as [`Net::planes`].
+    ///
+    /// # Panics
+    ///
+    /// The planes are of another board, tower or device.
+    pub fn forward(&self, planes: &Tensor, pass: Pass) -> Heads {
+        let slices = self.variables.slices(pass.kind);
+        let planes = planes.to_kind(pass.kind);
+        let walk = Walk { net: self, slices, pass, mask: self.mask(pass.kind) };
+        match self.spec.options.tower {
+            Tower::Resnet => walk.resnet(&planes),
+            Tower::Paper => walk.paper(&planes),
+        }
+    }
+
+    fn mask(&self, kind: Kind) -> Option<Tensor> {
+        let width = self.spec.shape.layout().width as i64;
+        self.mask.as_ref().map(|mask| mask.to_kind(kind).view([1, 1, width, width]))
+    }
+}
+
+/// One pass through a net.
+struct Walk<'a> {
+    net: &'a Net,
+    slices: Slices<'a>,
+    pass: Pass,
+    mask: Option<Tensor>,
+}
+
+impl Walk<'_> {
+    fn get(&self, name: &str) -> &Tensor {
+        self.slices.get(name)
+    }
+
+    /// A convolution that keeps the board's size, and its batch norm.
+    fn convolve(&self, x: &Tensor, conv: &str, norm: &str) -> Tensor {
+        let weight = self.get(&format!("{conv}.weight"));
+        let padding = weight.size()[2] / 2;
+        let y = x.conv2d(weight, None::<&Tensor>, 1, padding, 1, 1);
+        let part = |part: &str| Some(self.get(&format!("{norm}.{part}")));
+        y.batch_norm(
+            part("scale"),
+            part("shift"),
+            part("mean"),
+            part("variance"),
+            self.pass.train,
+            NORM_MOMENTUM,
+            NORM_EPSILON,
+            false,
+        )
+    }
+
+    /// ReLU, and 0 on holes.
+    fn activate(&self, mut x: Tensor) -> Tensor {
+        let y = x.relu_();
+        match &self.mask {
+            Some(mask) => y * mask,
+            None => y,
+        }
+    }
+
+    /// What a block adds to all cells, `[n, channels, 1, 1]`.
+    fn pool(&self, x: &Tensor, name: &str) -> Tensor {
+        let layout = self.net.spec.shape.layout();
+        let width = layout.width as i64;
+        // Holes hold 0 and nothing is below it, so they change neither the sum nor the maximum.
+        let correction = layout.cells() as f64 / layout.squares as f64;
+        let mean = x.avg_pool2d([width, width], 1, 0, false, true, None) * correction;
+        let top = x.max_pool2d([width, width], 1, 0, 1, false);
+        let both = Tensor::cat(&[mean, top], 1).flatten(1, -1);
+        let added = both.linear(self.get(&format!("{name}.weight")), None::<&Tensor>);
+        added.unsqueeze(-1).unsqueeze(-1)
+    }
+
+    fn resnet(&self, planes: &Tensor) -> Heads {
+        let mut x = self.activate(self.convolve(planes, "stem.conv", "stem.norm"));
+        for block in 0..self.net.spec.blocks() {
+            let name = |part| format!("block.{block}.{part}");
+            let mut y = self.convolve(&x, &name("conv1"), &name("norm1"));
+            if self.net.spec.pools(block) {
+                y += self.pool(&x, &name("pool"));
+            }
+            let y = self.activate(y);
+            let y = self.convolve(&y, &name("conv2"), &name("norm2"));
+            x = self.activate(y + x);
+        }
+        let policy = self.activate(self.convolve(&x, "policy.conv", "policy.norm"));
+        let features = self.activate(self.convolve(&x, "value.conv", "value.norm"));
+        let policy = self.per_square(&policy, "policy.out") + self.get("policy.out.bias");
+        let mut hidden = features
+            .permute([0, 2, 3, 1])
+            .flatten(1, -1)
+            .linear(self.get("value.hidden.weight"), None::<&Tensor>)
+            .to_kind(Kind::Float)
+            + self.get("value.hidden.bias");
+        let hidden = hidden.relu_();
+        let options = &self.net.spec.options;
+        Heads {
+            policy,
+            value: self.scalar(&hidden, "value.out").tanh(),
+            score: options.score_head.then(|| self.scalar(&hidden, "score.out")),
+            owner: options.owner_head.then(|| {
+                (self.per_square(&features, "owner.out") + self.get("owner.out.bias")).tanh()
+            }),
+        }
+    }
+
+    /// One number for each square from the channels of its cell, `[n, squares]` in float32.
+    fn per_square(&self, x: &Tensor, name: &str) -> Tensor {
+        // Rows of cells times one column: a product in float32 without a copy of the layout.
+        let rows = x.permute([0, 2, 3, 1]).flatten(1, 2).to_kind(Kind::Float);
+        let cells =
+            rows.linear(self.get(&format!("{name}.weight")), None::<&Tensor>).squeeze_dim(2);
+        match &self.net.cells {
+            Some(squares) => cells.index_select(1, squares),
+            None => cells,
+        }
+    }
+
+    fn linear(&self, x: &Tensor, name: &str) -> Tensor {
+        x.linear(self.get(&format!("{name}.weight")), Some(self.get(&format!("{name}.bias"))))
+    }
+
+    fn scalar(&self, x: &Tensor, name: &str) -> Tensor {
+        self.linear(x, name).squeeze_dim(1)
+    }
+
+    fn paper(&self, planes: &Tensor) -> Heads {
+        let mut x = planes.shallow_clone();
+        for index in 0..PAPER_CONVOLUTIONS {
+            let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));
+            x = self.activate(self.convolve(&x, &conv, &norm));
+        }
+        let mut x = x.permute([0, 2, 3, 1]).flatten(1, -1);
+        let options = &self.net.spec.options;
+        for index in 0..PAPER_HIDDEN.len() {
+            let weight = self.get(&format!("hidden.{index}.weight"));
+            let bias = self.get(&format!("hidden.{index}.bias")).to_kind(self.pass.kind);
+            x = x.linear(weight, Some(&bias)).relu_();
+            if self.pass.train && options.dropout > 0.0 {
+                x = x.dropout(options.dropout, true);
+            }
+        }
+        let x = x.to_kind(Kind::Float);
+        Heads {
+            policy: self.linear(&x, "policy.out"),
+            value: self.scalar(&x, "value.out").tanh(),
+            score: options.score_head.then(|| self.scalar(&x, "score.out")),
+            owner: options.owner_head.then(|| self.linear(&x, "owner.out").tanh()),
+        }
+    }
+}

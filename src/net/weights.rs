@@ -1,0 +1,205 @@
+//! Named arrays as plain data: what travels from the learner to the actors and into files.
+
+use std::collections::BTreeMap;
+
+use safetensors::{Dtype, SafeTensors};
+
+/// One array of 32-bit floats.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Array {
+    /// Sizes, outermost first; the last runs fastest in memory.
+    pub shape: Vec<usize>,
+    /// As many numbers as the product of `shape`.
+    pub values: Vec<f32>,
+}
+
+/// Named arrays in the order of their names: a net's parameters, or an optimiser's state.
+///
+/// Knows nothing of tensors and devices, so it is cheap to share between threads.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Weights(BTreeMap<String, Array>);
+
+/// Text that goes with weights in a file.
+pub type Metadata = BTreeMap<String, String>;
+
+/// Why bytes are no weights, or weights not those that were asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// The bytes are not in safetensors format, or end too early.
+    #[error("these are not safetensors bytes: {0}")]
+    Format(#[from] safetensors::SafeTensorError),
+    /// An array does not hold 32-bit floats.
+    #[error("array `{name}` holds {found:?} numbers; only F32 can be read")]
+    NumberFormat {
+        /// The array.
+        name: Box<str>,
+        /// What it holds.
+        found: Dtype,
+    },
+    /// An array is missing.
+    #[error("array `{name}` of shape {wanted:?} is missing")]
+    Missing {
+        /// The array.
+        name: Box<str>,
+        /// The shape that it ought to have.
+        wanted: Vec<usize>,
+    },
+    /// An array has another shape: the weights are of another net.
+    #[error("array `{name}` has shape {found:?}, but this net needs {wanted:?}")]
+    Shape {
+        /// The array.
+        name: Box<str>,
+        /// The shape that it has.
+        found: Vec<usize>,
+        /// The shape that it ought to have.
+        wanted: Vec<usize>,
+    },
+    /// There is an array that the net does not have.
+    #[error("array `{name}` belongs to no part of this net")]
+    Unknown {
+        /// The array.
+        name: Box<str>,
+    },
+}
+
+impl Weights {
+    /// Adds or replaces an array.
+    ///
+    /// # Panics
+    ///
+    /// The shape does not fit the number of values.
+    pub fn insert(&mut self, name: impl Into<String>, shape: Vec<usize>, values: Vec<f32>) {
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "an array's shape and values");
+        self.0.insert(name.into(), Array { shape, values });
+    }
+
+    /// The array called `name`.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it has not the shape `wanted`.
+    pub fn get(&self, name: &str, wanted: &[usize]) -> Result<&[f32], WeightsError> {
+        let array = self
+            .0
+            .get(name)
+            .ok_or_else(|| WeightsError::Missing { name: name.into(), wanted: wanted.to_vec() })?;
+        if array.shape != wanted {
+            return Err(WeightsError::Shape {
+                name: name.into(),
+                found: array.shape.clone(),
+                wanted: wanted.to_vec(),
+            });
+        }
+        Ok(&array.values)
+    }
+
+    /// The arrays in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Array)> {
+        self.0.iter().map(|(name, array)| (name.as_str(), array))
+    }
+
+    /// How many arrays there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no array.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all numbers are finite.
+    pub fn all_finite(&self) -> bool {
+        self.0.values().all(|array| array.values.iter().all(|value| value.is_finite()))
+    }
+
+    /// The arrays and a text in safetensors format. The same content gives the same bytes.
+    pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
+        // The crate's own writer keeps metadata in a hash map, whose order differs from run to
+        // run; a header of our own keeps files comparable.
+        let mut header = serde_json::Map::new();
+        header.insert("__metadata__".into(), serde_json::json!(metadata));
+        let mut end = 0;
+        for (name, array) in &self.0 {
+            let start = end;
+            end += 4 * array.values.len();
+            header.insert(
+                name.clone(),
+                serde_json::json!({
+                    "dtype": "F32", "shape": array.shape, "data_offsets": [start, end],
+                }),
+            );
+        }
+        let mut text = serde_json::Value::Object(header).to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(8), b' ');
+        let mut bytes = Vec::with_capacity(8 + text.len() + end);
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text);
+        for array in self.0.values() {
+            bytes.extend(array.values.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Reads what [`Weights::to_bytes`] or another safetensors writer made.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not safetensors, are cut off, or hold other numbers than 32-bit floats.
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
+        let (_, header) = SafeTensors::read_metadata(bytes)?;
+        let metadata = header.metadata().iter().flatten();
+        let metadata = metadata.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let mut weights = Weights::default();
+        for (name, view) in SafeTensors::deserialize(bytes)?.tensors() {
+            if view.dtype() != Dtype::F32 {
+                return Err(WeightsError::NumberFormat { name: name.into(), found: view.dtype() });
+            }
+            let (numbers, _) = view.data().as_chunks::<4>();
+            let values = numbers.iter().map(|&number| f32::from_le_bytes(number)).collect();
+            weights.0.insert(name, Array { shape: view.shape().to_vec(), values });
+        }
+        Ok((weights, metadata))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> (Weights, Metadata) {
+        let mut weights = Weights::default();
+        weights.insert("b", vec![2, 3], vec![1.0, -2.5, 3e-20, 4.0, 5.0, 6.0]);
+        weights.insert("a", vec![1], vec![f32::MIN_POSITIVE]);
+        weights.insert("empty", vec![0, 7], vec![]);
+        let metadata = [("spec", "{\"x\":1}"), ("other", "y")];
+        (weights, metadata.map(|(key, value)| (key.to_owned(), value.to_owned())).into())
+    }
+
+    #[test]
+    fn bytes_round_trip_and_repeat() {
+        let (weights, metadata) = sample();
+        let bytes = weights.to_bytes(&metadata);
+        assert_eq!(bytes, weights.clone().to_bytes(&metadata.clone()));
+        assert_eq!(Weights::from_bytes(&bytes).unwrap(), (weights, metadata));
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        let (weights, metadata) = sample();
+        let bytes = weights.to_bytes(&metadata);
+        for length in 0..bytes.len() {
+            assert!(Weights::from_bytes(&bytes[..length]).is_err(), "{length} bytes were taken");
+        }
+        assert!(Weights::from_bytes(b"a text file of some length, not a net").is_err());
+    }
+
+    #[test]
+    fn a_wrong_array_is_named() {
+        let (weights, _) = sample();
+        let error = weights.get("b", &[3, 2]).unwrap_err().to_string();
+        assert_eq!(error, "array `b` has shape [2, 3], but this net needs [3, 2]");
+        let error = weights.get("c", &[4]).unwrap_err().to_string();
+        assert_eq!(error, "array `c` of shape [4] is missing");
+    }
+}
