@@ -28,26 +28,10 @@ impl Input {
     }
 }
 
-/// A number that a plane can hold: 0, 1 or -1.
-trait Cell: Copy {
-    const ZERO: Self;
-    const ONE: Self;
-    const MINUS_ONE: Self;
-}
-
-macro_rules! impl_cell {
-    ($($number:ty: $zero:expr, $one:expr, $minus:expr;)*) => {
-        $(impl Cell for $number {
-            const ZERO: Self = $zero;
-            const ONE: Self = $one;
-            const MINUS_ONE: Self = $minus;
-        })*
-    };
-}
-impl_cell! {
-    f32: 0.0, 1.0, -1.0;
-    bf16: bf16::ZERO, bf16::ONE, bf16::NEG_ONE;
-    f16: f16::ZERO, f16::ONE, f16::NEG_ONE;
+/// The numbers that a plane can hold, as the bytes of one format.
+struct Numbers<const BYTES: usize> {
+    one: [u8; BYTES],
+    minus_one: [u8; BYTES],
 }
 
 /// How many planes a tower reads: 4 for `resnet` (mine, theirs, legal, on the board), 1 for
@@ -69,36 +53,53 @@ pub fn planes(
     kind: Kind,
     device: Device,
 ) -> Tensor {
-    let tensor = match kind {
-        Kind::BFloat16 => Tensor::from_slice(&fill::<bf16>(layout, tower, inputs)),
-        Kind::Half => Tensor::from_slice(&fill::<f16>(layout, tower, inputs)),
-        _ => Tensor::from_slice(&fill::<f32>(layout, tower, inputs)),
-    };
+    // As bytes, since `tch` takes a slice of `half::bf16` for one of `f16`.
     let width = layout.width as i64;
-    tensor
-        .to_device(device)
-        .view([inputs.len() as i64, width, width, planes_of(tower) as i64])
-        .permute([0, 3, 1, 2])
+    let size = [inputs.len() as i64, width, width, planes_of(tower) as i64];
+    let tensor = match kind {
+        Kind::BFloat16 => {
+            let numbers =
+                Numbers { one: bf16::ONE.to_ne_bytes(), minus_one: bf16::NEG_ONE.to_ne_bytes() };
+            let bytes = fill(layout, tower, inputs, numbers);
+            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::BFloat16)
+        }
+        Kind::Half => {
+            let numbers =
+                Numbers { one: f16::ONE.to_ne_bytes(), minus_one: f16::NEG_ONE.to_ne_bytes() };
+            let bytes = fill(layout, tower, inputs, numbers);
+            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::Half)
+        }
+        _ => {
+            let numbers = Numbers { one: 1f32.to_ne_bytes(), minus_one: (-1f32).to_ne_bytes() };
+            let bytes = fill(layout, tower, inputs, numbers);
+            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::Float)
+        }
+    };
+    tensor.to_device(device).permute([0, 3, 1, 2])
 }
 
-fn fill<C: Cell>(layout: &Layout, tower: Tower, inputs: &[Input]) -> Vec<C> {
+fn fill<const BYTES: usize>(
+    layout: &Layout,
+    tower: Tower,
+    inputs: &[Input],
+    Numbers { one, minus_one }: Numbers<BYTES>,
+) -> Vec<[u8; BYTES]> {
     let planes = planes_of(tower);
-    let mut out = vec![C::ZERO; inputs.len() * layout.cells() * planes];
+    let zero = [0; BYTES];
+    let mut out = vec![zero; inputs.len() * layout.cells() * planes];
     for (input, row) in inputs.iter().zip(out.chunks_exact_mut(layout.cells() * planes)) {
         for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
-            let has = |set: u128| set >> bit & 1 == 1;
+            let choose = |set: u128, number| if set >> bit & 1 == 1 { number } else { zero };
             let at = cell as usize * planes;
             match tower {
                 Tower::Resnet => {
-                    let choose = |set| if has(set) { C::ONE } else { C::ZERO };
-                    row[at] = choose(input.mine);
-                    row[at + 1] = choose(input.theirs);
-                    row[at + 2] = choose(input.legal);
-                    row[at + 3] = C::ONE;
+                    row[at] = choose(input.mine, one);
+                    row[at + 1] = choose(input.theirs, one);
+                    row[at + 2] = choose(input.legal, one);
+                    row[at + 3] = one;
                 }
-                Tower::Paper if has(input.mine) => row[at] = C::ONE,
-                Tower::Paper if has(input.theirs) => row[at] = C::MINUS_ONE,
-                Tower::Paper => {}
+                Tower::Paper if input.theirs >> bit & 1 == 1 => row[at] = minus_one,
+                Tower::Paper => row[at] = choose(input.mine, one),
             }
         }
     }

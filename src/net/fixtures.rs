@@ -27,7 +27,8 @@ fn positions_of<G: Geometry>(count: usize, seed: u64) -> Vec<Input> {
         inputs.push(Input::new(position.board, legal));
         let chosen = random.random_range(0..legal.len());
         let square = legal.into_iter().nth(chosen);
-        position = square.and_then(|square| position.play(square)).map_or(position, Position::settled);
+        position =
+            square.and_then(|square| position.play(square)).map_or(position, Position::settled);
     }
     inputs
 }

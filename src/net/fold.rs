@@ -57,8 +57,8 @@ pub(super) struct Paper {
 /// A folded net of either kind. The owner head is left out: play does not ask it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Folded {
-    Resnet(Resnet),
-    Paper(Paper),
+    Resnet(Box<Resnet>),
+    Paper(Box<Paper>),
 }
 
 impl Folded {
@@ -71,8 +71,8 @@ impl Folded {
         check(&parts(spec), weights)?;
         let fold = Fold { spec, weights };
         Ok(match spec.options.tower {
-            Tower::Resnet => Folded::Resnet(fold.resnet()?),
-            Tower::Paper => Folded::Paper(fold.paper()?),
+            Tower::Resnet => Folded::Resnet(Box::new(fold.resnet()?)),
+            Tower::Paper => Folded::Paper(Box::new(fold.paper()?)),
         })
     }
 }

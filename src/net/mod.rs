@@ -9,6 +9,8 @@ pub mod inference;
 pub mod optimizer;
 mod options;
 mod plan;
+#[cfg(test)]
+mod tests;
 mod tower;
 mod variables;
 pub mod weights;

@@ -118,11 +118,12 @@ impl Optimizer {
         decay: f64,
         rate: f64,
     ) {
-        let mut gradient = gradient.shallow_clone();
+        let gradient = match self.rule {
+            Rule::Adam if decay > 0.0 => gradient + &*weights * decay,
+            _ => gradient.shallow_clone(),
+        };
         if decay > 0.0 && self.rule == Rule::AdamW {
             let _ = weights.g_mul_scalar_(1.0 - rate * decay);
-        } else if decay > 0.0 {
-            gradient = gradient + &*weights * decay;
         }
         let (first, second) = self.moments.split_at_mut(1);
         let first = first[0][vector].lerp_(&gradient, 1.0 - BETA1);
@@ -311,7 +312,7 @@ mod tests {
         let norm = clip(&mut gradients, 10.0);
         assert!((norm.double_value(&[]) - 5.0).abs() < 1e-6);
         assert_eq!(to_vec(&gradients[1]), [4.0]);
-        clip(&mut gradients, 1.0);
+        let _ = clip(&mut gradients, 1.0);
         assert!((to_vec(&gradients[0])[0] - 0.6).abs() < 1e-6);
         assert!((to_vec(&gradients[1])[0] - 0.8).abs() < 1e-6);
     }

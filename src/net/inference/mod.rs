@@ -151,3 +151,6 @@ pub fn open(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Every backend against the net in float32.
+
+use tch::Tensor;
+
+use super::*;
+use crate::game::Shape;
+use crate::net::fixtures::{positions, resnet, trained};
+use crate::net::{Net, Pass, Tower, TowerOptions};
+
+/// How far a backend may be from the net in float32: root mean square over the standard
+/// deviation for logits, and the largest difference for value and score over the squares.
+#[derive(Clone, Copy)]
+struct Tolerance {
+    policy: f64,
+    value: f64,
+}
+
+const EXACT: Tolerance = Tolerance { policy: 1e-4, value: 1e-4 };
+const BF16: Tolerance = Tolerance { policy: 0.03, value: 0.04 };
+
+fn specs() -> Vec<NetSpec> {
+    let mut specs = Vec::new();
+    for shape in Shape::ALL {
+        specs.push(resnet(shape, 4, 32));
+        specs.push(resnet(shape, 2, 64));
+        let options = TowerOptions { tower: Tower::Paper, channels: 16, ..Default::default() };
+        specs.push(NetSpec { shape, options });
+    }
+    let mut bare = resnet(Shape::Square8, 3, 96);
+    bare.options.global_pooling = false;
+    bare.options.score_head = false;
+    specs.push(bare);
+    specs
+}
+
+fn check(spec: &NetSpec, options: &Options, tolerance: Tolerance, count: usize) {
+    let weights = trained(spec, 11);
+    let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
+    let inputs = positions(spec.shape, count, 8);
+    let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE));
+    let mut outputs = Outputs::default();
+    let mut backend = open(spec, &weights, options, "cpu").expect("a backend");
+    backend.evaluate(&inputs, &mut outputs).expect("an evaluation");
+    let name = format!("{} {:?} {count}", backend.describe(), spec);
+    let policy = Tensor::from_slice(&outputs.policy).view_as(&heads.policy);
+    let error = (policy - &heads.policy).square().mean(Kind::Float).sqrt() / heads.policy.std(true);
+    assert!(error.double_value(&[]) < tolerance.policy, "policy {error:?}: {name}");
+    let largest = |found: &[f32], wanted: &Tensor| {
+        (Tensor::from_slice(found) - wanted).abs().max().double_value(&[])
+    };
+    let error = largest(&outputs.value, &heads.value);
+    assert!(error < tolerance.value, "value {error}: {name}");
+    let squares = spec.shape.layout().squares as f64;
+    match heads.score {
+        Some(score) => {
+            let error = largest(&outputs.score, &(score * squares)) / squares;
+            assert!(error < tolerance.value, "score {error}: {name}");
+        }
+        None => assert!(outputs.score.iter().all(|&score| score == 0.0)),
+    }
+}
+
+#[test]
+fn folded_copies_agree_with_the_net() {
+    for spec in specs() {
+        let mut options = Options { backend: BackendKind::Eager, precision: Precision::F32 };
+        check(&spec, &options, EXACT, 9);
+        options.precision = Precision::Bf16;
+        check(&spec, &options, BF16, 64);
+    }
+}
+
+#[test]
+fn newer_weights_are_taken_and_foreign_ones_refused() {
+    let spec = resnet(Shape::Square6, 1, 32);
+    let inputs = positions(Shape::Square6, 5, 1);
+    let (first, second) = (trained(&spec, 1), trained(&spec, 2));
+    let mut backend = open(&spec, &first, &Options::default(), "cpu").unwrap();
+    let ask = |backend: &mut Box<dyn Backend>| {
+        let mut outputs = Outputs::default();
+        backend.evaluate(&inputs, &mut outputs).unwrap();
+        outputs
+    };
+    let before = ask(&mut backend);
+    backend.load(&second).unwrap();
+    let after = ask(&mut backend);
+    assert_ne!(before, after);
+    assert_eq!(after, ask(&mut open(&spec, &second, &Options::default(), "cpu").unwrap()));
+    let foreign = trained(&resnet(Shape::Square6, 2, 32), 1);
+    assert!(matches!(backend.load(&foreign), Err(InferenceError::Weights(_))));
+    assert_eq!(after, ask(&mut backend));
+    backend.evaluate(&[], &mut Outputs::default()).unwrap();
+}
+
+#[test]
+fn device_names_are_read() {
+    assert_eq!(device("cpu").unwrap(), Device::Cpu);
+    assert!(matches!(device("gpu"), Err(InferenceError::UnknownDevice { .. })));
+    assert!(matches!(device("cuda:x"), Err(InferenceError::UnknownDevice { .. })));
+    assert!(matches!(device("cuda:99"), Err(InferenceError::NoDevice { .. })));
+}
