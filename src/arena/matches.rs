@@ -51,6 +51,11 @@ pub struct Setting {
     pub sprt: Option<Sprt>,
 }
 
+/// The colour of a match's first player in a game: the two games of a pair swap them.
+pub fn first_colour(game: u32) -> Colour {
+    if game & 1 == 0 { Colour::Black } else { Colour::White }
+}
+
 /// Why a game ended before the rules ended it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Forfeit {
@@ -279,7 +284,7 @@ impl<G: Geometry> Hall<'_, G> {
     fn next_table(&self) -> Option<Table<G>> {
         let game = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
         let opening = self.openings[(game / 2) as usize % self.openings.len()].clone();
-        let first = if game % 2 == 0 { Colour::Black } else { Colour::White };
+        let first = first_colour(game);
         let (position, moves) = (opening.position, opening.moves.clone());
         Some(Table { game, first, opening, position, moves, choices: Vec::new(), forfeit: None })
     }

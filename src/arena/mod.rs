@@ -1,13 +1,16 @@
 //! Matches between players of any kind, and their ratings.
 
 mod grammar;
+pub mod ladder;
 pub mod matches;
 pub mod open;
 pub mod openings;
 mod options;
 pub mod player;
 pub mod players;
+pub mod rating;
 pub mod spec;
+pub mod standings;
 pub mod tally;
 
 pub use grammar::SpecError;

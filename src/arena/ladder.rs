@@ -1,0 +1,398 @@
+//! The ladder: one append-only file that holds every game ever played for a rating.
+//!
+//! Each line is one JSON object: the file's head, the terms of a match, a player's training
+//! step, or a game with the time, depth and score of each move. A line is written whole by one
+//! write, so a kill leaves at most one torn line; whatever cannot be read is skipped and
+//! counted, never removed. One process writes at a time.
+
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::matches::{Forfeit, Played, first_colour};
+use super::openings::Opening;
+use super::player::Choice;
+use crate::game::notation::{obf, parse_obf, parse_transcript, transcript};
+use crate::game::{Colour, Geometry, Goal, Shape, Square};
+
+/// The version of the file's lines.
+const VERSION: u32 = 1;
+
+/// Why a ladder file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LadderError {
+    /// The system refuses.
+    #[error("cannot {action} the ladder {}: {source}", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("{} is no ladder file of this program; it is left as it is", path.display())]
+    NoLadder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was written by a later version.
+    #[error("{} is of version {found}; this program reads version {VERSION}", path.display())]
+    Later {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// Somebody else plays for this ladder.
+    #[error("another process is writing to the ladder {}", path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What a match is: equal for a match and its resumption.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Terms {
+    /// The name of the first player.
+    pub first: String,
+    /// The name of the second.
+    pub second: String,
+    /// The board's name.
+    pub board: String,
+    /// The goal's name.
+    pub goal: String,
+    /// Where the openings come from.
+    pub openings: String,
+}
+
+/// A match as the ladder knows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MatchLine {
+    version: u32,
+    /// Its number in the file.
+    pub id: u32,
+    /// What is played.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Decides openings and random choices.
+    pub seed: u64,
+}
+
+/// When in its training a player's net was saved.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlayerLine {
+    version: u32,
+    /// The player's name in games.
+    pub name: String,
+    /// The run or file that the net belongs to.
+    pub run: String,
+    /// Learning steps.
+    pub step: u64,
+    /// Positions trained on or played, if known.
+    pub positions: Option<u64>,
+}
+
+impl PlayerLine {
+    /// A net's place in the training of `run`.
+    pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
+        PlayerLine { version: VERSION, name, run, step, positions }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct ForfeitLine {
+    by: String,
+    reason: String,
+}
+
+/// A game as the ladder knows it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GameLine {
+    version: u32,
+    /// The number of its match.
+    #[serde(rename = "match")]
+    pub match_id: u32,
+    /// Its number in the match.
+    pub game: u32,
+    /// The board's name.
+    pub board: String,
+    /// The goal's name.
+    pub goal: String,
+    /// Who had black.
+    pub black: String,
+    /// Who had white.
+    pub white: String,
+    /// The position that the moves start from, in OBF.
+    pub start: String,
+    /// The opening's moves.
+    pub opening: String,
+    /// The players' moves.
+    pub moves: String,
+    /// The final score for black.
+    pub score: i32,
+    forfeit: Option<ForfeitLine>,
+    seconds: Vec<f64>,
+    depths: Vec<Option<u32>>,
+    scores: Vec<Option<f32>>,
+    nodes: Vec<u64>,
+}
+
+impl GameLine {
+    fn new<G: Geometry>(id: u32, terms: &Terms, played: &Played<G>) -> GameLine {
+        let (black, white) = match played.first {
+            Colour::Black => (&terms.first, &terms.second),
+            Colour::White => (&terms.second, &terms.first),
+        };
+        let choices = &played.choices;
+        let forfeit = played.forfeit.as_ref().map(|forfeit| ForfeitLine {
+            by: forfeit.by.to_string(),
+            reason: forfeit.reason.clone(),
+        });
+        GameLine {
+            version: VERSION,
+            match_id: id,
+            game: played.game,
+            board: terms.board.clone(),
+            goal: terms.goal.clone(),
+            black: black.clone(),
+            white: white.clone(),
+            start: obf(played.opening.start),
+            opening: transcript::<G>(played.opening.moves.iter().copied()),
+            moves: transcript::<G>(choices.iter().map(|made| made.square)),
+            score: played.score,
+            forfeit,
+            seconds: choices.iter().map(|made| (made.seconds * 1e6).round() / 1e6).collect(),
+            depths: choices.iter().map(|made| made.depth).collect(),
+            scores: choices.iter().map(|made| made.score).collect(),
+            nodes: choices.iter().map(|made| made.nodes).collect(),
+        }
+    }
+
+    /// The game by the rules of shape `G`; `None` if it does not follow them.
+    pub fn played<G: Geometry>(&self, first: &str) -> Option<Played<G>> {
+        let start = parse_obf::<G>(&self.start).ok()?.position;
+        let (moves, position) = parse_transcript(&self.opening, start).ok()?;
+        let (made, last) = parse_transcript(&self.moves, position).ok()?;
+        let goal: Goal = self.goal.parse().ok()?;
+        let forfeit = match &self.forfeit {
+            None => None,
+            Some(line) => Some(Forfeit { by: colour(&line.by)?, reason: line.reason.clone() }),
+        };
+        let all = G::SQUARES as i32;
+        let score = match &forfeit {
+            Some(forfeit) if forfeit.by == Colour::Black => -all,
+            Some(_) => all,
+            None if last.board.is_over() => last.black_view().final_score(goal),
+            None => return None,
+        };
+        if score != self.score {
+            return None;
+        }
+        let choice = |(index, square): (usize, Square)| Choice {
+            square,
+            score: self.scores.get(index).copied().flatten(),
+            depth: self.depths.get(index).copied().flatten(),
+            nodes: self.nodes.get(index).copied().unwrap_or(0),
+            seconds: self.seconds.get(index).copied().unwrap_or(0.0),
+        };
+        if self.first() != first {
+            return None;
+        }
+        Some(Played {
+            game: self.game,
+            first: first_colour(self.game),
+            opening: Opening { start, moves, position },
+            choices: made.into_iter().enumerate().map(choice).collect(),
+            score,
+            forfeit,
+        })
+    }
+
+    /// The first player of the game's match.
+    pub fn first(&self) -> &str {
+        match first_colour(self.game) {
+            Colour::Black => &self.black,
+            Colour::White => &self.white,
+        }
+    }
+}
+
+fn colour(name: &str) -> Option<Colour> {
+    [Colour::Black, Colour::White].into_iter().find(|colour| colour.to_string() == name)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line {
+    Ladder { version: u32 },
+    Match(MatchLine),
+    Player(PlayerLine),
+    Game(Box<GameLine>),
+}
+
+/// A ladder file that this process may append to.
+pub struct Ladder {
+    path: PathBuf,
+    file: File,
+    /// Every match.
+    pub matches: Vec<MatchLine>,
+    /// Every game, in the order of their ends.
+    pub games: Vec<GameLine>,
+    /// Players that come from a training run, by name.
+    pub players: HashMap<String, PlayerLine>,
+    /// The numbers of lines that could not be read, counted from 1.
+    pub skipped: Vec<usize>,
+}
+
+impl Ladder {
+    /// Opens a ladder, or begins one where there is no file, and keeps others from writing.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened, is something else, or is being written.
+    pub fn open(path: &Path) -> Result<Ladder, LadderError> {
+        let failed = |action| move |source| LadderError::File { action, path: path.into(), source };
+        let file = File::options().create(true).read(true).append(true).open(path);
+        let mut file = file.map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LadderError::Locked { path: path.into() }),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).map_err(failed("read"))?;
+        file.read_to_end(&mut bytes).map_err(failed("read"))?;
+        let mut ladder = Ladder {
+            path: path.into(),
+            file,
+            matches: Vec::new(),
+            games: Vec::new(),
+            players: HashMap::new(),
+            skipped: Vec::new(),
+        };
+        if bytes.is_empty() {
+            ladder.write(&Line::Ladder { version: VERSION })?;
+            return Ok(ladder);
+        }
+        ladder.read(&String::from_utf8_lossy(&bytes))?;
+        if !bytes.ends_with(b"\n") {
+            ladder.file.write_all(b"\n").map_err(failed("write to"))?;
+        }
+        Ok(ladder)
+    }
+
+    fn read(&mut self, text: &str) -> Result<(), LadderError> {
+        for (index, line) in text.lines().enumerate() {
+            match serde_json::from_str(line) {
+                Ok(Line::Ladder { version: VERSION }) => {}
+                Ok(Line::Ladder { version }) => {
+                    return Err(LadderError::Later { path: self.path.clone(), found: version });
+                }
+                _ if index == 0 => {
+                    return Err(LadderError::NoLadder { path: self.path.clone() });
+                }
+                Ok(Line::Match(line)) => self.matches.push(line),
+                Ok(Line::Game(line)) => self.games.push(*line),
+                Ok(Line::Player(line)) => {
+                    self.players.insert(line.name.clone(), line);
+                }
+                Err(_) => self.skipped.push(index + 1),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), LadderError> {
+        let failed =
+            |source| LadderError::File { action: "write to", path: self.path.clone(), source };
+        let mut bytes = serde_json::to_vec(line).map_err(|error| failed(error.into()))?;
+        bytes.push(b'\n');
+        self.file.write_all(&bytes).map_err(failed)
+    }
+
+    /// The last match on these terms, to go on with.
+    pub fn last(&self, terms: &Terms) -> Option<&MatchLine> {
+        self.matches.iter().rev().find(|line| line.terms == *terms)
+    }
+
+    /// A seed that no match of this file has had.
+    pub fn fresh_seed(&self) -> u64 {
+        self.matches.iter().map(|line| line.seed.saturating_add(1)).max().unwrap_or(1)
+    }
+
+    /// Begins a match.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn begin(&mut self, terms: Terms, seed: u64) -> Result<MatchLine, LadderError> {
+        let id = self.matches.iter().map(|line| line.id + 1).max().unwrap_or(1);
+        let line = MatchLine { version: VERSION, id, terms, seed };
+        self.write(&Line::Match(line.clone()))?;
+        self.matches.push(line.clone());
+        Ok(line)
+    }
+
+    /// Notes where in its training a player comes from.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn introduce(&mut self, player: PlayerLine) -> Result<(), LadderError> {
+        if self.players.get(&player.name) == Some(&player) {
+            return Ok(());
+        }
+        self.write(&Line::Player(player.clone()))?;
+        self.players.insert(player.name.clone(), player);
+        Ok(())
+    }
+
+    /// Adds a game.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn add<G: Geometry>(
+        &mut self,
+        of: &MatchLine,
+        played: &Played<G>,
+    ) -> Result<(), LadderError> {
+        let line = Box::new(GameLine::new(of.id, &of.terms, played));
+        self.write(&Line::Game(line.clone()))?;
+        self.games.push(*line);
+        Ok(())
+    }
+
+    /// The games of a match whose opening is still the one that `openings` gives them.
+    pub fn games_of<G: Geometry>(&self, of: &MatchLine, openings: &[Opening<G>]) -> Vec<Played<G>> {
+        let lines = self.games.iter().filter(|line| line.match_id == of.id);
+        let games = lines.filter_map(|line| line.played::<G>(&of.terms.first));
+        let mut games: Vec<_> = games
+            .filter(|played| {
+                let place = (played.game / 2) as usize % openings.len().max(1);
+                openings.get(place) == Some(&played.opening)
+            })
+            .collect();
+        games.sort_by_key(|played| played.game);
+        games.dedup_by_key(|played| played.game);
+        games
+    }
+
+    /// The boards and goals that games were played on.
+    pub fn pools(&self) -> Vec<(Shape, Goal)> {
+        let mut pools: Vec<(Shape, Goal)> = Vec::new();
+        for game in &self.games {
+            let (Ok(board), Ok(goal)) = (game.board.parse(), game.goal.parse()) else { continue };
+            if !pools.contains(&(board, goal)) {
+                pools.push((board, goal));
+            }
+        }
+        pools
+    }
+}

@@ -1,0 +1,77 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn the_grammar_of_the_manual_is_read_and_written() {
+    for (text, canonical) in [
+        ("random", "random"),
+        (" greedy ", "greedy"),
+        ("alphabeta", "alphabeta:depth=6"),
+        ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
+        ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
+        ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
+        ("alphabeta:movetime=1.5s", "alphabeta:movetime=1500ms"),
+        ("rollouts:simulations=200", "rollouts:simulations=200"),
+        ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
+        ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
+        ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
+        ("policy:runs/a", "policy:runs/a"),
+        (
+            r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+            r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+        ),
+    ] {
+        let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(canonical.parse::<PlayerSpec>().as_ref(), Ok(&spec));
+    }
+}
+
+#[test]
+fn a_wrong_specification_names_what_is_allowed() {
+    for (text, wanted) in [
+        ("", "random, greedy, alphabeta, rollouts, net, policy, external"),
+        ("alfabeta:depth=2", "random, greedy, alphabeta"),
+        ("alphabeta:dept=2", "depth, movetime, nodes, eval"),
+        ("random:seed=3", "allowed: none"),
+        ("alphabeta:depth=0", "from 1 to 60"),
+        ("alphabeta:depth=deep", "from 1 to 60"),
+        ("alphabeta:depth=2,depth=3", "given twice"),
+        ("alphabeta:depth=2,nodes=3", "exclude each other"),
+        ("alphabeta:6", "no `key=value`; allowed keys: depth"),
+        ("alphabeta:eval=best", "positional, discs"),
+        ("alphabeta:movetime=5", "100ms"),
+        ("alphabeta:movetime=0s", "above 0"),
+        ("rollouts:simulations=0", "from 1"),
+        ("rollouts:sims=10", "simulations, c_uct"),
+        ("net", "net:runs/quick"),
+        ("net:simulations=5", "needs a net file"),
+        ("net:runs/a,sims=5", "simulations, solve_empties"),
+        ("policy:", "policy:runs/quick"),
+        ("external:protocol=uci,command=x", "nboard, gtp"),
+        ("external:command=x", "needs a protocol"),
+        ("external:protocol=gtp", "needs a command"),
+        ("external:protocol=gtp,command=\"x", "not closed"),
+        ("external:protocol=gtp,command=\"it's\"", "quotes that close"),
+        ("net:a,,", "no `key=value`"),
+    ] {
+        let error = text.parse::<PlayerSpec>().expect_err(text).to_string();
+        assert!(error.contains(wanted), "{text}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "[a-z:=,\"\\\\ 0-9]{0,40}") {
+        if let Ok(spec) = text.parse::<PlayerSpec>() {
+            prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
+        }
+    }
+
+    #[test]
+    fn any_path_survives(path in "\\PC{1,20}") {
+        prop_assume!(path.trim() == path);
+        let spec = PlayerSpec::Net(NetPlayerSpec::new(path.into(), 7));
+        prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
+    }
+}
