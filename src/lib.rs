@@ -25,4 +25,5 @@ pub mod net;
 pub mod protocol;
 pub mod search;
 pub mod store;
+pub mod telemetry;
 pub mod train;
