@@ -1,0 +1,385 @@
+//! Checkpoints: all that a run needs to go on, in one folder that is there whole or not at all.
+//!
+//! `checkpoints/step-00001234/` holds `net.safetensors` (usable alone), `learner.safetensors`
+//! (master weights and the optimiser's state; absent where only a net is kept) and `state.json`
+//! (counters and random streams, with the length and checksum of the other two). A folder is
+//! filled under a hidden name, forced to the disk, and renamed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{self, Action, FileError};
+use super::net_file::{NetFile, NetFileError};
+use super::run_dir;
+
+const VERSION: u32 = 1;
+const NET: &str = "net.safetensors";
+const LEARNER: &str = "learner.safetensors";
+const STATE: &str = "state.json";
+const PREFIX: &str = "step-";
+const FILLING: &str = ".filling-";
+const REPLACED: &str = ".replaced-";
+
+/// Why a checkpoint cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The net in it is damaged or foreign.
+    #[error(transparent)]
+    Net(#[from] NetFileError),
+    /// `state.json` cannot be read.
+    #[error("{} cannot be read: it is cut off, damaged or foreign", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The checkpoint is of another version of this program.
+    #[error("{} has layout version {found}, this program reads version {VERSION}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// A file is not what was written.
+    #[error("{} is damaged: {found} bytes with another checksum than the {wanted} bytes that were written", path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        found: u64,
+        /// The length that it was written with.
+        wanted: u64,
+    },
+    /// A path leads to no net, checkpoint or run.
+    #[error(
+        "{} is neither a net file, nor a checkpoint folder, nor a run directory",
+        path.display()
+    )]
+    Nothing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A run has no checkpoint yet.
+    #[error("{} has no checkpoint yet", path.display())]
+    NoneYet {
+        /// The folder of checkpoints.
+        path: PathBuf,
+    },
+}
+
+/// When checkpoints are written and which ones stay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rule {
+    /// Minutes of training between two checkpoints; above 0.
+    pub every_minutes: f64,
+    /// How many of the newest stay; at least 1.
+    pub keep_last: u32,
+    /// Of the older ones, one stays for each so many minutes of training; 0 keeps none.
+    pub keep_every_minutes: f64,
+}
+
+impl Default for Rule {
+    fn default() -> Rule {
+        Rule { every_minutes: 5.0, keep_last: 3, keep_every_minutes: 30.0 }
+    }
+}
+
+/// All that a run needs to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Steps that the learner had made.
+    pub step: u64,
+    /// Minutes of training so far, over all starts of the run.
+    pub minutes: f64,
+    /// The net as it plays.
+    pub net: NetFile,
+    /// Master weights and optimiser state, as safetensors bytes.
+    pub learner: Option<Vec<u8>>,
+    /// Counters, schedules and random streams.
+    pub state: serde_json::Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Stamp {
+    bytes: u64,
+    crc32: u32,
+}
+
+impl Stamp {
+    fn of(content: &[u8]) -> Stamp {
+        Stamp { bytes: content.len() as u64, crc32: crc32fast::hash(content) }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct StateFile {
+    version: u32,
+    step: u64,
+    minutes: f64,
+    files: BTreeMap<String, Stamp>,
+    state: serde_json::Value,
+}
+
+fn folder(dir: &Path, prefix: &str, step: u64) -> PathBuf {
+    dir.join(format!("{prefix}{step:08}"))
+}
+
+impl Checkpoint {
+    /// Writes the checkpoint as a folder of `dir`, in place of one of the same step.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written; the checkpoints that stood before then stand.
+    pub fn save(&self, dir: &Path) -> Result<PathBuf, CheckpointError> {
+        files::create_dir(dir)?;
+        recover(dir)?;
+        let filling = folder(dir, FILLING, self.step);
+        let filled = self.fill(&filling);
+        if filled.is_err() {
+            // Best effort: the error on its way says more, and `recover` comes by again.
+            let _ = fs::remove_dir_all(&filling);
+        }
+        filled?;
+        let path = folder(dir, PREFIX, self.step);
+        let replaced = folder(dir, REPLACED, self.step);
+        if path.exists() {
+            rename(&path, &replaced)?;
+        }
+        rename(&filling, &path)?;
+        files::sync_dir(dir)?;
+        remove(&replaced)?;
+        Ok(path)
+    }
+
+    fn fill(&self, path: &Path) -> Result<(), CheckpointError> {
+        files::create_dir(path)?;
+        let mut stamps = BTreeMap::new();
+        let contents = [(NET, Some(self.net.bytes())), (LEARNER, self.learner.as_deref())];
+        for (name, content) in contents {
+            if let Some(content) = content {
+                files::write_synced(&path.join(name), content)?;
+                stamps.insert(name.to_string(), Stamp::of(content));
+            }
+        }
+        let state = StateFile {
+            version: VERSION,
+            step: self.step,
+            minutes: self.minutes,
+            files: stamps,
+            state: self.state.clone(),
+        };
+        let state_path = path.join(STATE);
+        let text = serde_json::to_vec_pretty(&state)
+            .map_err(|source| CheckpointError::State { path: state_path.clone(), source })?;
+        files::write_synced(&state_path, &text)?;
+        Ok(files::sync_dir(path)?)
+    }
+
+    /// Reads a checkpoint folder.
+    ///
+    /// # Errors
+    ///
+    /// A file of it is missing, cut off, damaged, foreign or of another version.
+    pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
+        let state = read_state(path)?;
+        let read = |name: &str| -> Result<Option<Vec<u8>>, CheckpointError> {
+            let Some(&wanted) = state.files.get(name) else { return Ok(None) };
+            let path = path.join(name);
+            let content = files::read(&path)?;
+            if Stamp::of(&content) != wanted {
+                let (found, wanted) = (content.len() as u64, wanted.bytes);
+                return Err(CheckpointError::Checksum { path, found, wanted });
+            }
+            Ok(Some(content))
+        };
+        let learner = read(LEARNER)?;
+        let net_path = path.join(NET);
+        let net = match read(NET)? {
+            Some(bytes) => NetFile::from_bytes(bytes, &net_path)?,
+            None => NetFile::read(&net_path)?,
+        };
+        Ok(Checkpoint {
+            step: state.step,
+            minutes: state.minutes,
+            net,
+            learner,
+            state: state.state,
+        })
+    }
+}
+
+fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let path = path.join(STATE);
+    let text = files::read(&path)?;
+    let unreadable = |source| CheckpointError::State { path: path.clone(), source };
+    let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
+    if version != VERSION {
+        return Err(CheckpointError::Version { path, found: version });
+    }
+    serde_json::from_slice(&text).map_err(unreadable)
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(FileError::at(Action::Rename, to))
+}
+
+fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(FileError::at(Action::Remove, path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn numbered(dir: &Path, prefix: &str) -> Result<Vec<(u64, PathBuf)>, FileError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
+        let path = entry.map_err(FileError::at(Action::Read, dir))?.path();
+        let number = path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix));
+        if let Some(step) = number.and_then(|digits| digits.parse().ok()) {
+            found.push((step, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Clears up after a process that died while it wrote a checkpoint.
+fn recover(dir: &Path) -> Result<(), FileError> {
+    for (_, path) in numbered(dir, FILLING)? {
+        remove(&path)?;
+    }
+    for (step, replaced) in numbered(dir, REPLACED)? {
+        let path = folder(dir, PREFIX, step);
+        if path.exists() {
+            remove(&replaced)?;
+        } else {
+            // It died between the two renames: the old one is whole, so it counts again.
+            rename(&replaced, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// The checkpoints of a folder by rising step. None if the folder does not exist.
+///
+/// # Errors
+///
+/// The folder cannot be read or cleared up after a process that died in the middle of writing.
+pub fn list(dir: &Path) -> Result<Vec<(u64, PathBuf)>, CheckpointError> {
+    if !dir.exists() {
+        return Ok(Vec::new());
+    }
+    Ok(numbered(dir, PREFIX)?)
+}
+
+/// The newest checkpoint of a run, for going on with it: what a process that died while it
+/// replaced a checkpoint left behind is put right first. Call it with the run locked.
+///
+/// # Errors
+///
+/// There is none, or the folder cannot be read.
+pub fn newest(dir: &Path) -> Result<PathBuf, CheckpointError> {
+    if dir.exists() {
+        recover(dir)?;
+    }
+    let newest = list(dir)?.pop();
+    newest.map(|(_, path)| path).ok_or_else(|| CheckpointError::NoneYet { path: dir.to_path_buf() })
+}
+
+/// Removes the checkpoints that the rule does not keep, and tells how many.
+///
+/// # Errors
+///
+/// A checkpoint cannot be removed. One whose `state.json` cannot be read is left alone.
+pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
+    let all = list(dir)?;
+    let older = all.len().saturating_sub(rule.keep_last.max(1) as usize);
+    let (mut last_span, mut removed) = (None, 0);
+    for (_, path) in &all[..older] {
+        let Ok(state) = read_state(path) else { continue };
+        if rule.keep_every_minutes > 0.0 {
+            // Spans are counted from the start of the run, so that the choice does not depend
+            // on what was removed before.
+            let span = (state.minutes / rule.keep_every_minutes) as u64;
+            if last_span != Some(span) {
+                last_span = Some(span);
+                continue;
+            }
+        }
+        remove(path)?;
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// Where a net stands that somebody named by a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// A net file.
+    Net(PathBuf),
+    /// A checkpoint folder.
+    Checkpoint(PathBuf),
+}
+
+impl Found {
+    /// The net file.
+    pub fn net_path(&self) -> PathBuf {
+        match self {
+            Found::Net(path) => path.clone(),
+            Found::Checkpoint(path) => path.join(NET),
+        }
+    }
+}
+
+/// Finds the net that a path means: a net file, a checkpoint folder, a run directory or its
+/// `checkpoints` (the newest one).
+///
+/// # Errors
+///
+/// The path does not exist or leads to none of these.
+pub fn find(path: &Path) -> Result<Found, CheckpointError> {
+    let metadata = fs::metadata(path).map_err(FileError::at(Action::Read, path))?;
+    if metadata.is_file() {
+        return Ok(Found::Net(path.to_path_buf()));
+    }
+    if path.join(STATE).exists() {
+        return Ok(Found::Checkpoint(path.to_path_buf()));
+    }
+    for dir in [path.join(run_dir::CHECKPOINTS), path.to_path_buf()] {
+        if let Some((_, newest)) = list(&dir)?.pop() {
+            return Ok(Found::Checkpoint(newest));
+        }
+    }
+    if run_dir::is_run(path) {
+        return Err(CheckpointError::NoneYet { path: path.to_path_buf() });
+    }
+    Err(CheckpointError::Nothing { path: path.to_path_buf() })
+}
+
+/// Reads the net that a path means; see [`find`].
+///
+/// # Errors
+///
+/// There is none, or it is damaged.
+pub fn load_net(path: &Path) -> Result<NetFile, CheckpointError> {
+    Ok(NetFile::read(&find(path)?.net_path())?)
+}
+
+#[cfg(test)]
+#[path = "checkpoint_tests.rs"]
+mod tests;

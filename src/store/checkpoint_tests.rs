@@ -1,0 +1,140 @@
+//! Tests of checkpoints: whole or not at all, the rule, and finding a net by a path.
+
+use serde_json::json;
+
+use super::*;
+use crate::store::net_file::tests::a_net;
+
+fn a_checkpoint(step: u64, minutes: f64) -> Checkpoint {
+    Checkpoint {
+        step,
+        minutes,
+        net: a_net(step as f32),
+        learner: Some(vec![step as u8; 100]),
+        state: json!({"games": step * 3, "stream": [1, 2, u64::MAX], "rate": 0.1}),
+    }
+}
+
+fn steps(dir: &Path) -> Vec<u64> {
+    list(dir).unwrap().into_iter().map(|(step, _)| step).collect()
+}
+
+#[test]
+fn a_checkpoint_comes_back() {
+    let dir = tempfile::tempdir().unwrap();
+    for learner in [None, Some(vec![1, 2, 3])] {
+        let checkpoint = Checkpoint { learner, ..a_checkpoint(7, 1.0 / 3.0) };
+        let path = checkpoint.save(dir.path()).unwrap();
+        assert_eq!(path.file_name().unwrap(), "step-00000007");
+        assert_eq!(Checkpoint::load(&path).unwrap(), checkpoint);
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_damaged_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
+    for name in [NET, LEARNER, STATE] {
+        let file = path.join(name);
+        let good = fs::read(&file).unwrap();
+        for bad in [&good[..good.len() / 2], b"", &[&good[..], b"x"].concat()] {
+            fs::write(&file, bad).unwrap();
+            let error = Checkpoint::load(&path).unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+        }
+        fs::remove_file(&file).unwrap();
+        let error = Checkpoint::load(&path).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+        fs::write(&file, good).unwrap();
+    }
+    assert!(Checkpoint::load(&path).is_ok());
+}
+
+#[test]
+fn a_newer_layout_is_refused_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
+    fs::write(path.join(STATE), r#"{"version": 9, "new": true}"#).unwrap();
+    let error = Checkpoint::load(&path).unwrap_err();
+    assert!(matches!(error, CheckpointError::Version { found: 9, .. }), "{error}");
+}
+
+/// The states that a process can die in while it saves step 7 over step 7.
+#[test]
+fn a_death_in_the_middle_of_saving_leaves_one_whole_checkpoint() {
+    let old = a_checkpoint(7, 1.0);
+    let prepare = || {
+        let dir = tempfile::tempdir().unwrap();
+        old.save(dir.path()).unwrap();
+        dir
+    };
+    // While filling: the old one stands.
+    let dir = prepare();
+    fs::create_dir(folder(dir.path(), FILLING, 7)).unwrap();
+    fs::write(folder(dir.path(), FILLING, 7).join(NET), b"half").unwrap();
+    assert_eq!(Checkpoint::load(&newest(dir.path()).unwrap()).unwrap(), old);
+    // Between the two renames: the old one counts again.
+    let dir = prepare();
+    rename(&folder(dir.path(), PREFIX, 7), &folder(dir.path(), REPLACED, 7)).unwrap();
+    assert_eq!(Checkpoint::load(&newest(dir.path()).unwrap()).unwrap(), old);
+    // Before the old one is removed: the new one stands.
+    let dir = prepare();
+    rename(&folder(dir.path(), PREFIX, 7), &folder(dir.path(), REPLACED, 7)).unwrap();
+    let new = a_checkpoint(7, 2.0);
+    new.fill(&folder(dir.path(), PREFIX, 7)).unwrap();
+    assert_eq!(Checkpoint::load(&newest(dir.path()).unwrap()).unwrap(), new);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_failed_save_leaves_the_older_ones_and_no_rubbish() {
+    let dir = tempfile::tempdir().unwrap();
+    a_checkpoint(1, 1.0).save(dir.path()).unwrap();
+    // A file where the folder should come makes the save fail, whoever the user is.
+    fs::write(folder(dir.path(), FILLING, 2), b"").unwrap();
+    let error = a_checkpoint(2, 2.0).save(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("filling-00000002"), "{error}");
+    assert_eq!(steps(dir.path()), [1]);
+}
+
+#[test]
+fn the_rule_keeps_the_newest_and_some_older_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let rule = Rule { every_minutes: 5.0, keep_last: 2, keep_every_minutes: 30.0 };
+    for step in 0..20 {
+        a_checkpoint(step, step as f64 * 5.0).save(dir.path()).unwrap();
+        prune(dir.path(), &rule).unwrap();
+    }
+    assert_eq!(steps(dir.path()), [0, 6, 12, 18, 19]);
+    let none = Rule { keep_last: 1, keep_every_minutes: 0.0, ..rule };
+    assert_eq!(prune(dir.path(), &none).unwrap(), 4);
+    assert_eq!(steps(dir.path()), [19]);
+    assert_eq!(prune(dir.path(), &none).unwrap(), 0);
+}
+
+#[test]
+fn a_net_is_found_by_file_checkpoint_folder_and_run() {
+    let run = tempfile::tempdir().unwrap();
+    let dir = run.path().join(run_dir::CHECKPOINTS);
+    a_checkpoint(1, 1.0).save(&dir).unwrap();
+    let newest = a_checkpoint(2, 2.0).save(&dir).unwrap();
+    for path in [run.path(), &dir, &newest, &newest.join(NET)] {
+        assert_eq!(load_net(path).unwrap(), a_net(2.0), "{}", path.display());
+    }
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let message = |path: &Path| load_net(path).unwrap_err().to_string();
+    assert!(message(&dir.path().join("none")).starts_with("cannot read"));
+    assert!(message(dir.path()).contains("neither a net file"));
+    let file = dir.path().join("file");
+    fs::write(&file, "text").unwrap();
+    assert!(message(&file).contains("is no net"));
+    assert!(matches!(
+        super::newest(&dir.path().join("none")),
+        Err(CheckpointError::NoneYet { .. })
+    ));
+}

@@ -1,0 +1,299 @@
+//! A game record as bytes.
+//!
+//! Fields of one kind stand together (all squares, then all exact scores, ...), since they
+//! compress better than move by move. Whole numbers are LEB128 varints, signed ones zigzag;
+//! floats are their IEEE bits, so that a record survives unchanged. The first byte is the
+//! version of this layout.
+
+use crate::game::record::{GameRecord, MoveRecord};
+use crate::game::{Colour, Goal, Shape, Square};
+
+const VERSION: u8 = 1;
+const RESIGNED: u8 = 1;
+const WHITE_STARTS: u8 = 2;
+const FEWEST: u8 = 4;
+/// No game has more moves than its board has squares, nor a position more legal moves.
+const MOST_MOVES: u64 = crate::game::MAX_SQUARES as u64;
+
+/// Why bytes are not a game record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CodecError {
+    /// The layout is of another version of this program.
+    #[error("the record's layout has version {found}, this program reads version {VERSION}")]
+    Version {
+        /// The version in the record.
+        found: u8,
+    },
+    /// The bytes end inside a field.
+    #[error("the record ends inside a field")]
+    Short,
+    /// Bytes follow the last field.
+    #[error("{count} bytes follow the record's last field")]
+    Long {
+        /// How many.
+        count: usize,
+    },
+    /// A field holds what it cannot hold.
+    #[error("field `{field}` holds an impossible value")]
+    Field {
+        /// The field.
+        field: &'static str,
+    },
+}
+
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)) as u64
+}
+
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+/// The record's bytes.
+pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + record.moves.len() * 40);
+    let shape = Shape::ALL.iter().position(|&shape| shape == record.shape).unwrap_or(0);
+    out.push(VERSION);
+    out.push(shape as u8);
+    let mut flags = 0;
+    if record.resigned {
+        flags |= RESIGNED;
+    }
+    if record.start_side == Colour::White {
+        flags |= WHITE_STARTS;
+    }
+    if record.goal == Goal::Fewest {
+        flags |= FEWEST;
+    }
+    out.push(flags);
+    put(&mut out, record.id);
+    put(&mut out, record.net_version.into());
+    put(&mut out, record.opening_moves.into());
+    put(&mut out, zigzag(record.score.into()));
+    out.extend_from_slice(&record.start_mine.to_le_bytes());
+    out.extend_from_slice(&record.start_theirs.to_le_bytes());
+    put(&mut out, record.moves.len() as u64);
+    out.extend(record.moves.iter().map(|made| made.square.0));
+    for made in &record.moves {
+        put(&mut out, made.exact.map_or(0, |score| zigzag(score.into()) + 1));
+    }
+    for made in &record.moves {
+        out.extend_from_slice(&made.value.to_bits().to_le_bytes());
+    }
+    for made in &record.moves {
+        put(&mut out, made.policy.len() as u64);
+    }
+    for weight in record.moves.iter().flat_map(|made| &made.policy) {
+        put(&mut out, u64::from(*weight));
+    }
+    out
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], CodecError> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(CodecError::Short)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+        self.take(N)?.try_into().map_err(|_| CodecError::Short)
+    }
+
+    fn byte(&mut self) -> Result<u8, CodecError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    fn varint(&mut self, field: &'static str) -> Result<u64, CodecError> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let part = u64::from(byte & 0x7f);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(CodecError::Field { field })
+    }
+
+    fn number<T: TryFrom<u64>>(&mut self, field: &'static str) -> Result<T, CodecError> {
+        self.varint(field)?.try_into().map_err(|_| CodecError::Field { field })
+    }
+
+    fn signed<T: TryFrom<i64>>(&mut self, field: &'static str) -> Result<T, CodecError> {
+        unzigzag(self.varint(field)?).try_into().map_err(|_| CodecError::Field { field })
+    }
+
+    /// A count that no board exceeds, so that a flipped bit cannot ask for gigabytes.
+    fn count(&mut self, field: &'static str) -> Result<usize, CodecError> {
+        let count = self.varint(field)?;
+        if count > MOST_MOVES {
+            return Err(CodecError::Field { field });
+        }
+        Ok(count as usize)
+    }
+}
+
+/// The record that the bytes are.
+///
+/// # Errors
+///
+/// The bytes are no record. That its moves are legal is not checked here:
+/// [`GameRecord::positions`] does that.
+pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
+    let mut reader = Reader(bytes);
+    let version = reader.byte()?;
+    if version != VERSION {
+        return Err(CodecError::Version { found: version });
+    }
+    let shape = reader.byte()?;
+    let shape = *Shape::ALL.get(shape as usize).ok_or(CodecError::Field { field: "board" })?;
+    let flags = reader.byte()?;
+    if flags & !(RESIGNED | WHITE_STARTS | FEWEST) != 0 {
+        return Err(CodecError::Field { field: "flags" });
+    }
+    let mut record = GameRecord {
+        shape,
+        goal: if flags & FEWEST != 0 { Goal::Fewest } else { Goal::Most },
+        id: reader.varint("id")?,
+        net_version: reader.number("net version")?,
+        opening_moves: reader.number("opening moves")?,
+        score: reader.signed("score")?,
+        start_mine: u128::from_le_bytes(reader.array()?),
+        start_theirs: u128::from_le_bytes(reader.array()?),
+        start_side: if flags & WHITE_STARTS != 0 { Colour::White } else { Colour::Black },
+        moves: Vec::new(),
+        resigned: flags & RESIGNED != 0,
+    };
+    record.moves = moves(&mut reader, shape)?;
+    match reader.0.len() {
+        0 => Ok(record),
+        count => Err(CodecError::Long { count }),
+    }
+}
+
+fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, CodecError> {
+    let count = reader.count("moves")?;
+    let squares = shape.layout().squares;
+    let mut moves = Vec::with_capacity(count);
+    for &square in reader.take(count)? {
+        if square as usize >= squares {
+            return Err(CodecError::Field { field: "square" });
+        }
+        moves.push(MoveRecord {
+            square: Square(square),
+            policy: Vec::new(),
+            value: 0.0,
+            exact: None,
+        });
+    }
+    for made in &mut moves {
+        let field = "exact score";
+        made.exact = match reader.varint(field)? {
+            0 => None,
+            coded => Some(unzigzag(coded - 1).try_into().map_err(|_| CodecError::Field { field })?),
+        };
+    }
+    for made in &mut moves {
+        made.value = f32::from_bits(u32::from_le_bytes(reader.array()?));
+    }
+    for made in &mut moves {
+        made.policy = vec![0; reader.count("policy")?];
+    }
+    for weight in moves.iter_mut().flat_map(|made| &mut made.policy) {
+        *weight = reader.number("policy weight")?;
+    }
+    Ok(moves)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn a_move(squares: u8) -> impl Strategy<Value = MoveRecord> {
+        (
+            0..squares,
+            proptest::collection::vec(any::<u16>(), 0..20),
+            -1.0f32..1.0,
+            proptest::option::of(any::<i8>()),
+        )
+            .prop_map(|(square, policy, value, exact)| MoveRecord {
+                square: Square(square),
+                policy,
+                value,
+                exact,
+            })
+    }
+
+    prop_compose! {
+        /// Any record that the types allow; its moves need not be legal.
+        pub fn any_record()(
+            shape in proptest::sample::select(&Shape::ALL[..]),
+        )(
+            shape in Just(shape),
+            (fewest, white, resigned) in any::<(bool, bool, bool)>(),
+            (id, net_version, opening_moves, score) in any::<(u64, u32, u16, i16)>(),
+            (start_mine, start_theirs) in any::<(u128, u128)>(),
+            moves in proptest::collection::vec(a_move(shape.layout().squares as u8), 0..64),
+        ) -> GameRecord {
+            GameRecord {
+                shape,
+                goal: if fewest { Goal::Fewest } else { Goal::Most },
+                id,
+                net_version,
+                opening_moves,
+                start_mine,
+                start_theirs,
+                start_side: if white { Colour::White } else { Colour::Black },
+                moves,
+                score,
+                resigned,
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_survives(record in any_record()) {
+            prop_assert_eq!(decode(&encode(&record)), Ok(record));
+        }
+
+        #[test]
+        fn bytes_cut_short_are_an_error(record in any_record(), cut in any::<prop::sample::Index>()) {
+            let bytes = encode(&record);
+            prop_assert_eq!(decode(&bytes[..cut.index(bytes.len())]), Err(CodecError::Short));
+        }
+
+        #[test]
+        fn any_bytes_are_a_record_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn the_largest_number_survives() {
+        for number in [0, 1, 127, 128, u64::MAX] {
+            let mut bytes = Vec::new();
+            put(&mut bytes, number);
+            assert_eq!(Reader(&bytes).varint("n"), Ok(number));
+        }
+        let too_long = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
+        assert_eq!(Reader(&too_long).varint("n"), Err(CodecError::Field { field: "n" }));
+    }
+}

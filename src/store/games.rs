@@ -1,0 +1,362 @@
+//! The games of a run, in append-only segment files.
+//!
+//! A segment is a row of frames, one a game, and is closed at about 32 MB. Invariants: a frame
+//! is never changed once written; bytes after the last whole frame of the newest segment are a
+//! torn write and are cut off when the folder is opened for appending; a frame that is damaged
+//! elsewhere is skipped by every reader and costs no other game.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::codec::{self, CodecError};
+use super::files::{self, Action, FileError};
+use super::frame::{self, Damage};
+use crate::game::record::GameRecord;
+
+const SEGMENT_BYTES: u64 = 32 << 20;
+/// Unpacked records are a few kilobytes; a payload that claims more is damaged.
+const UNPACKED_MOST: usize = 1 << 20;
+const COMPRESSION_LEVEL: i32 = 3;
+
+/// Why the games of a run cannot be written or read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum GamesError {
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The compression library refused a record.
+    #[error("cannot compress game {id}")]
+    Compress {
+        /// The game's id.
+        id: u64,
+        /// What the library said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Why one record was skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Reason {
+    /// The bytes do not begin like a record.
+    #[error("bytes that are no record")]
+    Foreign,
+    /// The checksum is wrong.
+    #[error("the checksum is wrong")]
+    Checksum,
+    /// The file ends within the record.
+    #[error("the file ends within the record")]
+    CutOff,
+    /// The payload cannot be unpacked.
+    #[error("the record cannot be unpacked")]
+    Packing,
+    /// The payload is unpacked, but is no record.
+    #[error(transparent)]
+    Content(#[from] CodecError),
+}
+
+/// A record that could not be read; those around it can.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}: game record at byte {offset} skipped: {reason}", path.display())]
+pub struct Skipped {
+    /// The segment.
+    pub path: PathBuf,
+    /// Where in it, in bytes.
+    pub offset: u64,
+    /// What is wrong.
+    pub reason: Reason,
+}
+
+/// How many positions of a game can be learnt from: those after the opening whose search left
+/// a policy.
+pub fn learnable(record: &GameRecord) -> u32 {
+    let searched = record.moves.iter().skip(record.opening_moves.into());
+    searched.filter(|made| !made.policy.is_empty()).count() as u32
+}
+
+/// What a folder of games holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Whole games.
+    pub games: u64,
+    /// Their positions that can be learnt from.
+    pub positions: u64,
+    /// The highest id; `None` without games.
+    pub highest_id: Option<u64>,
+    /// Records that cannot be read.
+    pub skipped: u64,
+}
+
+/// Appends games to a folder.
+///
+/// It has no lock of its own: the lock of the run directory keeps a second writer out.
+pub struct GameWriter {
+    dir: PathBuf,
+    path: PathBuf,
+    file: File,
+    number: u32,
+    length: u64,
+    segment_bytes: u64,
+    cut_off: u64,
+    compressor: zstd::bulk::Compressor<'static>,
+    buffer: Vec<u8>,
+}
+
+impl GameWriter {
+    /// Opens a folder of games, making it if it does not exist, and cuts a torn record off the
+    /// newest segment.
+    ///
+    /// # Errors
+    ///
+    /// The folder or the segment cannot be made, read or written.
+    pub fn open(dir: &Path) -> Result<GameWriter, GamesError> {
+        files::create_dir(dir)?;
+        let (number, path) = segments(dir)?.pop().unwrap_or_else(|| (1, segment_path(dir, 1)));
+        let is_new = !path.exists();
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(FileError::at(Action::Write, &path))?;
+        if is_new {
+            files::sync_dir(dir)?;
+        }
+        let bytes = files::read(&path)?;
+        let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
+        let cut_off = (bytes.len() - whole) as u64;
+        if cut_off > 0 {
+            file.set_len(whole as u64).map_err(FileError::at(Action::Truncate, &path))?;
+            file.sync_all().map_err(FileError::at(Action::Sync, &path))?;
+        }
+        let compressor = zstd::bulk::Compressor::new(COMPRESSION_LEVEL)
+            .map_err(|source| GamesError::Compress { id: 0, source })?;
+        Ok(GameWriter {
+            dir: dir.to_path_buf(),
+            path,
+            file,
+            number,
+            length: whole as u64,
+            segment_bytes: SEGMENT_BYTES,
+            cut_off,
+            compressor,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// How many bytes of a torn record were cut off by [`GameWriter::open`].
+    pub fn cut_off(&self) -> u64 {
+        self.cut_off
+    }
+
+    /// Appends a game. It survives the death of the process from now on, and that of the
+    /// machine from the next [`GameWriter::flush_sync`] on.
+    ///
+    /// # Errors
+    ///
+    /// The game cannot be written, for example because the disk is full. It is then not in the
+    /// file, the games before it are, and appending it may be tried again.
+    pub fn append(&mut self, record: &GameRecord) -> Result<(), GamesError> {
+        if self.length >= self.segment_bytes {
+            self.roll()?;
+        }
+        let payload = self
+            .compressor
+            .compress(&codec::encode(record))
+            .map_err(|source| GamesError::Compress { id: record.id, source })?;
+        self.buffer.clear();
+        frame::write(&mut self.buffer, record.id, learnable(record), &payload);
+        if let Err(source) = self.file.write_all(&self.buffer) {
+            // Should this fail as well, readers skip the half record.
+            let _ = self.file.set_len(self.length);
+            return Err(FileError::at(Action::Write, &self.path)(source).into());
+        }
+        self.length += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// Forces all games to the disk: they survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// The operating system cannot write them.
+    pub fn flush_sync(&mut self) -> Result<(), GamesError> {
+        self.file.sync_data().map_err(FileError::at(Action::Sync, &self.path))?;
+        Ok(())
+    }
+
+    fn roll(&mut self) -> Result<(), GamesError> {
+        self.flush_sync()?;
+        let path = segment_path(&self.dir, self.number + 1);
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(FileError::at(Action::Write, &path))?;
+        files::sync_dir(&self.dir)?;
+        self.number += 1;
+        self.length = 0;
+        (self.path, self.file) = (path, file);
+        Ok(())
+    }
+}
+
+fn segment_path(dir: &Path, number: u32) -> PathBuf {
+    dir.join(format!("games-{number:06}.ofg"))
+}
+
+/// The segments of a folder by rising number; other files are left alone.
+fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
+        let path = entry.map_err(FileError::at(Action::Read, dir))?.path();
+        let number = path
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_prefix("games-")?.strip_suffix(".ofg"))
+            .and_then(|digits| digits.parse().ok());
+        if let Some(number) = number {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Counts the games of a folder without unpacking them.
+///
+/// # Errors
+///
+/// The folder or a segment cannot be read; damaged records are only counted.
+pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
+    let mut totals = Totals::default();
+    for (_, path) in segments(dir)? {
+        for found in frame::scan(&files::read(&path)?, 0) {
+            let Ok(frame) = found else {
+                totals.skipped += 1;
+                continue;
+            };
+            totals.games += 1;
+            totals.positions += u64::from(frame.positions);
+            totals.highest_id = totals.highest_id.max(Some(frame.id));
+        }
+    }
+    Ok(totals)
+}
+
+/// Reads all games of a folder, oldest first.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn read_all(dir: &Path) -> Result<Games, GamesError> {
+    let paths = segments(dir)?.into_iter().map(|(_, path)| path).collect();
+    Ok(Games::new(paths, 0))
+}
+
+/// Reads the newest games that hold at least this many learnable positions together (all games
+/// if there are fewer), oldest of them first.
+///
+/// # Errors
+///
+/// The folder or a segment cannot be read.
+pub fn read_tail(dir: &Path, positions: u64) -> Result<Games, GamesError> {
+    let (mut wanted, mut paths, mut offset) = (positions, Vec::new(), 0);
+    for (_, path) in segments(dir)?.into_iter().rev() {
+        if wanted == 0 {
+            break;
+        }
+        let bytes = files::read(&path)?;
+        paths.insert(0, path);
+        let frames: Vec<_> = frame::scan(&bytes, 0).flatten().collect();
+        offset = 0;
+        for frame in frames.into_iter().rev() {
+            if wanted == 0 {
+                break;
+            }
+            offset = frame.offset;
+            wanted = wanted.saturating_sub(frame.positions.into());
+        }
+        if wanted > 0 {
+            offset = 0;
+        }
+    }
+    Ok(Games::new(paths, offset))
+}
+
+/// The games of some segments in the order in which they were played. A record that cannot be
+/// read is an `Err` item and does not end the iteration.
+pub struct Games {
+    paths: std::vec::IntoIter<PathBuf>,
+    path: PathBuf,
+    bytes: Vec<u8>,
+    offset: usize,
+    next_offset: usize,
+}
+
+/// What an iteration over games meets instead of a game.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// One record cannot be read; the next one may be.
+    #[error(transparent)]
+    Skipped(#[from] Skipped),
+    /// A whole segment cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl Games {
+    fn new(paths: Vec<PathBuf>, offset: usize) -> Games {
+        Games {
+            paths: paths.into_iter(),
+            path: PathBuf::new(),
+            bytes: Vec::new(),
+            offset: 0,
+            next_offset: offset,
+        }
+    }
+
+    fn unpack(payload: &[u8]) -> Result<GameRecord, Reason> {
+        let bytes = zstd::bulk::decompress(payload, UNPACKED_MOST).map_err(|_| Reason::Packing)?;
+        Ok(codec::decode(&bytes)?)
+    }
+}
+
+impl Iterator for Games {
+    type Item = Result<GameRecord, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.offset >= self.bytes.len() {
+            self.path = self.paths.next()?;
+            self.offset = std::mem::take(&mut self.next_offset);
+            self.bytes = match files::read(&self.path) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    self.bytes.clear();
+                    return Some(Err(error.into()));
+                }
+            };
+        }
+        let (offset, game) = match frame::scan(&self.bytes, self.offset).next()? {
+            Ok(frame) => {
+                self.offset = frame.end;
+                (frame.offset, Games::unpack(frame.payload))
+            }
+            Err(bad) => {
+                self.offset = bad.end;
+                let reason = match bad.damage {
+                    Damage::Foreign => Reason::Foreign,
+                    Damage::Checksum => Reason::Checksum,
+                    Damage::CutOff => Reason::CutOff,
+                };
+                (bad.offset, Err(reason))
+            }
+        };
+        Some(game.map_err(|reason| {
+            Skipped { path: self.path.clone(), offset: offset as u64, reason }.into()
+        }))
+    }
+}
+
+#[cfg(test)]
+#[path = "games_tests.rs"]
+mod tests;

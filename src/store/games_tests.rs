@@ -1,0 +1,201 @@
+//! Tests of the game files: damage anywhere, torn tails, segments, tails of a folder.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::game::record::MoveRecord;
+use crate::game::{Board, Colour, Goal, Position, Shape, Square8};
+use crate::store::codec::tests::any_record;
+
+/// A game on 8x8 whose moves are the first legal ones, with `searched` moves to learn from.
+fn a_game(id: u64, searched: usize) -> GameRecord {
+    let mut position = Position::<Square8>::start();
+    let board = position.board;
+    let mut moves = Vec::new();
+    while let Some(square) = position.board.legal().next() {
+        let count = position.board.legal().len();
+        let policy = if moves.len() < searched { vec![7; count] } else { Vec::new() };
+        moves.push(MoveRecord { square, policy, value: 0.5, exact: None });
+        position = position.play(square).expect("a legal move").settled();
+    }
+    GameRecord {
+        shape: Shape::Square8,
+        goal: Goal::Most,
+        id,
+        net_version: 3,
+        opening_moves: 0,
+        start_mine: board.mine.into(),
+        start_theirs: board.theirs.into(),
+        start_side: Colour::Black,
+        moves,
+        score: position.black_view().final_score(Goal::Most) as i16,
+        resigned: false,
+    }
+}
+
+fn write(dir: &Path, games: &[GameRecord], segment_bytes: u64) {
+    let mut writer = GameWriter::open(dir).unwrap();
+    writer.segment_bytes = segment_bytes;
+    for game in games {
+        writer.append(game).unwrap();
+    }
+    writer.flush_sync().unwrap();
+}
+
+fn ids(games: Games) -> (Vec<u64>, usize) {
+    let (good, bad): (Vec<_>, Vec<_>) = games.partition(Result::is_ok);
+    (good.into_iter().map(|game| game.unwrap().id).collect(), bad.len())
+}
+
+#[test]
+fn games_come_back_over_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let games: Vec<_> = (0..20).map(|id| a_game(id, 30)).collect();
+    write(dir.path(), &games[..11], 500);
+    write(dir.path(), &games[11..], 500);
+    assert!(segments(dir.path()).unwrap().len() > 3);
+    let read: Vec<_> = read_all(dir.path()).unwrap().map(Result::unwrap).collect();
+    assert_eq!(read, games);
+    assert!(read.iter().all(|game| game.positions::<Square8>().is_ok()));
+    let wanted = Totals { games: 20, positions: 600, highest_id: Some(19), skipped: 0 };
+    assert_eq!(totals(dir.path()).unwrap(), wanted);
+}
+
+#[test]
+fn an_empty_folder_holds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[], SEGMENT_BYTES);
+    assert_eq!(totals(dir.path()).unwrap(), Totals::default());
+    assert_eq!(ids(read_tail(dir.path(), 100).unwrap()), (vec![], 0));
+}
+
+#[test]
+fn a_missing_folder_is_an_error_with_its_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let missing = dir.path().join("nowhere");
+    let error = read_all(&missing).err().expect("an error").to_string();
+    assert!(error.contains("nowhere"), "{error}");
+}
+
+#[test]
+fn the_tail_holds_as_many_positions_as_asked_for_and_no_game_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let games: Vec<_> = (0..20).map(|id| a_game(id, 30)).collect();
+    write(dir.path(), &games, 500);
+    for (positions, first) in [(0, 20), (1, 19), (30, 19), (31, 18), (300, 10), (9999, 0)] {
+        let wanted: Vec<u64> = (first..20).collect();
+        assert_eq!(ids(read_tail(dir.path(), positions).unwrap()), (wanted, 0), "{positions}");
+    }
+}
+
+#[test]
+fn opening_moves_and_cheap_moves_are_not_learnable() {
+    let mut game = a_game(0, 30);
+    game.opening_moves = 5;
+    assert_eq!(learnable(&game), 25);
+    game.opening_moves = 999;
+    assert_eq!(learnable(&game), 0);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_with_its_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let blocked = dir.path().join("file");
+    fs::write(&blocked, b"").unwrap();
+    let error = GameWriter::open(&blocked.join("games")).err().expect("an error").to_string();
+    assert!(error.contains("file/games"), "{error}");
+}
+
+#[test]
+fn a_full_disk_loses_no_earlier_game_and_says_where() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: this system has no /dev/full");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = GameWriter::open(dir.path()).unwrap();
+    writer.append(&a_game(1, 3)).unwrap();
+    let good =
+        std::mem::replace(&mut writer.file, OpenOptions::new().append(true).open(full).unwrap());
+    let error = writer.append(&a_game(2, 3)).unwrap_err().to_string();
+    assert!(error.contains("games-000001.ofg (the disk is full"), "{error}");
+    writer.file = good;
+    writer.append(&a_game(2, 3)).unwrap();
+    assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![1, 2], 0));
+}
+
+#[test]
+fn a_good_frame_around_a_bad_payload_is_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    frame::write(&mut bytes, 1, 1, b"not zstd");
+    frame::write(&mut bytes, 2, 1, &zstd::bulk::compress(b"not a record", 3).unwrap());
+    fs::write(segment_path(dir.path(), 1), bytes).unwrap();
+    write(dir.path(), &[a_game(3, 1)], SEGMENT_BYTES);
+    let errors: Vec<String> =
+        read_all(dir.path()).unwrap().filter_map(Result::err).map(|e| e.to_string()).collect();
+    assert_eq!(errors.len(), 2);
+    assert!(errors[0].ends_with("at byte 0 skipped: the record cannot be unpacked"), "{errors:?}");
+    assert!(errors[1].contains("layout has version 110"), "{errors:?}");
+    assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![3], 2));
+}
+
+#[test]
+fn the_board_type_is_the_words_type() {
+    let game = a_game(0, 0);
+    assert_eq!(game.start::<Square8>().unwrap().board, Board::start());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_games_come_back(games in proptest::collection::vec(any_record(), 0..6)) {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &games, 500);
+        let read: Vec<_> = read_all(dir.path()).unwrap().map(Result::unwrap).collect();
+        prop_assert_eq!(read, games);
+    }
+
+    /// After a cut anywhere, the folder opens for appending, the games before the cut stand,
+    /// and what is appended follows them.
+    #[test]
+    fn a_torn_tail_is_cut_off(cut in any::<prop::sample::Index>()) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut ends = vec![0];
+        for id in 0..5 {
+            write(dir.path(), &[a_game(id, 9)], SEGMENT_BYTES);
+            ends.push(fs::metadata(segment_path(dir.path(), 1)).unwrap().len());
+        }
+        let cut = cut.index(ends[5] as usize) as u64;
+        let path = segment_path(dir.path(), 1);
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(cut).unwrap();
+        let whole = ends.iter().filter(|&&end| end <= cut).count() as u64 - 1;
+        let mut writer = GameWriter::open(dir.path()).unwrap();
+        prop_assert_eq!(writer.cut_off(), cut - ends[whole as usize]);
+        writer.append(&a_game(99, 9)).unwrap();
+        let wanted: Vec<u64> = (0..whole).chain([99]).collect();
+        prop_assert_eq!(ids(read_all(dir.path()).unwrap()), (wanted, 0));
+    }
+
+    /// A bit flipped anywhere costs one game; appending goes on behind it.
+    #[test]
+    fn a_flipped_bit_costs_one_game(bit in any::<prop::sample::Index>()) {
+        let dir = tempfile::tempdir().unwrap();
+        let games: Vec<_> = (0..5).map(|id| a_game(id, 9)).collect();
+        write(dir.path(), &games, SEGMENT_BYTES);
+        let path = segment_path(dir.path(), 1);
+        let mut bytes = fs::read(&path).unwrap();
+        let bit = bit.index(bytes.len() * 8);
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, bytes).unwrap();
+        let (read, skipped) = ids(read_all(dir.path()).unwrap());
+        prop_assert_eq!((read.len(), skipped), (4, 1));
+        let counted = totals(dir.path()).unwrap();
+        prop_assert_eq!((counted.games, counted.skipped), (4, 1));
+        write(dir.path(), &[a_game(99, 9)], SEGMENT_BYTES);
+        let (after, _) = ids(read_all(dir.path()).unwrap());
+        prop_assert_eq!(after, read.into_iter().chain([99]).collect::<Vec<_>>());
+    }
+}

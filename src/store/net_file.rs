@@ -1,0 +1,239 @@
+//! A net as one file: safetensors whose metadata say what net it is, with a checksum.
+//!
+//! The metadata are one entry, `outflank`, a JSON object with the layout's version, the net's
+//! specification and the CRC-32 of the tensor data. One entry, since safetensors writes its
+//! metadata in no fixed order and the same net should be the same bytes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use safetensors::{SafeTensorError, SafeTensors};
+use serde::{Deserialize, Serialize};
+
+use super::files::{self, FileError};
+
+const VERSION: u32 = 1;
+const ENTRY: &str = "outflank";
+
+/// Why a file is no net of this program.
+#[derive(Debug, thiserror::Error)]
+pub enum NetFileError {
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The bytes are not a safetensors file, or only the first part of one.
+    #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
+    NotSafetensors {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        #[source]
+        source: SafeTensorError,
+    },
+    /// The file is of another program.
+    #[error("{} holds tensors, but no net of this program", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The description of the net cannot be read.
+    #[error("{} has an unreadable description of its net", path.display())]
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The file is of another version of this program.
+    #[error("{} has layout version {found}, this program reads version {VERSION}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The tensors are not what was written.
+    #[error("{} is damaged: the checksum of its tensors is wrong", path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The tensors cannot be laid out as a file.
+    #[error("the net cannot be written as safetensors")]
+    Layout(#[source] SafeTensorError),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    version: u32,
+    crc32: u32,
+    spec: serde_json::Value,
+}
+
+/// A checked net file in memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetFile {
+    bytes: Vec<u8>,
+    spec: serde_json::Value,
+}
+
+fn tensor_data(bytes: &[u8]) -> &[u8] {
+    // The first eight bytes are the header's length; a shorter file has no tensors.
+    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return &[] };
+    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    rest.get(length..).unwrap_or_default()
+}
+
+impl NetFile {
+    /// Joins a net's specification and its weights, given as safetensors bytes; metadata that
+    /// these carry are dropped.
+    ///
+    /// # Errors
+    ///
+    /// `weights` are no safetensors bytes.
+    pub fn seal(spec: &serde_json::Value, weights: &[u8]) -> Result<NetFile, NetFileError> {
+        let tensors = SafeTensors::deserialize(weights).map_err(NetFileError::Layout)?;
+        let layout = |crc32| {
+            let description = Description { version: VERSION, crc32, spec: spec.clone() };
+            let text = serde_json::json!(description).to_string();
+            let metadata = HashMap::from([(ENTRY.to_string(), text)]);
+            safetensors::serialize(tensors.iter(), Some(metadata)).map_err(NetFileError::Layout)
+        };
+        // The order of the tensors is the library's: lay them out once to see their bytes.
+        let crc32 = crc32fast::hash(tensor_data(&layout(0)?));
+        Ok(NetFile { bytes: layout(crc32)?, spec: spec.clone() })
+    }
+
+    /// Checks the bytes of a net file; `path` is for the error only.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a whole net file as [`NetFile::seal`] made it.
+    pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<NetFile, NetFileError> {
+        let path = || path.to_path_buf();
+        let not_safetensors = |source| NetFileError::NotSafetensors { path: path(), source };
+        SafeTensors::deserialize(&bytes).map_err(not_safetensors)?;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(not_safetensors)?;
+        let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+        let text = entry.ok_or_else(|| NetFileError::Foreign { path: path() })?;
+        let description: Description = serde_json::from_str(text)
+            .map_err(|source| NetFileError::Description { path: path(), source })?;
+        if description.version != VERSION {
+            return Err(NetFileError::Version { path: path(), found: description.version });
+        }
+        if crc32fast::hash(tensor_data(&bytes)) != description.crc32 {
+            return Err(NetFileError::Checksum { path: path() });
+        }
+        Ok(NetFile { bytes, spec: description.spec })
+    }
+
+    /// Reads a net file.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, cut off, damaged, of another program or of another version.
+    pub fn read(path: &Path) -> Result<NetFile, NetFileError> {
+        NetFile::from_bytes(files::read(path)?, path)
+    }
+
+    /// Writes the net as a file of its own.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; what stood there before then stands.
+    pub fn write(&self, path: &Path) -> Result<(), NetFileError> {
+        Ok(files::write_atomically(path, &self.bytes)?)
+    }
+
+    /// What net it is, as the network module describes it.
+    pub fn spec(&self) -> &serde_json::Value {
+        &self.spec
+    }
+
+    /// The file's bytes: safetensors with all weights.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+    use safetensors::Dtype;
+    use safetensors::tensor::TensorView;
+    use serde_json::json;
+
+    use super::*;
+
+    pub fn weights(value: f32) -> Vec<u8> {
+        let data: Vec<u8> = [value, 2.0, 3.0, 4.0].iter().flat_map(|f| f.to_le_bytes()).collect();
+        let view = |shape| TensorView::new(Dtype::F32, shape, &data).unwrap();
+        let tensors = [("stem.weight", view(vec![2, 2])), ("policy.bias", view(vec![4]))];
+        safetensors::serialize(tensors, None).unwrap()
+    }
+
+    pub fn a_net(value: f32) -> NetFile {
+        NetFile::seal(&json!({"board": "6x6", "blocks": 2}), &weights(value)).unwrap()
+    }
+
+    fn from_bytes(bytes: Vec<u8>) -> Result<NetFile, NetFileError> {
+        NetFile::from_bytes(bytes, Path::new("some.safetensors"))
+    }
+
+    #[test]
+    fn a_net_comes_back_with_its_description() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("net.safetensors");
+        a_net(1.0).write(&path).unwrap();
+        let net = NetFile::read(&path).unwrap();
+        assert_eq!(net, a_net(1.0));
+        assert_eq!(net.spec(), &json!({"board": "6x6", "blocks": 2}));
+        let tensors = SafeTensors::deserialize(net.bytes()).unwrap();
+        assert_eq!(tensors.tensor("policy.bias").unwrap().shape(), [4]);
+    }
+
+    #[test]
+    fn the_same_net_is_the_same_bytes() {
+        for _ in 0..20 {
+            assert_eq!(a_net(1.0).bytes(), a_net(1.0).bytes());
+        }
+    }
+
+    #[test]
+    fn foreign_and_newer_files_are_told_apart() {
+        assert!(matches!(from_bytes(weights(1.0)), Err(NetFileError::Foreign { .. })));
+        assert!(matches!(from_bytes(b"PK".to_vec()), Err(NetFileError::NotSafetensors { .. })));
+        let text = json!({"version": 2, "crc32": 0, "spec": null}).to_string();
+        let entries = HashMap::from([(ENTRY.to_string(), text)]);
+        let none: [(&str, TensorView); 0] = [];
+        let newer = safetensors::serialize(none, Some(entries)).unwrap();
+        assert!(matches!(from_bytes(newer), Err(NetFileError::Version { found: 2, .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn a_net_cut_off_anywhere_is_an_error(cut in any::<prop::sample::Index>()) {
+            let mut bytes = a_net(1.0).bytes().to_vec();
+            bytes.truncate(cut.index(bytes.len()));
+            let error = from_bytes(bytes).unwrap_err();
+            prop_assert!(error.to_string().contains("some.safetensors"), "{}", error);
+        }
+
+        #[test]
+        fn a_flipped_bit_in_the_weights_is_seen(bit in any::<prop::sample::Index>()) {
+            let mut bytes = a_net(1.0).bytes().to_vec();
+            let data = tensor_data(&bytes).len();
+            let start = bytes.len() - data;
+            let bit = bit.index(data * 8);
+            bytes[start + bit / 8] ^= 1 << (bit % 8);
+            let seen = matches!(from_bytes(bytes), Err(NetFileError::Checksum { .. }));
+            prop_assert!(seen);
+        }
+
+        #[test]
+        fn any_bytes_are_a_net_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            prop_assert!(from_bytes(bytes).is_err());
+        }
+    }
+}

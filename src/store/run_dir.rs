@@ -1,0 +1,398 @@
+//! The directory of one training run.
+//!
+//! | entry | what |
+//! |---|---|
+//! | `config.toml` | the configuration as resolved |
+//! | `run.json` | program version, seed, state, counters; its presence makes a folder a run |
+//! | `run.lock` | locked by the process that trains |
+//! | `games/` | see [`games`](super::games) |
+//! | `checkpoints/` | see [`checkpoint`](super::checkpoint) |
+//! | `metrics.jsonl`, `tensorboard/` | written by telemetry |
+//!
+//! Whoever holds a [`RunDir`] holds the lock; the operating system frees it when the process
+//! ends, however it ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{self, Action, FileError};
+use crate::choices::choices;
+
+const VERSION: u32 = 1;
+const MANIFEST: &str = "run.json";
+const LOCK: &str = "run.lock";
+const CONFIG: &str = "config.toml";
+const GAMES: &str = "games";
+pub(super) const CHECKPOINTS: &str = "checkpoints";
+/// `outflank runs` holds a lock for an instant to see whether it is free; opening a run waits
+/// that long.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// Why a run directory cannot be made or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirError {
+    /// The operating system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another process trains in the directory.
+    #[error(
+        "{} is in use by another process{}; two runs cannot share a directory",
+        path.display(),
+        holder.map_or(String::new(), |id| format!(" (process {id})"))
+    )]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+        /// The process, if it left its number.
+        holder: Option<u32>,
+    },
+    /// The directory holds a run already.
+    #[error(
+        "{} holds a run already; resume it with --resume, or choose another directory",
+        path.display()
+    )]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory holds other things.
+    #[error("{} is no run directory, and not empty: it holds `{entry}`", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+        /// The first thing in it that is not of a run.
+        entry: Box<str>,
+    },
+    /// The directory holds no run.
+    #[error("{} holds no run: it has no {MANIFEST}", path.display())]
+    NoRun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// `run.json` cannot be read.
+    #[error("{} cannot be read: it is cut off, damaged or foreign", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The run is of another version of this program.
+    #[error("{} has layout version {found}, this program reads version {VERSION}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+}
+
+choices! {
+    /// What has become of a run.
+    pub enum State {
+        /// A process trains.
+        #[default]
+        Running = "running",
+        /// It was interrupted and saved; it can be resumed.
+        Stopped = "stopped",
+        /// It has reached one of its limits.
+        Finished = "finished",
+        /// It ended with an error; it can be resumed from its last checkpoint.
+        Failed = "failed",
+        /// Its process is gone without a word; it can be resumed. Seen from outside, not stored.
+        Killed = "killed",
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Games stored.
+    pub games: u64,
+    /// Positions of them that can be learnt from.
+    pub positions: u64,
+    /// Steps of the learner.
+    pub steps: u64,
+    /// Minutes of training over all starts.
+    pub minutes: f64,
+    /// The best rating that an evaluation gave.
+    pub best_rating: Option<f64>,
+}
+
+/// What `run.json` says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The layout's version.
+    pub version: u32,
+    /// The version of the program that made the run.
+    pub program: String,
+    /// The seed that everything random follows from.
+    pub seed: u64,
+    /// When the run was made, in seconds since 1970.
+    pub created: u64,
+    /// When this file was written last.
+    pub updated: u64,
+    /// How often the run was started or resumed.
+    pub starts: u32,
+    /// What has become of it.
+    pub state: State,
+    /// How far it has come.
+    pub summary: Summary,
+}
+
+/// A run directory that this process owns.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    manifest: Manifest,
+    /// Holds the lock as long as it is open.
+    _lock: File,
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+impl RunDir {
+    /// Makes a run directory (its parents as well) and locks it. `config` is the text of the
+    /// resolved configuration.
+    ///
+    /// # Errors
+    ///
+    /// The directory holds a run or other things, is in use, or cannot be written.
+    pub fn create(path: &Path, config: &str, seed: u64) -> Result<RunDir, RunDirError> {
+        if is_run(path) {
+            // A run in progress is the more helpful thing to say.
+            lock(path)?;
+            return Err(RunDirError::Exists { path: path.to_path_buf() });
+        }
+        if let Some(entry) = foreign_entry(path)? {
+            return Err(RunDirError::NotEmpty { path: path.to_path_buf(), entry });
+        }
+        files::create_dir(path)?;
+        let lock = lock(path)?;
+        if is_run(path) {
+            return Err(RunDirError::Exists { path: path.to_path_buf() });
+        }
+        files::create_dir(&path.join(GAMES))?;
+        files::create_dir(&path.join(CHECKPOINTS))?;
+        files::write_atomically(&path.join(CONFIG), config.as_bytes())?;
+        let manifest = Manifest {
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").to_string(),
+            seed,
+            created: now(),
+            updated: now(),
+            starts: 1,
+            state: State::Running,
+            summary: Summary::default(),
+        };
+        let run = RunDir { path: path.to_path_buf(), manifest, _lock: lock };
+        run.write_manifest()?;
+        Ok(run)
+    }
+
+    /// Opens the directory of an earlier run to go on with it, and locks it.
+    ///
+    /// # Errors
+    ///
+    /// There is no run, it is in use, or its files cannot be read.
+    pub fn open(path: &Path) -> Result<RunDir, RunDirError> {
+        if !is_run(path) {
+            return Err(RunDirError::NoRun { path: path.to_path_buf() });
+        }
+        let lock = lock(path)?;
+        let mut manifest = read_manifest(path)?;
+        manifest.starts += 1;
+        manifest.state = State::Running;
+        let mut run = RunDir { path: path.to_path_buf(), manifest, _lock: lock };
+        run.save()?;
+        Ok(run)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of games.
+    pub fn games(&self) -> PathBuf {
+        self.path.join(GAMES)
+    }
+
+    /// The folder of checkpoints.
+    pub fn checkpoints(&self) -> PathBuf {
+        self.path.join(CHECKPOINTS)
+    }
+
+    /// What `run.json` says.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The configuration as it was resolved when the run was made.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn config(&self) -> Result<String, RunDirError> {
+        let bytes = files::read(&self.path.join(CONFIG))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Replaces the stored configuration, for a run that is resumed with other settings.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn set_config(&self, config: &str) -> Result<(), RunDirError> {
+        Ok(files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?)
+    }
+
+    /// Stores how far the run has come and what has become of it.
+    ///
+    /// # Errors
+    ///
+    /// `run.json` cannot be written; its old content then stands.
+    pub fn record(&mut self, state: State, summary: Summary) -> Result<(), RunDirError> {
+        (self.manifest.state, self.manifest.summary) = (state, summary);
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<(), RunDirError> {
+        self.manifest.updated = now();
+        self.write_manifest()
+    }
+
+    fn write_manifest(&self) -> Result<(), RunDirError> {
+        let path = self.path.join(MANIFEST);
+        let text = serde_json::to_vec_pretty(&self.manifest)
+            .map_err(|source| RunDirError::Manifest { path: path.clone(), source })?;
+        Ok(files::write_atomically(&path, &text)?)
+    }
+}
+
+/// Whether a directory holds a run.
+pub fn is_run(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+/// The first entry that a run which died while it was made would not have left.
+fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        entries => entries.map_err(FileError::at(Action::Read, path))?,
+    };
+    for entry in entries {
+        let name = entry.map_err(FileError::at(Action::Read, path))?.file_name();
+        let name = name.to_string_lossy();
+        let own = [LOCK, CONFIG, GAMES, CHECKPOINTS].contains(&&*name)
+            || name.starts_with(&format!(".{CONFIG}."))
+            || name.starts_with(&format!(".{MANIFEST}."));
+        if !own {
+            return Ok(Some(name.into()));
+        }
+    }
+    Ok(None)
+}
+
+fn lock(path: &Path) -> Result<File, RunDirError> {
+    let lock_path = path.join(LOCK);
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(FileError::at(Action::Write, &lock_path))?;
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Err(TryLockError::WouldBlock) => {
+                let holder = fs::read_to_string(&lock_path).ok();
+                let holder = holder.and_then(|text| text.trim().parse().ok());
+                return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
+            }
+            Err(TryLockError::Error(source)) => {
+                return Err(FileError::at(Action::Lock, &lock_path)(source).into());
+            }
+        }
+    }
+    // The number serves messages only, so a disk that is full now is no reason to stop.
+    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+    Ok(file)
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let path = path.join(MANIFEST);
+    let text = files::read(&path)?;
+    let unreadable = |source| RunDirError::Manifest { path: path.clone(), source };
+    let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
+    if version != VERSION {
+        return Err(RunDirError::Version { path, found: version });
+    }
+    serde_json::from_slice(&text).map_err(unreadable)
+}
+
+/// A run as seen from outside.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its directory.
+    pub path: PathBuf,
+    /// What its `run.json` says, with [`State::Killed`] where it claims to be running and
+    /// nobody holds the lock.
+    pub manifest: Result<Manifest, RunDirError>,
+}
+
+/// The runs in a directory, or the one that the directory is, oldest first.
+///
+/// # Errors
+///
+/// The directory cannot be read. A run that cannot be read is listed with its error.
+pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
+    let mut paths = Vec::new();
+    if is_run(parent) {
+        paths.push(parent.to_path_buf());
+    } else {
+        for entry in fs::read_dir(parent).map_err(FileError::at(Action::Read, parent))? {
+            paths.push(entry.map_err(FileError::at(Action::Read, parent))?.path());
+        }
+    }
+    let mut runs: Vec<Listed> = paths
+        .into_iter()
+        .filter(|path| is_run(path))
+        .map(|path| Listed { manifest: look(&path), path })
+        .collect();
+    runs.sort_by_key(|run| {
+        (run.manifest.as_ref().map_or(u64::MAX, |manifest| manifest.created), run.path.clone())
+    });
+    Ok(runs)
+}
+
+fn look(path: &Path) -> Result<Manifest, RunDirError> {
+    let mut manifest = read_manifest(path)?;
+    if manifest.state == State::Running {
+        let lock = File::open(path.join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock_shared().is_ok()) {
+            manifest.state = State::Killed;
+        }
+    }
+    Ok(manifest)
+}
+
+#[cfg(test)]
+#[path = "run_dir_tests.rs"]
+mod tests;

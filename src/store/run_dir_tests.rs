@@ -1,0 +1,95 @@
+//! Tests of run directories: one owner, state seen from outside, clear refusals.
+
+use super::*;
+
+#[test]
+fn a_run_is_made_and_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("runs").join("first");
+    let mut run = RunDir::create(&path, "seed = 7\n", 7).unwrap();
+    assert!(run.games().is_dir() && run.checkpoints().is_dir());
+    let summary = Summary { games: 3, best_rating: Some(-12.5), ..Summary::default() };
+    run.record(State::Stopped, summary).unwrap();
+    drop(run);
+    let run = RunDir::open(&path).unwrap();
+    assert_eq!(run.config().unwrap(), "seed = 7\n");
+    assert_eq!((run.manifest().starts, run.manifest().seed), (2, 7));
+    assert_eq!(run.manifest().summary, summary);
+    assert_eq!(run.manifest().state, State::Running);
+}
+
+#[test]
+fn a_directory_has_one_owner() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let run = RunDir::create(&path, "", 1).unwrap();
+    for second in [RunDir::open(&path), RunDir::create(&path, "", 1)] {
+        let error = second.unwrap_err();
+        let own = Some(std::process::id());
+        assert!(matches!(error, RunDirError::Locked { holder, .. } if holder == own), "{error}");
+    }
+    drop(run);
+    let error = RunDir::create(&path, "", 1).unwrap_err();
+    assert!(matches!(error, RunDirError::Exists { .. }), "{error}");
+    assert!(RunDir::open(&path).is_ok());
+}
+
+#[test]
+fn a_run_that_died_while_it_was_made_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(RunDir::create(dir.path(), "old", 1).unwrap());
+    fs::remove_file(dir.path().join(MANIFEST)).unwrap();
+    fs::write(dir.path().join(".run.json.17.tmp"), "{").unwrap();
+    let run = RunDir::create(dir.path(), "new", 1).unwrap();
+    assert_eq!(run.config().unwrap(), "new");
+}
+
+#[test]
+fn other_peoples_directories_are_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("thesis.tex"), "").unwrap();
+    let error = RunDir::create(dir.path(), "", 1).unwrap_err().to_string();
+    assert!(error.ends_with("it holds `thesis.tex`"), "{error}");
+    assert!(matches!(RunDir::open(dir.path()), Err(RunDirError::NoRun { .. })));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let error = RunDir::create(&dir.path().join("file/run"), "", 1).unwrap_err().to_string();
+    assert!(error.contains("file/run"), "{error}");
+}
+
+#[test]
+fn the_list_tells_running_from_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let make = |name: &str| RunDir::create(&dir.path().join(name), "", 1).unwrap();
+    let _running = make("running");
+    make("stopped").record(State::Stopped, Summary::default()).unwrap();
+    make("finished").record(State::Finished, Summary::default()).unwrap();
+    drop(make("killed"));
+    drop(make("unreadable"));
+    fs::write(dir.path().join("unreadable/run.json"), "{").unwrap();
+    fs::create_dir(dir.path().join("no run")).unwrap();
+    let runs = list(dir.path()).unwrap();
+    assert_eq!(runs.len(), 5);
+    for run in runs {
+        let name = run.path.file_name().unwrap().to_str().unwrap();
+        match run.manifest {
+            Ok(manifest) => assert_eq!(manifest.state.name(), name),
+            Err(error) => assert!(name == "unreadable", "{error}"),
+        }
+    }
+    let one = list(&dir.path().join("stopped")).unwrap();
+    assert_eq!(one.len(), 1);
+}
+
+#[test]
+fn a_newer_layout_is_refused_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(RunDir::create(dir.path(), "", 1).unwrap());
+    fs::write(dir.path().join(MANIFEST), r#"{"version": 8}"#).unwrap();
+    assert!(matches!(RunDir::open(dir.path()), Err(RunDirError::Version { found: 8, .. })));
+}
