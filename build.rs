@@ -1,19 +1,31 @@
 //! Links libtorch so that its device backends load, and finds it again at run time.
 //!
 //! Without `--no-as-needed` the linker drops `libtorch.so`, whose only job is to pull in the
-//! CUDA half, and a GPU is silently absent. The run-time search path is an old-style one that
-//! `LD_LIBRARY_PATH` precedes, so that one binary serves a CPU and a CUDA libtorch.
+//! CUDA half, and a GPU is silently absent. The run-time search path is of the new kind
+//! (`RUNPATH`), which `LD_LIBRARY_PATH` precedes, so that one binary serves a CPU and a CUDA
+//! libtorch; it is absolute, so that the binary runs from any folder.
 
-use std::path::Path;
+use std::{env, path::Path, process::exit};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=LIBTORCH");
     println!("cargo::rerun-if-changed=build.rs");
-    let Some(libtorch) = std::env::var_os("LIBTORCH") else { return };
-    let lib = Path::new(&libtorch).join("lib");
-    let lib = lib.canonicalize().unwrap_or(lib);
-    println!("cargo::rustc-link-arg=-Wl,--no-as-needed");
+    let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    println!("cargo::rustc-env=OUTFLANK_TARGET_FEATURES={features}");
+
+    // `.cargo/config.toml` sets LIBTORCH to the checkout's link unless the user has set it.
+    let lib = env::var_os("LIBTORCH").map(|folder| Path::new(&folder).join("lib"));
+    let Some(lib) = lib.and_then(|lib| lib.canonicalize().ok()) else {
+        println!("cargo::error=libtorch is not here yet: run scripts/setup.sh first");
+        exit(1);
+    };
     println!("cargo::rustc-link-arg=-L{}", lib.display());
-    println!("cargo::rustc-link-arg=-ltorch");
-    println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,{}", lib.display());
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos") {
+        println!("cargo::rustc-link-arg=-ltorch");
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
+    } else {
+        println!("cargo::rustc-link-arg=-Wl,--no-as-needed");
+        println!("cargo::rustc-link-arg=-ltorch");
+        println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,{}", lib.display());
+    }
 }

@@ -3,6 +3,9 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
+mod doctor;
+mod machine;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -16,10 +19,18 @@ struct Cli {
 }
 
 #[derive(Subcommand, Debug)]
-enum Command {}
+enum Command {
+    Doctor(doctor::Args),
+}
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
 pub fn main() -> ExitCode {
+    machine::refuse_foreign_build().unwrap_or_else(parse_and_run)
+}
+
+// Out of line, so that none of its instructions comes before the check of the processor.
+#[inline(never)]
+fn parse_and_run() -> ExitCode {
     let cli = Cli::parse();
     match run(cli.command) {
         Ok(code) => code,
@@ -31,5 +42,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {}
+    match command {
+        Command::Doctor(args) => doctor::run(args),
+    }
 }

@@ -1,0 +1,196 @@
+//! What is found on this machine: libtorch, graphics processors, the processor's abilities.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tch::{Device, Kind, Tensor};
+
+use crate::cli::machine::Cpuinfo;
+
+/// The libtorch that the dynamic linker really loaded, wherever the build found its own.
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Libtorch {
+    pub(super) path: Option<PathBuf>,
+    pub(super) version: Option<String>,
+    pub(super) has_cuda_part: bool,
+    pub(super) has_onednn: bool,
+    pub(super) threads: i32,
+}
+
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Gpus {
+    /// What libtorch can compute on, as `--device` takes it.
+    pub(super) devices: Vec<String>,
+    /// What NVIDIA's driver lists: name, memory, driver version.
+    pub(super) driver_lists: Vec<String>,
+}
+
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Processor {
+    pub(super) model: String,
+    pub(super) cores: usize,
+    pub(super) avx2: bool,
+    pub(super) avx512: bool,
+    pub(super) avx512_bf16: bool,
+    pub(super) amx_bf16: bool,
+    pub(super) amx_int8: bool,
+}
+
+/// How bfloat16 convolutions run on this processor.
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Bf16 {
+    pub(super) path: &'static str,
+    /// A convolution's time in float32 over its time in bfloat16, one thread. A glance, not a
+    /// benchmark.
+    pub(super) speed_against_float32: f64,
+}
+
+impl Libtorch {
+    pub(super) fn loaded() -> Self {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let path = mapped(&maps, "libtorch_cpu.so");
+        Self {
+            version: path.as_deref().and_then(version_beside),
+            path,
+            has_cuda_part: mapped(&maps, "libtorch_cuda.so").is_some(),
+            has_onednn: tch::utils::has_mkldnn(),
+            threads: tch::get_num_threads(),
+        }
+    }
+}
+
+/// The path of the mapped file called `name` in a `/proc/PID/maps`.
+fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
+    // The path is the sixth column, and may hold spaces.
+    let paths =
+        maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..])));
+    paths.into_iter().find(|path| path.ends_with(name)).map(Path::to_path_buf)
+}
+
+/// The version of the libtorch that `library` is part of: a wheel and a libtorch archive each
+/// leave it in a file of their own above `lib`.
+fn version_beside(library: &Path) -> Option<String> {
+    let folder = library.parent()?.parent()?;
+    if let Ok(text) = std::fs::read_to_string(folder.join("build-version")) {
+        return Some(text.trim().to_string());
+    }
+    let text = std::fs::read_to_string(folder.join("version.py")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("__version__ ="))?;
+    Some(line.trim().trim_matches(['\'', '"']).to_string())
+}
+
+impl Gpus {
+    pub(super) fn found() -> Self {
+        let mut devices = vec!["cpu".to_string()];
+        if tch::Cuda::is_available() {
+            devices.extend((0..tch::Cuda::device_count()).map(|index| format!("cuda:{index}")));
+        }
+        if tch::utils::has_mps() {
+            devices.push("mps".to_string());
+        }
+        let answer = Command::new("nvidia-smi")
+            .args(["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"])
+            .output();
+        let driver_lists = match answer {
+            Ok(output) if output.status.success() => {
+                let text = String::from_utf8_lossy(&output.stdout);
+                text.lines()
+                    .map(|line| line.trim().to_string())
+                    .filter(|line| !line.is_empty())
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { devices, driver_lists }
+    }
+}
+
+impl Processor {
+    pub(super) fn new(cpuinfo: &Cpuinfo) -> Self {
+        Self {
+            model: cpuinfo.model.clone(),
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            avx2: cpuinfo.has("avx2"),
+            avx512: ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
+                .iter()
+                .all(|flag| cpuinfo.has(flag)),
+            avx512_bf16: cpuinfo.has("avx512_bf16"),
+            amx_bf16: cpuinfo.has("amx_bf16"),
+            amx_int8: cpuinfo.has("amx_int8"),
+        }
+    }
+
+    pub(super) fn instruction_sets(&self) -> Vec<&'static str> {
+        let all = [
+            ("avx2", self.avx2),
+            ("avx512", self.avx512),
+            ("avx512_bf16", self.avx512_bf16),
+            ("amx_bf16", self.amx_bf16),
+            ("amx_int8", self.amx_int8),
+        ];
+        all.into_iter().filter(|(_, is_present)| *is_present).map(|(name, _)| name).collect()
+    }
+}
+
+impl Bf16 {
+    pub(super) fn measured(processor: &Processor) -> Self {
+        let path = match processor {
+            Processor { amx_bf16: true, .. } => "AMX tiles",
+            Processor { avx512_bf16: true, .. } => "AVX-512 bf16",
+            Processor { avx512: true, .. } => "emulated with AVX-512",
+            _ => "none, float32 is used",
+        };
+        let float32 = convolution_time(Kind::Float);
+        let bf16 = convolution_time(Kind::BFloat16);
+        Self { path, speed_against_float32: float32.as_secs_f64() / bf16.as_secs_f64() }
+    }
+}
+
+/// The least time of several 3x3 convolutions of a small net's size, on one thread.
+fn convolution_time(kind: Kind) -> Duration {
+    let _guard = tch::no_grad_guard();
+    let threads = tch::get_num_threads();
+    tch::set_num_threads(1);
+    let options = (kind, Device::Cpu);
+    // Channels last, which the fast kernels want.
+    let input = Tensor::ones([64, 8, 8, 64], options).permute([0, 3, 1, 2]);
+    let kernel = Tensor::ones([64, 3, 3, 64], options).permute([0, 3, 1, 2]);
+    let convolve = || {
+        let start = Instant::now();
+        let output = input.conv2d(&kernel, None::<Tensor>, [1, 1], [1, 1], [1, 1], 1);
+        drop(std::hint::black_box(output));
+        start.elapsed()
+    };
+    convolve(); // the first call makes and caches the kernel
+    let least = (0..20).map(|_| convolve()).min().unwrap_or_default();
+    tch::set_num_threads(threads);
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loaded_library_is_found_by_its_whole_name() {
+        let maps = "7f00-7f01 r--p 00000000 08:01 42 /a b/lib/libtorch_cpu.so.old\n\
+                    7f01-7f02 r-xp 00000000 08:01 43 /a b/lib/libtorch_cpu.so\n\
+                    7f02-7f03 rw-p 00000000 00:00 0\n";
+        assert_eq!(mapped(maps, "libtorch_cpu.so"), Some("/a b/lib/libtorch_cpu.so".into()));
+        assert_eq!(mapped(maps, "libtorch_cuda.so"), None);
+    }
+
+    #[test]
+    fn the_version_is_read_from_either_layout() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("lib/libtorch_cpu.so");
+        assert_eq!(version_beside(&library), None);
+        std::fs::write(folder.path().join("version.py"), "x = 1\n__version__ = '2.11.0+cu130'\n")
+            .unwrap();
+        assert_eq!(version_beside(&library).as_deref(), Some("2.11.0+cu130"));
+        std::fs::write(folder.path().join("build-version"), "2.11.0+cpu\n").unwrap();
+        assert_eq!(version_beside(&library).as_deref(), Some("2.11.0+cpu"));
+    }
+}

@@ -1,0 +1,222 @@
+//! What the machine has, and whether this program was built for it.
+//!
+//! A build uses whatever instructions its own machine has (`.cargo/config.toml`), so a program
+//! copied to a lesser one would die of an illegal instruction with no word of why.
+//! [`refuse_foreign_build`] runs before anything else and says it first. It must itself get by
+//! with the plainest instructions: it formats nothing, allocates nothing, and is kept out of
+//! line, so that the compiler finds nothing in it to widen.
+
+use std::process::ExitCode;
+
+/// The instruction sets that this program was built with, by the compiler's names.
+pub fn built_for() -> Vec<&'static str> {
+    env!("OUTFLANK_TARGET_FEATURES").split(',').filter(|name| !name.is_empty()).collect()
+}
+
+/// Exit code 2 and a message on standard error, if this build uses instructions that the
+/// processor lacks; else nothing.
+#[inline(never)]
+pub fn refuse_foreign_build() -> Option<ExitCode> {
+    let missing = first_missing()?;
+    complain(missing);
+    Some(ExitCode::from(2))
+}
+
+#[inline(never)]
+fn complain(missing: &'static str) {
+    use std::io::Write;
+    let mut stderr = std::io::stderr();
+    for text in [
+        "error: this program was built on another machine, for a processor with ",
+        missing,
+        ", which this one lacks\n  fix: build it here, with `cargo build --release`\n",
+    ] {
+        // Nothing is left to be done about a standard error that cannot be written.
+        let _ = stderr.write_all(text.as_bytes());
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn first_missing() -> Option<&'static str> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+use x86::first_missing;
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::__cpuid_count;
+
+    /// An instruction set, and the bit of CPUID that announces it.
+    pub(super) struct InstructionSet {
+        pub(super) name: &'static str,
+        /// Whether this build uses it.
+        pub(super) is_built_in: bool,
+        leaf: u32,
+        subleaf: u32,
+        register: Register,
+        bit: u32,
+    }
+
+    enum Register {
+        Eax,
+        Ebx,
+        Ecx,
+        Edx,
+    }
+
+    /// The standard library's detection is of no use here: it takes for granted whatever the
+    /// build was allowed to use.
+    macro_rules! instruction_sets {
+        ($($leaf:literal . $subleaf:literal $register:ident: $($name:literal $bit:literal),+;)+) => {
+            &[$($(InstructionSet {
+                name: $name,
+                is_built_in: cfg!(target_feature = $name),
+                leaf: $leaf,
+                subleaf: $subleaf,
+                register: Register::$register,
+                bit: $bit,
+            },)+)+]
+        };
+    }
+
+    /// Bits from Intel's Software Developer's Manual, volume 2A, CPUID, and AMD's APM, volume 3.
+    pub(super) const INSTRUCTION_SETS: &[InstructionSet] = instruction_sets! {
+        1 . 0 Ecx: "sse3" 0, "pclmulqdq" 1, "ssse3" 9, "fma" 12, "cmpxchg16b" 13, "sse4.1" 19,
+            "sse4.2" 20, "movbe" 22, "popcnt" 23, "aes" 25, "xsave" 26, "avx" 28, "f16c" 29,
+            "rdrand" 30;
+        7 . 0 Ebx: "bmi1" 3, "avx2" 5, "bmi2" 8, "avx512f" 16, "avx512dq" 17, "rdseed" 18,
+            "adx" 19, "avx512ifma" 21, "avx512cd" 28, "sha" 29, "avx512bw" 30, "avx512vl" 31;
+        7 . 0 Ecx: "avx512vbmi" 1, "avx512vbmi2" 6, "gfni" 8, "vaes" 9, "vpclmulqdq" 10,
+            "avx512vnni" 11, "avx512bitalg" 12, "avx512vpopcntdq" 14;
+        7 . 0 Edx: "avx512vp2intersect" 8, "avx512fp16" 23;
+        7 . 1 Eax: "avxvnni" 4, "avx512bf16" 5, "avxifma" 23;
+        7 . 1 Edx: "avxvnniint8" 4, "avxneconvert" 5, "avxvnniint16" 10;
+        0xD . 1 Eax: "xsaveopt" 0, "xsavec" 1, "xsaves" 3;
+        0x8000_0001 . 0 Ecx: "lzcnt" 5, "sse4a" 6;
+    };
+
+    impl InstructionSet {
+        pub(super) fn is_present(&self) -> bool {
+            let highest = __cpuid_count(self.leaf & 0x8000_0000, 0).eax;
+            // Leaf 7 alone says how many subleaves it has; past its end other leaves' bits appear.
+            let is_absent =
+                self.leaf > highest || (self.leaf == 7 && self.subleaf > __cpuid_count(7, 0).eax);
+            if is_absent {
+                return false;
+            }
+            let answer = __cpuid_count(self.leaf, self.subleaf);
+            let register = match self.register {
+                Register::Eax => answer.eax,
+                Register::Ebx => answer.ebx,
+                Register::Ecx => answer.ecx,
+                Register::Edx => answer.edx,
+            };
+            register >> self.bit & 1 == 1
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn first_missing() -> Option<&'static str> {
+        for set in INSTRUCTION_SETS {
+            if set.is_built_in && !set.is_present() {
+                return Some(set.name);
+            }
+        }
+        None
+    }
+}
+
+/// The processor as the kernel shows it. Empty where there is no `/proc/cpuinfo`.
+#[derive(Debug, Default, PartialEq)]
+pub struct Cpuinfo {
+    /// The processor's name in words.
+    pub model: String,
+    /// The kernel's names of the instruction sets that programs may use.
+    pub flags: Vec<String>,
+}
+
+impl Cpuinfo {
+    /// Reads the first processor of a `/proc/cpuinfo`; they are alike on what this runs on.
+    pub fn parse(text: &str) -> Self {
+        let field = |names: &[&str]| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            lines.find(|(key, _)| names.contains(&key.trim())).map_or("", |(_, value)| value.trim())
+        };
+        Self {
+            model: field(&["model name", "Model"]).to_string(),
+            flags: field(&["flags", "Features"]).split_whitespace().map(String::from).collect(),
+        }
+    }
+
+    /// Whether the kernel names `flag`.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+}
+
+/// Memory in bytes: what the machine or the control group may use in all, and what is free.
+///
+/// `None` where there is no `/proc/meminfo`.
+pub fn memory() -> Option<(u64, u64)> {
+    let (total, free) = parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
+    let read = |name: &str| {
+        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok()
+    };
+    let limit = read("memory.max").unwrap_or(u64::MAX);
+    let used = read("memory.current").unwrap_or(0);
+    Some((total.min(limit), free.min(limit.saturating_sub(used))))
+}
+
+fn parse_meminfo(text: &str) -> Option<(u64, u64)> {
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        let kibibytes: u64 =
+            line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024)
+    };
+    Some((field("MemTotal")?, field("MemAvailable")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_build_is_for_this_machine() {
+        assert_eq!(first_missing(), None);
+        assert!(refuse_foreign_build().is_none());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_table_agrees_with_the_compiler_and_the_kernel() {
+        let cpuinfo = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+        for set in x86::INSTRUCTION_SETS {
+            assert_eq!(set.is_built_in, built_for().contains(&set.name), "{}", set.name);
+            // The kernel's names differ from the compiler's; these are spelt alike.
+            let alike =
+                ["avx", "avx2", "bmi1", "bmi2", "fma", "avx512f", "avx512vl", "gfni", "sha_ni"];
+            if alike.contains(&set.name) && !cpuinfo.flags.is_empty() {
+                assert_eq!(set.is_present(), cpuinfo.has(set.name), "{}", set.name);
+            }
+        }
+    }
+
+    #[test]
+    fn cpuinfo_is_read_field_by_field() {
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nflags\t\t: fpu avx2 amx_bf16\n\nprocessor\t: 1\n";
+        let cpuinfo = Cpuinfo::parse(text);
+        assert_eq!(cpuinfo.model, "Some CPU @ 2 GHz");
+        assert!(cpuinfo.has("amx_bf16") && !cpuinfo.has("avx"));
+        assert_eq!(Cpuinfo::parse(""), Cpuinfo::default());
+    }
+
+    #[test]
+    fn meminfo_is_read_in_bytes() {
+        let text = "MemTotal:       2048 kB\nMemFree:  1 kB\nMemAvailable:   1024 kB\n";
+        assert_eq!(parse_meminfo(text), Some((2048 * 1024, 1024 * 1024)));
+        assert_eq!(parse_meminfo("MemTotal: lots"), None);
+    }
+}
