@@ -3,6 +3,9 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
+mod arena;
+mod contest;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -16,7 +19,9 @@ struct Cli {
 }
 
 #[derive(Subcommand, Debug)]
-enum Command {}
+enum Command {
+    Arena(arena::Args),
+}
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
 pub fn main() -> ExitCode {
@@ -31,5 +36,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {}
+    match command {
+        Command::Arena(args) => arena::run(args),
+    }
 }
