@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_channel::Sender;
 
+use super::ladder::PlayerLine;
 use super::openings::{Opening, canonical_game};
 use super::player::{Choice, Player, PlayerError, Turn, combine};
 use super::tally::{Sprt, Tally, Verdict};
@@ -32,6 +33,8 @@ pub struct Contestant<'a, G: Geometry> {
     pub name: String,
     /// Whether it always plays the same move in the same position.
     pub deterministic: bool,
+    /// Where in a training run it comes from, if it does.
+    pub origin: Option<PlayerLine>,
     /// Makes the player.
     pub open: Box<Open<'a, G>>,
 }

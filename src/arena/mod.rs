@@ -9,8 +9,10 @@ mod options;
 pub mod player;
 pub mod players;
 pub mod rating;
+pub mod report;
 pub mod spec;
 pub mod standings;
+pub mod svg;
 pub mod tally;
 
 pub use grammar::SpecError;

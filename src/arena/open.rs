@@ -51,7 +51,7 @@ pub fn contestant<G: Geometry>(
         }
         _ => return Err(OpenError::NotBuilt),
     };
-    Ok(Contestant { name, deterministic: spec.is_deterministic(), open })
+    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin: None, open })
 }
 
 fn boxed<G: Geometry>(player: impl Player<G> + 'static) -> Result<Box<dyn Player<G>>, OpenError> {

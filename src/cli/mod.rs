@@ -5,6 +5,8 @@
 
 mod doctor;
 mod machine;
+mod arena;
+mod contest;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Doctor(doctor::Args),
+    Arena(arena::Args),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -44,5 +47,6 @@ fn parse_and_run() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(args) => doctor::run(args),
+        Command::Arena(args) => arena::run(args),
     }
 }

@@ -61,6 +61,7 @@ fn first<G: Geometry>(fails_at: Option<u32>, batch: usize) -> Contestant<'static
     Contestant {
         name: "first".into(),
         deterministic: true,
+        origin: None,
         open: Box::new(move |_| Ok(Box::new(First { fails_at, batch }))),
     }
 }

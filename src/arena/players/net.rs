@@ -27,7 +27,7 @@ pub struct NetPlayer<G: Geometry> {
     parallel: usize,
     backend: Box<dyn Backend>,
     solver: Solver<G>,
-    searches: HashMap<u32, Search<G>>,
+    searches: HashMap<u32, Box<Search<G>>>,
     inputs: Vec<Input>,
     asked: Vec<(usize, Ticket)>,
     outputs: Outputs,
@@ -38,7 +38,7 @@ enum Thought<G: Geometry> {
     /// The position was solved.
     Solved { score: i32, line: Vec<Square> },
     /// The position was searched, in this tree.
-    Searched(Search<G>),
+    Searched(Box<Search<G>>),
 }
 
 impl<G: Geometry> NetPlayer<G> {
@@ -78,7 +78,8 @@ impl<G: Geometry> NetPlayer<G> {
                 continue;
             }
             let kept = self.searches.remove(&turn.game);
-            let mut search = kept.unwrap_or_else(|| Search::new(self.goal, &self.options));
+            let mut search =
+                kept.unwrap_or_else(|| Box::new(Search::new(self.goal, &self.options)));
             search.begin(board, self.options.simulations, Mode::Play);
             thoughts.push(Thought::Searched(search));
         }
@@ -251,14 +252,15 @@ impl PolicyPlayer {
             return Some(best);
         }
         let weight = |square: Square| (logit(square) - logit(best)).exp();
-        let mut left =
-            rand::RngExt::random::<f32>(&mut stream(self.seed, turn)) * legal.map(weight).sum::<f32>();
+        let mut left = rand::RngExt::random::<f32>(&mut stream(self.seed, turn))
+            * legal.map(weight).sum::<f32>();
         let mut legal = legal;
-        legal.find(|&square| {
-            left -= weight(square);
-            left < 0.0
-        })
-        .or(Some(best))
+        legal
+            .find(|&square| {
+                left -= weight(square);
+                left < 0.0
+            })
+            .or(Some(best))
     }
 }
 

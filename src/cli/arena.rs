@@ -1,0 +1,226 @@
+//! `outflank arena`: matches between players of any kind, and everybody's rating.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use anyhow::bail;
+
+use super::contest::{MatchArgs, contestants, run_match, stop_flag, write_file};
+use crate::arena::ladder::{Ladder, Terms};
+use crate::arena::matches::{Contestant, Setting};
+use crate::arena::report::{Report, verdict_name};
+use crate::arena::spec::PlayerSpec;
+use crate::arena::standings::{Standings, standings};
+use crate::arena::svg;
+use crate::arena::tally::{Sprt, Verdict, elo};
+use crate::game::{Geometry, Goal, Shape};
+
+/// Plays matches between all pairs of players and rates everybody in the ladder file.
+///
+/// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,
+/// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
+/// external:protocol=nboard|gtp,command="...". Without players the ratings are printed.
+/// With --sprt the exit code is 0 if the first player proves stronger, else 1.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The players, two or more
+    #[arg(value_name = "SPEC")]
+    players: Vec<PlayerSpec>,
+    #[command(flatten)]
+    matches: MatchArgs,
+    /// The board
+    #[arg(long, value_name = "BOARD", default_value = "8x8")]
+    shape: Shape,
+    /// Who wins: most or fewest discs
+    #[arg(long, value_name = "GOAL", default_value = "most")]
+    goal: Goal,
+    /// Decides openings and random moves; by default one that the ladder has not seen
+    #[arg(long, value_name = "SEED", conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// The file that keeps all games; made if there is none
+    #[arg(long, value_name = "FILE", default_value = "ladder.jsonl")]
+    ladder: PathBuf,
+    /// Go on with the last matches between these players
+    #[arg(long)]
+    resume: bool,
+    /// Stop when the first player is shown to be elo1 stronger, or not even elo0
+    #[arg(long, value_name = "elo0,elo1", allow_hyphen_values = true)]
+    sprt: Option<Sprt>,
+    /// The player whose rating is 0; by default the mean is 0
+    #[arg(long, value_name = "SPEC")]
+    anchor: Option<PlayerSpec>,
+    /// Also draw the crosstable
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+    /// Also draw the ratings of nets over their learning steps
+    #[arg(long, value_name = "FILE.svg")]
+    curve: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// Players, openings or a ladder that cannot be used.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if args.players.len() == 1 {
+        bail!("a match needs two players; only `{}` is given", args.players[0]);
+    }
+    if args.sprt.is_some() && args.players.len() != 2 {
+        bail!("--sprt compares exactly two players; {} are given", args.players.len());
+    }
+    for (place, player) in args.players.iter().enumerate() {
+        if args.players[..place].contains(player) {
+            bail!("player `{player}` is given twice");
+        }
+    }
+    dispatch!(args.shape, G => Arena::<G>::open(&args)?.run())
+}
+
+struct Arena<'a, G: Geometry> {
+    args: &'a Args,
+    ladder: Ladder,
+    players: Vec<Contestant<'static, G>>,
+    verdict: Option<Verdict>,
+}
+
+impl<'a, G: Geometry> Arena<'a, G> {
+    fn open(args: &'a Args) -> anyhow::Result<Arena<'a, G>> {
+        if args.players.is_empty() && !args.ladder.exists() {
+            bail!("no players are given, and there is no ladder {}", args.ladder.display());
+        }
+        let players = contestants(&args.players, &args.matches.context(args.goal))?;
+        let ladder = Ladder::open(&args.ladder)?;
+        if !ladder.skipped.is_empty() {
+            let lines: Vec<_> = ladder.skipped.iter().map(|line| line.to_string()).collect();
+            eprintln!(
+                "warning: {}: lines that cannot be read are left out: {}",
+                args.ladder.display(),
+                lines.join(", ")
+            );
+        }
+        Ok(Arena { args, ladder, players, verdict: None })
+    }
+
+    fn run(mut self) -> anyhow::Result<ExitCode> {
+        for player in &self.players {
+            if let Some(origin) = player.origin.clone() {
+                self.ladder.introduce(origin)?;
+            }
+        }
+        let seed = self.args.seed.unwrap_or_else(|| self.ladder.fresh_seed());
+        let count = self.players.len();
+        let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
+        for (one, other) in pairs {
+            if stop_flag().load(Ordering::Relaxed) {
+                break;
+            }
+            let report = self.play(one, other, seed)?;
+            self.show(&report);
+            self.verdict = report.verdict;
+        }
+        let anchor = self.args.anchor.as_ref().map(PlayerSpec::to_string);
+        let standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
+        self.show_standings(&standings)?;
+        if stop_flag().load(Ordering::Relaxed) {
+            eprintln!("stopped; --resume goes on");
+        }
+        let accepted = self.verdict.is_none_or(|verdict| verdict == Verdict::Accepted);
+        Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    fn play(&mut self, one: usize, other: usize, seed: u64) -> anyhow::Result<Report> {
+        let args = self.args;
+        let pair = [&self.players[one], &self.players[other]];
+        let terms = Terms {
+            first: pair[0].name.clone(),
+            second: pair[1].name.clone(),
+            board: args.shape.name().into(),
+            goal: args.goal.name().into(),
+            openings: args.matches.openings.to_string(),
+        };
+        let line = match self.ladder.last(&terms).filter(|_| args.resume) {
+            Some(line) => line.clone(),
+            None => self.ladder.begin(terms, seed)?,
+        };
+        let book = args.matches.book::<G>(line.seed)?;
+        let setting = Setting {
+            goal: args.goal,
+            games: args.matches.games,
+            seed: line.seed,
+            threads: args.matches.threads(),
+            sprt: args.sprt,
+        };
+        let outcome = run_match(pair, &book, &setting, Some((&mut self.ladder, &line)))?;
+        Ok(Report::new(&pair[0].name, &pair[1].name, &outcome))
+    }
+
+    fn show(&self, report: &Report) {
+        if self.args.matches.json {
+            println!("{}", report.match_json());
+            return;
+        }
+        let (score, low, high) = report.score();
+        let all = report.tally.outcomes();
+        println!("{} - {}", report.first, report.second);
+        println!(
+            "  {}-{}-{} (wins, draws, losses), {:.1} % ({:.1} to {:.1}), Elo {:+.0} ({:+.0} to {:+.0})",
+            all.wins,
+            all.draws,
+            all.losses,
+            100.0 * score,
+            100.0 * low,
+            100.0 * high,
+            elo(score),
+            elo(low),
+            elo(high)
+        );
+        let (black, white) = (report.tally.black, report.tally.white);
+        println!(
+            "  black {}-{}-{}, white {}-{}-{}, mean discs {}",
+            black.wins,
+            black.draws,
+            black.losses,
+            white.wins,
+            white.draws,
+            white.losses,
+            report.tally.mean_discs().map_or("-".into(), |discs| format!("{discs:+.1}"))
+        );
+        for remark in report.remarks() {
+            println!("  {remark}");
+        }
+        if let (Some(test), Some(verdict)) = (self.args.sprt, report.verdict) {
+            println!(
+                "  SPRT {},{}: {} (log-likelihood ratio {:+.2} of {:.2})",
+                test.elo0,
+                test.elo1,
+                verdict_name(verdict),
+                test.ratio(&report.tally.pairs),
+                Sprt::BOUND
+            );
+        }
+    }
+
+    fn show_standings(&self, standings: &Standings) -> anyhow::Result<()> {
+        if self.args.matches.json {
+            standings.json().iter().for_each(|player| println!("{player}"));
+        } else if standings.players.is_empty() {
+            println!("no games on board {}, goal {}", standings.board, standings.goal);
+        } else {
+            print!("\n{}", standings.text());
+        }
+        if let Some(path) = &self.args.svg {
+            write_file(path, &svg::crosstable(standings))?;
+        }
+        if let Some(path) = &self.args.curve {
+            match svg::curve(standings) {
+                Some(curve) => write_file(path, &curve)?,
+                None => {
+                    bail!("no player of the ladder comes from a training run: no curve to draw")
+                }
+            }
+        }
+        Ok(())
+    }
+}

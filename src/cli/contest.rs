@@ -1,0 +1,143 @@
+//! What the subcommands that play matches share: their common options, the way a match is
+//! shown while it runs, and how Ctrl-C ends it.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::arena::ladder::{Ladder, MatchLine};
+use crate::arena::matches::{Contestant, Outcome, Setting, play};
+use crate::arena::open::{Context, contestant};
+use crate::arena::openings::{Book, Source};
+use crate::arena::spec::PlayerSpec;
+use crate::game::{Geometry, Goal};
+use crate::net::inference;
+
+/// How matches are played, wherever that can be chosen.
+#[derive(clap::Args, Debug)]
+pub struct MatchArgs {
+    /// Games of each match; an odd number is rounded up, for openings are played with both
+    /// colours
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: u32,
+    /// Where games begin: random:PLIES, start, or a file of transcripts or OBF positions
+    #[arg(long, value_name = "SOURCE", default_value = "random:8")]
+    pub openings: Source,
+    /// Threads that play games; all cores by default
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Where nets are computed: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: String,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl MatchArgs {
+    /// How many threads play.
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.threads.map_or_else(cores, usize::from)
+    }
+
+    /// What players need to know.
+    pub fn context(&self, goal: Goal) -> Context {
+        Context { goal, device: self.device.clone(), inference: inference::Options::default() }
+    }
+
+    /// The openings of a match, with a warning for each line of a file that is none.
+    pub fn book<G: Geometry>(&self, seed: u64) -> anyhow::Result<Book<G>> {
+        let wanted = self.games.div_ceil(2) as usize;
+        let book = self.openings.book::<G>(wanted, seed)?;
+        for bad in &book.bad_lines {
+            eprintln!("warning: {}: {bad}; left out", self.openings);
+        }
+        if book.openings.len() < wanted && self.openings != Source::Start {
+            eprintln!(
+                "note: {} has {} distinct openings for {wanted} pairs of games; they are used again",
+                self.openings,
+                book.openings.len()
+            );
+        }
+        Ok(book)
+    }
+}
+
+/// The players of some specifications.
+pub fn contestants<G: Geometry>(
+    specs: &[PlayerSpec],
+    context: &Context,
+) -> anyhow::Result<Vec<Contestant<'static, G>>> {
+    let open = |spec| contestant(spec, context).with_context(|| format!("player `{spec}`"));
+    specs.iter().map(open).collect()
+}
+
+/// Set by the first Ctrl-C (or request to terminate); the second ends the process.
+pub fn stop_flag() -> &'static AtomicBool {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static HANDLER: LazyLock<()> = LazyLock::new(|| {
+        let installed = ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("stopping; once more ends at once");
+        });
+        if let Err(error) = installed {
+            eprintln!("warning: Ctrl-C ends the process at once: {error}");
+        }
+    });
+    LazyLock::force(&HANDLER);
+    &STOP
+}
+
+/// Plays a match with a progress bar on a terminal; `ladder` gets each game as it ends.
+pub fn run_match<G: Geometry>(
+    pair: [&Contestant<'_, G>; 2],
+    book: &Book<G>,
+    setting: &Setting,
+    mut ladder: Option<(&mut Ladder, &MatchLine)>,
+) -> anyhow::Result<Outcome<G>> {
+    let done = match &ladder {
+        Some((ladder, of)) => ladder.games_of(of, &book.openings),
+        None => Vec::new(),
+    };
+    let games = setting.games_of(pair, book.openings.len());
+    let bar = progress_bar(&format!("{} - {}", pair[0].name, pair[1].name), games.into());
+    bar.set_position(done.len() as u64);
+    let mut failure = None;
+    let mut on_game = |played: &_| {
+        bar.inc(1);
+        if let Some((ladder, of)) = &mut ladder
+            && let Err(error) = ladder.add(of, played)
+        {
+            failure = Some(error);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    };
+    let outcome = play(pair, &book.openings, setting, done, stop_flag(), &mut on_game)?;
+    bar.finish_and_clear();
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(outcome),
+    }
+}
+
+fn progress_bar(title: &str, games: u64) -> ProgressBar {
+    let template = "{msg} {wide_bar} {pos}/{len} games, {per_sec}, {eta} left";
+    let bar = ProgressBar::new(games).with_message(title.to_owned());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Writes a file that the user asked for.
+pub fn write_file(path: &PathBuf, content: &str) -> anyhow::Result<()> {
+    std::fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
