@@ -3,6 +3,8 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
+mod perft;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -16,7 +18,9 @@ struct Cli {
 }
 
 #[derive(Subcommand, Debug)]
-enum Command {}
+enum Command {
+    Perft(perft::Args),
+}
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
 pub fn main() -> ExitCode {
@@ -31,5 +35,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {}
+    match command {
+        Command::Perft(args) => perft::run(args),
+    }
 }
