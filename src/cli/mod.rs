@@ -7,6 +7,7 @@ mod doctor;
 mod machine;
 mod arena;
 mod contest;
+mod perft;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ struct Cli {
 enum Command {
     Doctor(doctor::Args),
     Arena(arena::Args),
+    Perft(perft::Args),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -48,5 +50,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(args) => doctor::run(args),
         Command::Arena(args) => arena::run(args),
+        Command::Perft(args) => perft::run(args),
     }
 }

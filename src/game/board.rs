@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Not;
 
 use super::geometry::{Geometry, Square, Word};
-use super::kernel;
 use super::rules::{Goal, ScoreRule};
+use super::simd;
 
 /// The players by colour. Black moves first on every shape.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -107,14 +107,14 @@ impl<G: Geometry> Board<G> {
     /// over.
     #[inline(always)]
     pub fn legal(self) -> SquareSet<G> {
-        SquareSet(kernel::legal::<G>(self.mine, self.theirs))
+        SquareSet(simd::legal::<G>(self.mine, self.theirs))
     }
 
     /// The discs that turn when the side to move plays at `square`; none means that the move
     /// is not legal, given that the square is empty.
     #[inline(always)]
     pub fn flips(self, square: Square) -> SquareSet<G> {
-        SquareSet(kernel::flips::<G>(G::mask(square), self.mine, self.theirs))
+        SquareSet(simd::flips::<G>(G::bit_of(square), self.mine, self.theirs))
     }
 
     /// The board after a move, seen by the opponent; `None` if the move is not legal.

@@ -11,6 +11,9 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, N
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+use super::lanes::{Lanes, NarrowLanes, WideLanes};
+use super::rays::{Rays, rays};
+
 /// The most playable squares that any shape has.
 pub const MAX_SQUARES: usize = 92;
 
@@ -36,6 +39,8 @@ pub trait Word:
     + BitXorAssign
     + 'static
 {
+    /// Several of these words side by side, for kernels that take many boards at once.
+    type Lanes: Lanes<Self>;
     /// The word without a bit.
     const ZERO: Self;
     /// The word whose only bit is `index`.
@@ -57,8 +62,9 @@ pub trait Word:
 }
 
 macro_rules! impl_word {
-    ($word:ty) => {
+    ($word:ty, $lanes:ty) => {
         impl Word for $word {
+            type Lanes = $lanes;
             const ZERO: Self = 0;
             #[inline(always)]
             fn bit(index: usize) -> Self {
@@ -87,8 +93,8 @@ macro_rules! impl_word {
         }
     };
 }
-impl_word!(u64);
-impl_word!(u128);
+impl_word!(u64, NarrowLanes);
+impl_word!(u128, WideLanes);
 
 /// A playable square, by its number in reading order: a1 is 0, then along the first row.
 ///
@@ -135,16 +141,24 @@ pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug 
     const SQUARE_OF: &'static [u8; 128];
     /// For each of the eight symmetries, where it takes each square number.
     const MAPS: &'static [[u8; MAX_SQUARES]; 8];
+    /// For each bit of a 64-bit word, the rays from it; of no use on larger boards.
+    const RAYS: &'static [Rays; 64];
 
     /// The bit index of `square`.
     #[inline(always)]
     fn bit_of(square: Square) -> usize {
+        if Self::SQUARES == 64 {
+            return square.index();
+        }
         Self::BIT_OF[square.index()] as usize
     }
 
     /// The square at bit index `bit`, which must be playable.
     #[inline(always)]
     fn square_at(bit: usize) -> Square {
+        if Self::SQUARES == 64 {
+            return Square(bit as u8);
+        }
         Square(Self::SQUARE_OF[bit])
     }
 
@@ -285,6 +299,7 @@ macro_rules! shapes {
                 const SQUARE_OF: &'static [u8; 128] = &square_of(Self::PLAYABLE as u128);
                 const MAPS: &'static [[u8; MAX_SQUARES]; 8] =
                     &maps($width, $stride, Self::PLAYABLE as u128);
+                const RAYS: &'static [Rays; 64] = &rays($width, $stride);
             }
         )*
 

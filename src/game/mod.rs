@@ -11,9 +11,13 @@ mod geometry;
 
 mod board;
 mod kernel;
+mod lanes;
 pub mod notation;
+pub mod perft;
+mod rays;
 pub mod record;
 mod rules;
+mod simd;
 mod symmetry;
 
 pub use board::{Board, Colour, Position, SquareSet};

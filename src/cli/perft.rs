@@ -1,0 +1,82 @@
+//! `outflank perft`: counts lines of play, to check the rules and to measure their speed.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::game::{Board, Geometry, Shape, Square, perft};
+
+/// Counts the lines of play of a given length from the start position.
+///
+/// A pass is a ply of its own; a game that ends earlier counts as one leaf.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Board: 8x8, 6x6, 7x7, octagon88 or cross92
+    #[arg(long, default_value = "8x8")]
+    shape: Shape,
+    /// Plies to count
+    // 18 plies from the start are about 10^17 leaves: the last ones that 64 bits surely hold.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=18))]
+    depth: u32,
+    /// Show the leaves below each first move as well
+    #[arg(long)]
+    divide: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let started = Instant::now();
+    let (leaves, moves) = dispatch!(args.shape, G => counted(Board::<G>::start(), &args));
+    let seconds = started.elapsed().as_secs_f64();
+    let rate = leaves as f64 / seconds;
+    let mut out = std::io::stdout().lock();
+    let layout = args.shape.layout();
+    for (square, leaves) in moves {
+        let name = square.map_or("pass".into(), |square| layout.square_name(square));
+        if args.json {
+            writeln!(out, "{}", json!({ "version": 1, "move": name, "leaves": leaves }))?;
+        } else {
+            writeln!(out, "{name:>4} {leaves}")?;
+        }
+    }
+    if args.json {
+        let line = json!({
+            "version": 1,
+            "shape": args.shape.name(),
+            "depth": args.depth,
+            "leaves": leaves,
+            "seconds": seconds,
+            "leaves_per_second": rate,
+        });
+        writeln!(out, "{line}")?;
+    } else {
+        let millions = rate / 1e6;
+        writeln!(
+            out,
+            "{} depth {}: {leaves} leaves, {seconds:.3} s, {millions:.1} M leaves/s",
+            args.shape, args.depth
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The leaves in all, and move by move where that is asked for.
+type Counts = (u64, Vec<(Option<Square>, u64)>);
+
+fn counted<G: Geometry>(board: Board<G>, args: &Args) -> Counts {
+    if args.divide {
+        let moves = perft::divide(board, args.depth);
+        (moves.iter().map(|&(_, leaves)| leaves).sum(), moves)
+    } else {
+        (perft::count(board, args.depth), Vec::new())
+    }
+}

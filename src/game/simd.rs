@@ -1,0 +1,162 @@
+//! Move generation for one board with vector instructions, a direction per lane.
+//!
+//! Serves the shapes whose word has 64 bits, on x86-64 with AVX-512 or AVX2; every other case
+//! goes through the portable [`super::kernel`], which is also what the tests compare with.
+//! The choice falls at compile time, since builds are for the machine they run on.
+//!
+//! The only `unsafe` code of the rules. Each call of an intrinsic needs its instruction set:
+//! the `cfg` of the module that holds it says that the whole program is compiled for it.
+
+use super::geometry::{Geometry, Word};
+use super::kernel;
+
+/// The squares where the owner of `mine` may play.
+#[inline(always)]
+pub(super) fn legal<G: Geometry>(mine: G::Word, theirs: G::Word) -> G::Word {
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    if size_of::<G::Word>() == size_of::<u64>() {
+        let found = avx2::legal::<G>(mine.widen() as u64, theirs.widen() as u64);
+        return G::Word::narrow(u128::from(found));
+    }
+    kernel::legal::<G, G::Word>(mine, theirs)
+}
+
+/// The discs of `theirs` that turn when the owner of `mine` plays at bit index `bit`.
+#[inline(always)]
+pub(super) fn flips<G: Geometry>(bit: usize, mine: G::Word, theirs: G::Word) -> G::Word {
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512f",
+        target_feature = "avx512vl",
+        target_feature = "avx512cd"
+    ))]
+    if size_of::<G::Word>() == size_of::<u64>() {
+        let found = avx512::flips::<G>(bit, mine.widen() as u64, theirs.widen() as u64);
+        return G::Word::narrow(u128::from(found));
+    }
+    kernel::flips::<G, G::Word>(G::Word::bit(bit), mine, theirs)
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{Geometry, Word};
+
+    /// The four 64-bit lanes joined by OR.
+    #[inline(always)]
+    pub(super) fn join(lanes: __m256i) -> u64 {
+        // SAFETY: AVX2 is enabled for the whole program.
+        unsafe {
+            let halves =
+                _mm_or_si128(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+            let joined = _mm_or_si128(halves, _mm_unpackhi_epi64(halves, halves));
+            _mm_cvtsi128_si64(joined) as u64
+        }
+    }
+
+    /// Fills along row, column and diagonals in four lanes, both ways at once.
+    #[inline(always)]
+    pub(super) fn legal<G: Geometry>(own: u64, theirs: u64) -> u64 {
+        let stride = G::STRIDE as i64;
+        let inner = (theirs & G::INNER.widen() as u64) as i64;
+        // SAFETY: AVX2 is enabled for the whole program.
+        unsafe {
+            let by = _mm256_set_epi64x(stride + 1, stride - 1, stride, 1);
+            let by2 = _mm256_add_epi64(by, by);
+            let through = _mm256_set_epi64x(inner, inner, theirs as i64, inner);
+            let mine = _mm256_set1_epi64x(own as i64);
+            let mut up = _mm256_and_si256(through, _mm256_sllv_epi64(mine, by));
+            let mut down = _mm256_and_si256(through, _mm256_srlv_epi64(mine, by));
+            up = _mm256_or_si256(up, _mm256_and_si256(through, _mm256_sllv_epi64(up, by)));
+            down = _mm256_or_si256(down, _mm256_and_si256(through, _mm256_srlv_epi64(down, by)));
+            let pairs_up = _mm256_and_si256(through, _mm256_sllv_epi64(through, by));
+            let pairs_down = _mm256_srlv_epi64(pairs_up, by);
+            for _ in 0..2 {
+                up = _mm256_or_si256(up, _mm256_and_si256(pairs_up, _mm256_sllv_epi64(up, by2)));
+                down = _mm256_or_si256(
+                    down,
+                    _mm256_and_si256(pairs_down, _mm256_srlv_epi64(down, by2)),
+                );
+            }
+            let reached = _mm256_or_si256(_mm256_sllv_epi64(up, by), _mm256_srlv_epi64(down, by));
+            join(reached) & !(own | theirs) & G::PLAYABLE.widen() as u64
+        }
+    }
+}
+
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512f",
+    target_feature = "avx512vl",
+    target_feature = "avx512cd"
+))]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::Geometry;
+
+    /// Rays from the square, four towards higher bits and four towards lower ones.
+    #[inline(always)]
+    pub(super) fn flips<G: Geometry>(bit: usize, mine: u64, theirs: u64) -> u64 {
+        let rays = &G::RAYS[bit & 63];
+        // SAFETY: AVX-512 F, VL and CD are enabled for the whole program; both loads lie within
+        // the eight words of `rays`.
+        unsafe {
+            let up = _mm256_load_si256(rays.0.as_ptr().cast());
+            let down = _mm256_load_si256(rays.0.as_ptr().add(4).cast());
+            let mine = _mm256_set1_epi64x(mine as i64);
+            let theirs = _mm256_set1_epi64x(theirs as i64);
+            let ones = _mm256_set1_epi64x(-1);
+            // Upwards: the first square of the ray that is not theirs is the lowest zero of
+            // `theirs | !ray`.
+            let blocked = _mm256_or_si256(theirs, _mm256_andnot_si256(up, ones));
+            let first = _mm256_andnot_si256(blocked, _mm256_sub_epi64(blocked, ones));
+            let outflanks = _mm256_test_epi64_mask(first, mine);
+            let above = _mm256_maskz_and_epi64(outflanks, up, _mm256_add_epi64(first, ones));
+            // Downwards: the highest one of `ray & !theirs`.
+            let zeros = _mm256_lzcnt_epi64(_mm256_andnot_si256(theirs, down));
+            let first = _mm256_srlv_epi64(_mm256_set1_epi64x(i64::MIN), zeros);
+            let outflanks = _mm256_test_epi64_mask(first, mine);
+            let upto = _mm256_srlv_epi64(ones, zeros);
+            let below = _mm256_maskz_andnot_epi64(outflanks, upto, down);
+            super::avx2::join(_mm256_or_si256(above, below))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Board, Shape, Square};
+
+    /// Boards with discs thrown at random, most of them unreachable in play.
+    fn agrees_with_the_portable_kernel<G: Geometry>() {
+        let mut state = 1u64;
+        let mut noise = || {
+            state = state.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
+            let mixed = state ^ state >> 29;
+            G::Word::narrow(u128::from(mixed) << 64 | u128::from(mixed.wrapping_mul(state)))
+        };
+        for _ in 0..20_000 {
+            let (discs, colour) = (noise() | noise(), noise());
+            let mine = discs & colour & G::PLAYABLE;
+            let theirs = discs & !colour & G::PLAYABLE;
+            let board = Board::<G> { mine, theirs };
+            assert_eq!(legal::<G>(mine, theirs), kernel::legal::<G, G::Word>(mine, theirs));
+            for square in board.empty() {
+                let bit = G::bit_of(square);
+                let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, theirs);
+                assert_eq!(flips::<G>(bit, mine, theirs), wanted, "{board:?} {square:?}");
+            }
+        }
+        assert_eq!(G::square_at(G::bit_of(Square(7))), Square(7));
+    }
+
+    #[test]
+    fn vectors_agree_with_the_portable_kernel() {
+        for shape in Shape::ALL {
+            dispatch!(shape, G => agrees_with_the_portable_kernel::<G>());
+        }
+    }
+}
