@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change goes in: format, lints, tests, documentation, and a
+# one-minute training run. All of it in one profile (dev, optimised), so dependencies are built once.
+#
+#   scripts/test.sh              all of it
+#   scripts/test.sh --no-smoke   without the training run
+#
+# Needs scripts/setup.sh to have run. No GPU and no network beyond the crates is needed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+smoke=yes
+case "${1-}" in
+    '') ;;
+    --no-smoke) smoke=no ;;
+    *) echo "error: unknown argument '$1'; allowed: --no-smoke" >&2; exit 2 ;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+current=start
+trap 'echo "FAILED: $current" >&2' ERR
+
+step() {
+    current=$1
+    shift
+    printf '\n== %s: %s\n' "$current" "$*"
+    local start=$SECONDS
+    "$@"
+    printf '== %s: passed in %d s\n' "$current" $((SECONDS - start))
+}
+
+tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
+
+documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
+
+# Trains for a minute and looks whether what a run must leave behind is there.
+smoke_run() {
+    local run=$work/run name
+    local limit=()
+    if command -v timeout > /dev/null; then limit=(timeout 600); fi
+    "${limit[@]+"${limit[@]}"}" cargo run --locked -- train configs/smoke.toml --run-dir "$run"
+    for name in config.toml run.json metrics.jsonl games checkpoints tensorboard; do
+        if [ -z "$(find "$run/$name" -type f -size +0 2> /dev/null | head -n 1)" ]; then
+            echo "the run left nothing in $name" >&2
+            return 1
+        fi
+    done
+}
+
+step format cargo fmt --check
+step lints cargo clippy --locked --all-targets -- -D warnings
+step tests tests
+step documentation documentation
+if [ $smoke = yes ]; then step 'training run' smoke_run; fi
+if command -v cargo-deny > /dev/null; then step dependencies cargo deny check; fi
+if command -v shellcheck > /dev/null; then step scripts shellcheck scripts/*.sh .ci/run; fi
+
+printf '\n== all passed in %d s; the tests said:\n' $SECONDS
+grep '^test result:' "$work/tests"

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# One command from a fresh checkout to a net that plays: sets up, builds, trains, and measures
+# the result against three fixed opponents.
+#
+#   scripts/train.sh                           trains configs/quick.toml
+#   scripts/train.sh configs/cpu.toml          trains another config
+#   scripts/train.sh configs/cpu.toml ARGS...  the arguments go to `outflank train`, such as
+#                                              --run-dir DIR, --resume, --set limits.minutes=5
+#
+# Without --run-dir the run goes to runs/NAME-DATE-TIME; with --resume, the newest such is taken.
+# Ctrl-C once ends the run in order, and it can be resumed; twice leaves at once.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+case "${1-}" in
+    -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;;
+    '' | -*) config=$here/configs/quick.toml ;;
+    *) config=$1; shift ;;
+esac
+[ -f "$config" ] || { echo "error: there is no config '$config'; see $here/configs" >&2; exit 2; }
+
+run_dir='' resume=no previous=''
+for argument in "$@"; do
+    case "$argument" in
+        --run-dir=*) run_dir=${argument#--run-dir=} ;;
+        --resume) resume=yes ;;
+        *) if [ "$previous" = --run-dir ]; then run_dir=$argument; fi ;;
+    esac
+    previous=$argument
+done
+if [ -z "$run_dir" ]; then
+    name=$(basename "$config" .toml)
+    if [ $resume = yes ]; then
+        # The names end in the date and time, so the last in order is the newest.
+        for folder in "$here/runs/$name"-*/; do [ -d "$folder" ] && run_dir=${folder%/}; done
+        [ -n "$run_dir" ] || { echo "error: there is no run of $name in $here/runs to resume" >&2; exit 2; }
+    else
+        run_dir=$here/runs/$name-$(date +%Y%m%d-%H%M%S)
+    fi
+    set -- "$@" --run-dir "$run_dir"
+fi
+
+"$here/scripts/setup.sh"
+# Cargo reads its settings from the working folder, so it builds in the checkout; the program then
+# runs in the caller's folder, where relative paths mean what they say.
+outflank=$(cd "$here" && cargo build --release --locked --message-format=json-render-diagnostics |
+    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
+
+where() {
+    [ -d "$run_dir" ] || return 0
+    cat >&2 << EOF
+
+The run:      $run_dir
+checkpoints   $run_dir/checkpoints
+games         $run_dir/games
+curves        tensorboard --logdir $run_dir/tensorboard   (pip install tensorboard)
+to go on      scripts/train.sh $config --resume --run-dir $run_dir
+EOF
+}
+
+# The program ends a run in order on the first Ctrl-C, with exit code 0; the shell must only know.
+interrupted=no
+trap 'interrupted=yes' INT
+"$outflank" train "$config" "$@" || { code=$?; where; exit $code; }
+if [ $interrupted = yes ]; then
+    where
+    exit 0
+fi
+"$outflank" eval "$run_dir" --games 200 --simulations 100 --against random --against greedy --against alphabeta:depth=2 || { code=$?; where; exit $code; }
+where

@@ -1,0 +1,284 @@
+//! The rules of the house, and the programs that check a file's text against them.
+
+use std::fmt;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+/// Each module below the crate's root, with its floor. A module uses lower floors only.
+const FLOORS: &[(&str, u8)] = &[
+    ("game", 0),
+    ("eval", 1),
+    ("search", 2),
+    ("net", 2),
+    ("store", 3),
+    ("train", 4),
+    ("arena", 4),
+    ("pipeline", 5),
+    ("telemetry", 5),
+    ("config", 5),
+    ("cli", 6),
+    ("protocol", 6),
+    ("web", 6),
+    ("main", 7),
+    ("lib", 7),
+];
+
+/// Arrows between neighbours on one floor; all others are forbidden.
+const NEIGHBOURS: &[(&str, &str)] =
+    &[("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol"), ("cli", "web")];
+
+/// Macros lie at the crate's root wherever they are written.
+const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
+
+/// Modules that must not know the tensor library. `game` knows no library at all.
+const WITHOUT_TENSORS: &[&str] = &["game", "eval", "search", "store", "protocol"];
+
+/// Where `unsafe` may stand: a file, or a folder that ends in a slash.
+const UNSAFE_ALLOWED: &[&str] = &["src/game/simd.rs", "src/net/"];
+
+pub const LONGEST_FILE: usize = 400;
+
+/// Files that may be longer, each with the reason.
+const LONG_FILES: &[(&str, &str)] =
+    &[("src/game/geometry.rs", "the five shapes share one macro, and each one's drawing is data")];
+
+/// Words that mark unfinished work, spelt so that this file does not hold them.
+pub const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+
+#[derive(Debug, PartialEq)]
+pub struct Violation {
+    pub file: String,
+    pub line: usize,
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}
+
+/// A token with its line, groups opened up. Comments are gone, and strings are `Other`.
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Word(String),
+    Mark(char),
+    Open,
+    Close,
+    Other,
+}
+
+#[derive(Clone, Debug)]
+struct Token {
+    kind: Kind,
+    line: usize,
+}
+
+fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
+    for tree in stream {
+        let line = tree.span().start().line;
+        let mut push = |kind| tokens.push(Token { kind, line });
+        match tree {
+            TokenTree::Ident(word) => push(Kind::Word(word.to_string())),
+            TokenTree::Punct(mark) => push(Kind::Mark(mark.as_char())),
+            TokenTree::Literal(_) => push(Kind::Other),
+            TokenTree::Group(group) => {
+                push(Kind::Open);
+                flatten(group.stream(), tokens);
+                tokens.push(Token { kind: Kind::Close, line: group.span_close().start().line });
+            }
+        }
+    }
+}
+
+fn word(tokens: &[Token], index: usize) -> Option<&str> {
+    match tokens.get(index).map(|token| &token.kind) {
+        Some(Kind::Word(word)) => Some(word),
+        _ => None,
+    }
+}
+
+fn is_path_separator(tokens: &[Token], index: usize) -> bool {
+    let colon = |index: usize| tokens.get(index).is_some_and(|token| token.kind == Kind::Mark(':'));
+    colon(index) && colon(index + 1)
+}
+
+/// The names that follow a path's root: one, or those of a `{a::b, c}` group.
+fn names_after(tokens: &[Token], index: usize) -> Vec<(String, usize)> {
+    let line = tokens.get(index).map_or(0, |token| token.line);
+    match tokens.get(index).map(|token| &token.kind) {
+        Some(Kind::Word(name)) => vec![(name.clone(), line)],
+        Some(Kind::Mark('*')) => vec![("*".to_string(), line)],
+        Some(Kind::Open) => {
+            let mut names = Vec::new();
+            let (mut depth, mut is_start) = (0, true);
+            for token in &tokens[index + 1..] {
+                match &token.kind {
+                    Kind::Open => depth += 1,
+                    Kind::Close if depth == 0 => break,
+                    Kind::Close => depth -= 1,
+                    Kind::Mark(',') if depth == 0 => is_start = true,
+                    Kind::Word(name) if is_start => {
+                        names.push((name.clone(), token.line));
+                        is_start = false;
+                    }
+                    Kind::Mark('*') if is_start => names.push(("*".to_string(), token.line)),
+                    _ => {}
+                }
+            }
+            names
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `src/a/b.rs` is module a::b; `src/a/mod.rs` is a.
+pub fn module_of(file: &str) -> Vec<String> {
+    let path = file.trim_start_matches("src/").trim_end_matches(".rs");
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    path.split('/').map(String::from).collect()
+}
+
+fn floor(module: &str) -> Option<u8> {
+    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
+}
+
+/// What is wrong with an arrow from one module below the root to another, if anything.
+fn judge_arrow(from: &str, to: &str) -> Option<String> {
+    let to = ROOT_MACROS.iter().find(|(name, _)| *name == to).map_or(to, |(_, module)| module);
+    let Some(from_floor) = floor(from) else {
+        return Some(format!("module `{from}` has no floor: give it one in tests/layering.rs"));
+    };
+    let Some(to_floor) = floor(to) else {
+        return Some(format!("`crate::{to}` is on no floor: give it one in tests/layering.rs"));
+    };
+    let is_allowed = from == to || to_floor < from_floor || NEIGHBOURS.contains(&(from, to));
+    (!is_allowed)
+        .then(|| format!("`{from}` (floor {from_floor}) must not use `{to}` (floor {to_floor})"))
+}
+
+/// A file's tokens, read from the first to the last.
+struct Reader<'a> {
+    file: &'a str,
+    module: Vec<String>,
+    libraries: &'a [String],
+    tokens: Vec<Token>,
+    /// Modules written inside the file, each with the depth of groups at which it ends.
+    inner: Vec<(String, usize)>,
+    depth: usize,
+    violations: Vec<Violation>,
+}
+
+/// All violations of one file of `src` that its tokens show.
+pub fn check_source(file: &str, text: &str, libraries: &[String]) -> Vec<Violation> {
+    let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut tokens = Vec::new();
+    flatten(stream, &mut tokens);
+    let module = module_of(file);
+    let (inner, violations) = (Vec::new(), Vec::new());
+    let mut reader = Reader { file, module, libraries, tokens, inner, depth: 0, violations };
+    for index in 0..reader.tokens.len() {
+        reader.read(index);
+    }
+    reader.violations
+}
+
+impl Reader<'_> {
+    fn report(&mut self, line: usize, what: String) {
+        self.violations.push(Violation { file: self.file.to_string(), line, what });
+    }
+
+    fn read(&mut self, index: usize) {
+        match self.tokens[index].kind.clone() {
+            Kind::Open => self.depth += 1,
+            Kind::Close => {
+                self.depth -= 1;
+                self.inner.retain(|(_, end)| *end <= self.depth);
+            }
+            Kind::Word(name) => self.read_word(index, &name),
+            Kind::Mark(_) | Kind::Other => {}
+        }
+    }
+
+    fn read_word(&mut self, index: usize, name: &str) {
+        let (tokens, line) = (&self.tokens, self.tokens[index].line);
+        // The first word of a path, or a word that stands alone.
+        let is_first = index < 2 || !is_path_separator(tokens, index - 2);
+        let leads_a_path = is_first && is_path_separator(tokens, index + 1);
+        let is_used = index > 0 && word(tokens, index - 1) == Some("use");
+        match name {
+            "mod" if tokens.get(index + 2).is_some_and(|token| token.kind == Kind::Open) => {
+                let name = word(tokens, index + 1).unwrap_or_default().to_string();
+                self.inner.push((name, self.depth + 1));
+            }
+            "unsafe" if !may_be_unsafe(self.file) => {
+                self.report(line, "`unsafe` is not allowed here".to_string());
+            }
+            "crate" if leads_a_path => self.follow(index + 3, 0),
+            "super" if leads_a_path => {
+                self.follow(index + 3, self.module.len() + self.inner.len() - 1);
+            }
+            _ if (leads_a_path || is_used) && self.libraries.iter().any(|known| known == name) => {
+                self.judge_library(line, name);
+            }
+            _ => {}
+        }
+    }
+
+    /// Judges the path that goes on at `index`, `left` modules below the crate's root.
+    fn follow(&mut self, mut index: usize, mut left: usize) {
+        while word(&self.tokens, index) == Some("super")
+            && is_path_separator(&self.tokens, index + 1)
+        {
+            left = left.saturating_sub(1);
+            index += 3;
+        }
+        // A path that does not climb to the root stays in its own module.
+        if left > 0 {
+            return;
+        }
+        for (to, line) in names_after(&self.tokens, index) {
+            if let Some(what) = judge_arrow(&self.module[0], &to) {
+                self.report(line, what);
+            }
+        }
+    }
+
+    fn judge_library(&mut self, line: usize, name: &str) {
+        let module = self.module[0].as_str();
+        let is_test = self.inner.iter().any(|(name, _)| name == "tests");
+        let is_tensor = name == "tch" && WITHOUT_TENSORS.contains(&module);
+        if is_tensor || (module == "game" && !is_test) {
+            self.report(line, format!("`{module}` must not use the library `{name}`"));
+        }
+    }
+}
+
+fn may_be_unsafe(file: &str) -> bool {
+    let covers = |place: &str| file == place || (place.ends_with('/') && file.starts_with(place));
+    UNSAFE_ALLOWED.iter().any(|place| covers(place))
+}
+
+/// Violations that the bare text of any file shows.
+pub fn check_text(file: &str, text: &str) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut report = |line, what| violations.push(Violation { file: file.to_string(), line, what });
+    for (index, line) in text.lines().enumerate() {
+        for mark in MARKS {
+            if line.contains(mark) {
+                report(index + 1, format!("{mark}: finish it, or file an issue"));
+            }
+        }
+    }
+    let count = text.lines().count();
+    let may_be_long = LONG_FILES.iter().any(|(name, _)| *name == file);
+    if file.ends_with(".rs") && (count > LONGEST_FILE) != may_be_long {
+        let what = if may_be_long {
+            "is no longer long: strike it from LONG_FILES"
+        } else {
+            "is too long"
+        };
+        report(count, format!("{count} lines, where {LONGEST_FILE} are allowed: it {what}"));
+    }
+    violations
+}
