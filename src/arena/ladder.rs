@@ -10,13 +10,13 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+mod line;
 
-use super::matches::{Forfeit, Played, first_colour};
+use self::line::Line;
+pub use self::line::{GameLine, MatchLine, PlayerLine, Terms};
+use super::matches::Played;
 use super::openings::Opening;
-use super::player::Choice;
-use crate::game::notation::{obf, parse_obf, parse_transcript, transcript};
-use crate::game::{Colour, Geometry, Goal, Shape, Square};
+use crate::game::{Geometry, Goal, Shape};
 
 /// The version of the file's lines.
 const VERSION: u32 = 1;
@@ -54,186 +54,6 @@ pub enum LadderError {
         /// The file.
         path: PathBuf,
     },
-}
-
-/// What a match is: equal for a match and its resumption.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Terms {
-    /// The name of the first player.
-    pub first: String,
-    /// The name of the second.
-    pub second: String,
-    /// The board's name.
-    pub board: String,
-    /// The goal's name.
-    pub goal: String,
-    /// Where the openings come from.
-    pub openings: String,
-}
-
-/// A match as the ladder knows it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct MatchLine {
-    version: u32,
-    /// Its number in the file.
-    pub id: u32,
-    /// What is played.
-    #[serde(flatten)]
-    pub terms: Terms,
-    /// Decides openings and random choices.
-    pub seed: u64,
-}
-
-/// When in its training a player's net was saved.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PlayerLine {
-    version: u32,
-    /// The player's name in games.
-    pub name: String,
-    /// The run or file that the net belongs to.
-    pub run: String,
-    /// Learning steps.
-    pub step: u64,
-    /// Positions trained on or played, if known.
-    pub positions: Option<u64>,
-}
-
-impl PlayerLine {
-    /// A net's place in the training of `run`.
-    pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        PlayerLine { version: VERSION, name, run, step, positions }
-    }
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct ForfeitLine {
-    by: String,
-    reason: String,
-}
-
-/// A game as the ladder knows it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct GameLine {
-    version: u32,
-    /// The number of its match.
-    #[serde(rename = "match")]
-    pub match_id: u32,
-    /// Its number in the match.
-    pub game: u32,
-    /// The board's name.
-    pub board: String,
-    /// The goal's name.
-    pub goal: String,
-    /// Who had black.
-    pub black: String,
-    /// Who had white.
-    pub white: String,
-    /// The position that the moves start from, in OBF.
-    pub start: String,
-    /// The opening's moves.
-    pub opening: String,
-    /// The players' moves.
-    pub moves: String,
-    /// The final score for black.
-    pub score: i32,
-    forfeit: Option<ForfeitLine>,
-    seconds: Vec<f64>,
-    depths: Vec<Option<u32>>,
-    scores: Vec<Option<f32>>,
-    nodes: Vec<u64>,
-}
-
-impl GameLine {
-    fn new<G: Geometry>(id: u32, terms: &Terms, played: &Played<G>) -> GameLine {
-        let (black, white) = match played.first {
-            Colour::Black => (&terms.first, &terms.second),
-            Colour::White => (&terms.second, &terms.first),
-        };
-        let choices = &played.choices;
-        let forfeit = played.forfeit.as_ref().map(|forfeit| ForfeitLine {
-            by: forfeit.by.to_string(),
-            reason: forfeit.reason.clone(),
-        });
-        GameLine {
-            version: VERSION,
-            match_id: id,
-            game: played.game,
-            board: terms.board.clone(),
-            goal: terms.goal.clone(),
-            black: black.clone(),
-            white: white.clone(),
-            start: obf(played.opening.start),
-            opening: transcript::<G>(played.opening.moves.iter().copied()),
-            moves: transcript::<G>(choices.iter().map(|made| made.square)),
-            score: played.score,
-            forfeit,
-            seconds: choices.iter().map(|made| (made.seconds * 1e6).round() / 1e6).collect(),
-            depths: choices.iter().map(|made| made.depth).collect(),
-            scores: choices.iter().map(|made| made.score).collect(),
-            nodes: choices.iter().map(|made| made.nodes).collect(),
-        }
-    }
-
-    /// The game by the rules of shape `G`; `None` if it does not follow them.
-    pub fn played<G: Geometry>(&self, first: &str) -> Option<Played<G>> {
-        let start = parse_obf::<G>(&self.start).ok()?.position;
-        let (moves, position) = parse_transcript(&self.opening, start).ok()?;
-        let (made, last) = parse_transcript(&self.moves, position).ok()?;
-        let goal: Goal = self.goal.parse().ok()?;
-        let forfeit = match &self.forfeit {
-            None => None,
-            Some(line) => Some(Forfeit { by: colour(&line.by)?, reason: line.reason.clone() }),
-        };
-        let all = G::SQUARES as i32;
-        let score = match &forfeit {
-            Some(forfeit) if forfeit.by == Colour::Black => -all,
-            Some(_) => all,
-            None if last.board.is_over() => last.black_view().final_score(goal),
-            None => return None,
-        };
-        if score != self.score {
-            return None;
-        }
-        let choice = |(index, square): (usize, Square)| Choice {
-            square,
-            score: self.scores.get(index).copied().flatten(),
-            depth: self.depths.get(index).copied().flatten(),
-            nodes: self.nodes.get(index).copied().unwrap_or(0),
-            seconds: self.seconds.get(index).copied().unwrap_or(0.0),
-        };
-        if self.first() != first {
-            return None;
-        }
-        Some(Played {
-            game: self.game,
-            first: first_colour(self.game),
-            opening: Opening { start, moves, position },
-            choices: made.into_iter().enumerate().map(choice).collect(),
-            score,
-            forfeit,
-        })
-    }
-
-    /// The first player of the game's match.
-    pub fn first(&self) -> &str {
-        match first_colour(self.game) {
-            Colour::Black => &self.black,
-            Colour::White => &self.white,
-        }
-    }
-}
-
-fn colour(name: &str) -> Option<Colour> {
-    [Colour::Black, Colour::White].into_iter().find(|colour| colour.to_string() == name)
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Line {
-    Ladder { version: u32 },
-    Match(MatchLine),
-    Player(PlayerLine),
-    Game(Box<GameLine>),
 }
 
 /// A ladder file that this process may append to.
@@ -396,3 +216,6 @@ impl Ladder {
         pools
     }
 }
+
+#[cfg(test)]
+mod tests;

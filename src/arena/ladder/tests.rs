@@ -1,0 +1,180 @@
+use super::*;
+use crate::arena::matches::{Forfeit, first_colour};
+use crate::arena::player::Choice;
+use crate::arena::standings::standings;
+use crate::game::{Colour, Position, Square, Square6, Square8, SquareSet};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn terms(first: &str, second: &str) -> Terms {
+    Terms {
+        first: first.into(),
+        second: second.into(),
+        board: "8x8".into(),
+        goal: "most".into(),
+        openings: "start".into(),
+    }
+}
+
+/// A random game to its end, with every move's thoughts.
+fn played(game: u32) -> Played<Square8> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(game.into());
+    let start = Position::<Square8>::start();
+    let (mut position, mut choices) = (start, Vec::new());
+    let any = |set: SquareSet<Square8>, random: &mut _| crate::arena::player::any_of(set, random);
+    while let Some(square) = any(position.board.legal(), &mut random) {
+        position = position.play(square).expect("a legal move").settled();
+        let (score, depth) = (Some(1.5), Some(7));
+        choices.push(Choice { square, score, depth, nodes: 9, seconds: 0.25 });
+    }
+    Played {
+        game,
+        first: first_colour(game),
+        opening: Opening { start, moves: Vec::new(), position: start },
+        choices,
+        score: position.black_view().difference(),
+        forfeit: None,
+    }
+}
+
+fn book() -> Vec<Opening<Square8>> {
+    vec![played(0).opening]
+}
+
+#[test]
+fn games_come_back_as_they_were_added() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
+    let mut games: Vec<_> = (0..6).map(played).collect();
+    games[4].choices.truncate(9);
+    let by = Colour::White;
+    games[4].forfeit = Some(Forfeit { by, reason: "said \"z9\"\nand went".into() });
+    games[4].score = 64;
+    for played in games.iter().rev() {
+        ladder.add(&line, played).expect("writable");
+    }
+    drop(ladder);
+    let ladder = Ladder::open(&path).expect("a ladder");
+    assert_eq!(ladder.last(&terms("a", "b")), Some(&line));
+    assert_eq!(ladder.last(&terms("b", "a")), None);
+    assert_eq!(ladder.games_of(&line, &book()), games);
+    assert_eq!(ladder.skipped, [0; 0]);
+    assert_eq!(ladder.fresh_seed(), 4);
+}
+
+/// Wherever a kill cuts the file, what was whole is read, and the rest can be added.
+#[test]
+fn a_torn_end_loses_one_game_at_most() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
+    (0..3).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    drop(ladder);
+    let bytes = std::fs::read(&path).expect("readable");
+    let second = bytes.len() - bytes.len() / 5;
+    for cut in (second..bytes.len()).step_by(97) {
+        std::fs::write(&path, &bytes[..cut]).expect("writable");
+        let mut ladder = Ladder::open(&path).expect("a ladder");
+        assert_eq!(ladder.games.len(), 2, "cut at {cut} of {}", bytes.len());
+        assert!(ladder.skipped.len() <= 1);
+        ladder.add(&line, &played(2)).expect("writable");
+        drop(ladder);
+        let ladder = Ladder::open(&path).expect("a ladder");
+        assert_eq!(ladder.games_of(&line, &book()).len(), 3);
+    }
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("notes.txt");
+    for (text, wanted) in [
+        ("dear diary", "no ladder file"),
+        ("{\"kind\":\"game\"}\n", "no ladder file"),
+        ("{\"kind\":\"ladder\",\"version\":2}\n", "version 2"),
+    ] {
+        std::fs::write(&path, text).expect("writable");
+        let error = Ladder::open(&path).err().expect("a refusal");
+        assert!(error.to_string().contains(wanted), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).expect("readable"), text);
+    }
+    assert!(Ladder::open(folder.path()).is_err());
+}
+
+#[test]
+fn two_writers_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let first = Ladder::open(&path).expect("a ladder");
+    assert!(matches!(Ladder::open(&path), Err(LadderError::Locked { .. })));
+    drop(first);
+    assert!(Ladder::open(&path).is_ok());
+}
+
+#[test]
+fn a_changed_opening_is_not_resumed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
+    ladder.add(&line, &played(0)).expect("writable");
+    let mut other = book();
+    other[0].moves.push(Square(19));
+    assert_eq!(ladder.games_of(&line, &other), []);
+}
+
+#[test]
+fn a_game_that_breaks_the_rules_does_not_count() {
+    let line = GameLine::new(1, &terms("a", "b"), &played(0));
+    assert!(line.played::<Square8>("a").is_some());
+    assert!(line.played::<Square8>("b").is_none(), "b is not the first player");
+    assert!(line.played::<Square6>("a").is_none());
+    let mut short = line.clone();
+    short.moves.truncate(20);
+    assert!(short.played::<Square8>("a").is_none());
+    let mut wrong = line.clone();
+    wrong.score += 2;
+    assert!(wrong.played::<Square8>("a").is_none());
+}
+
+#[test]
+fn standings_count_each_game_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    for seed in [1, 2] {
+        // The second match repeats the games of the first.
+        let line = ladder.begin(terms("a", "b"), seed).expect("writable");
+        (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    }
+    let standings = standings::<Square8>(&ladder, Goal::Most, Some("b"));
+    assert_eq!((standings.repeated, standings.broken), (10, 0));
+    let [one, other] = &standings.players[..] else { panic!("two players") };
+    assert_eq!((one.total.games(), other.total.games()), (10, 10));
+    assert_eq!(one.total.wins, other.total.losses);
+    assert!(one.rating.elo >= other.rating.elo);
+    let anchor = standings.players.iter().find(|player| player.name == "b").expect("b");
+    assert_eq!(anchor.rating.elo, 0.0);
+    assert!(standings.text().contains("10 repeated games"));
+    assert_eq!(standings.json().len(), 2);
+    let svg = crate::arena::svg::crosstable(&standings);
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    assert_eq!(crate::arena::svg::curve(&standings), None);
+}
+
+#[test]
+fn the_curve_shows_runs_and_anchors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    let line = ladder.begin(terms("net:<a>", "random"), 1).expect("writable");
+    (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    let origin = PlayerLine::new("net:<a>".into(), "runs/a".into(), 500, Some(9));
+    ladder.introduce(origin.clone()).expect("writable");
+    ladder.introduce(origin).expect("writable");
+    drop(ladder);
+    let ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    let standings = standings::<Square8>(&ladder, Goal::Most, None);
+    let svg = crate::arena::svg::curve(&standings).expect("a curve");
+    assert!(svg.contains("net:&lt;a&gt;") && svg.contains("random") && svg.contains("500"));
+}
