@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_distr::{Distribution, Gumbel as GumbelNoise};
 
 use super::options::Options;
-use super::tree::MoveStats;
+use super::root::MoveStats;
 
 /// How much a completed Q counts against a logit, from the options of the search.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +29,17 @@ impl Scale {
     }
 }
 
-/// The state of sequential halving at the root of one search.
+/// The state of sequential halving at the root of one search. Moves are named by their place
+/// among the root's.
+///
+/// With `m` moves and `n` simulations a round gives each move alive
+/// `n / (ceil(log2 m) * alive)` simulations, at least one, in turns; half of them stay, at least
+/// two; and so on until the simulations are spent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halving {
     /// Gumbel noise plus logit for each root move.
     keys: Vec<f32>,
-    /// The places still considered, best key first.
+    /// The places still considered, best first.
     alive: Vec<usize>,
     /// Simulations begun for each root move in this search.
     begun: Vec<u32>,
@@ -49,22 +54,23 @@ impl Halving {
     /// Draws the noise and picks the moves to consider.
     pub fn begin<R: Rng>(
         &mut self,
-        moves: impl Iterator<Item = MoveStats>,
+        moves: &[MoveStats],
         considered: usize,
         simulations: u32,
         rng: &mut R,
     ) {
         let noise = GumbelNoise::new(0.0f32, 1.0).ok();
         self.keys.clear();
-        self.keys.extend(moves.map(|stats| {
+        self.keys.extend(moves.iter().map(|stats| {
             let noise = noise.as_ref().map_or(0.0, |noise| noise.sample(rng));
-            stats.prior.max(1e-12).ln() + noise
+            logit(stats) + noise
         }));
         self.begun.clear();
-        self.begun.resize(self.keys.len(), 0);
+        self.begun.resize(moves.len(), 0);
         self.alive.clear();
-        self.alive.extend(0..self.keys.len());
-        self.alive.sort_by(|&a, &b| self.keys[b].total_cmp(&self.keys[a]));
+        self.alive.extend(0..moves.len());
+        let keys = &self.keys;
+        self.alive.sort_unstable_by(|&a, &b| keys[b].total_cmp(&keys[a]).then(a.cmp(&b)));
         self.alive.truncate(considered.clamp(1, simulations.max(1) as usize));
         self.rounds = usize::BITS - (self.alive.len().max(2) - 1).leading_zeros();
         self.simulations = simulations;
@@ -77,51 +83,74 @@ impl Halving {
         self.round_visits = share.max(1);
     }
 
-    /// The place of the root move that the next simulation starts with.
-    pub fn next(&mut self, moves: &[MoveStats], scale: Scale) -> usize {
-        if self.turn == self.round_visits * self.alive.len() as u32 {
-            self.halve(moves, scale);
-            self.start_round();
+    /// The root move that the next simulation starts with; `None` at the end of a round, when
+    /// the simulations under way are to be finished and `halve` to be called.
+    pub fn next(&self) -> Option<usize> {
+        let alive = self.alive.len() as u32;
+        (self.turn < self.round_visits * alive).then(|| self.alive[(self.turn % alive) as usize])
+    }
+
+    /// Notes that the simulation that `next` asked for has begun.
+    pub fn advance(&mut self) {
+        if let Some(place) = self.next() {
+            self.begun[place] += 1;
+            self.turn += 1;
         }
-        let place = self.alive[self.turn as usize % self.alive.len()];
-        self.turn += 1;
-        self.begun[place] += 1;
-        place
     }
 
-    fn halve(&mut self, moves: &[MoveStats], scale: Scale) {
+    /// Drops the worse half of the moves, as the search sees them now, and starts a round.
+    pub fn halve(&mut self, moves: &[MoveStats], scale: Scale) {
         self.rank(moves, scale);
-        let kept = (self.alive.len() / 2).max(2).min(self.alive.len());
+        let kept = (self.alive.len() / 2).max(2);
         self.alive.truncate(kept);
+        self.start_round();
     }
 
+    /// Sorts the moves alive by noise, logit and value; those proven not to be best come last.
     fn rank(&mut self, moves: &[MoveStats], scale: Scale) {
-        let most = most_visits(moves);
-        let key = |place: usize| {
-            self.keys[place] + moves[place].utility.map_or(-1e9, |q| scale.sigma(q, most))
+        let (most, floor) = (most_visits(moves), proven_floor(moves));
+        let keys = &self.keys;
+        let key = |place: usize| match moves[place].utility {
+            Some(q) if moves[place].may_be_best(floor) => keys[place] + scale.sigma(q, most),
+            _ => f32::NEG_INFINITY,
         };
-        self.alive.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
+        self.alive.sort_unstable_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
     }
 
-    /// The place of the move to play: the best of those searched most.
+    /// The move to play: the best of those searched most, or one that is proven better than all
+    /// of those still considered.
     pub fn winner(&mut self, moves: &[MoveStats], scale: Scale) -> Option<usize> {
         self.rank(moves, scale);
+        let floor = proven_floor(moves);
         let most = self.alive.iter().map(|&place| self.begun[place]).max()?;
-        self.alive.iter().copied().find(|&place| self.begun[place] == most)
+        let mut searched = self.alive.iter().copied().filter(|&place| self.begun[place] == most);
+        searched
+            .find(|&place| moves[place].may_be_best(floor))
+            .or_else(|| moves.iter().position(|stats| stats.lower == floor))
     }
+}
+
+/// The score that the moves of the root are proven to reach at least.
+pub(super) fn proven_floor(moves: &[MoveStats]) -> i8 {
+    moves.iter().map(|stats| stats.lower).max().unwrap_or(i8::MIN)
 }
 
 fn most_visits(moves: &[MoveStats]) -> u32 {
     moves.iter().map(|stats| stats.visits).max().unwrap_or(0)
 }
 
+fn logit(stats: &MoveStats) -> f32 {
+    stats.prior.max(1e-12).ln()
+}
+
 /// The improved policy: the softmax of logit plus sigma of the completed Q (section 4).
 ///
-/// A move without a visit counts with the mixed value estimate (appendix D): the root's own
-/// estimate and the visited moves' mean by prior. `out` gets one probability for each move.
+/// A move without a visit counts with the mixed value estimate (appendix D): the net's own
+/// estimate of the root, `raw_utility`, and the visited moves' mean by prior. `out` gets one
+/// probability for each move.
 pub(super) fn improved_policy(
     moves: &[MoveStats],
-    root_utility: f32,
+    raw_utility: f32,
     scale: Scale,
     out: &mut Vec<f32>,
 ) {
@@ -133,13 +162,13 @@ pub(super) fn improved_policy(
             weighted += stats.prior * utility;
         }
     }
-    let visited_mean = if prior > 0.0 { weighted / prior } else { root_utility };
-    let mixed = (root_utility + visits as f32 * visited_mean) / (1.0 + visits as f32);
+    let visited_mean = if prior > 0.0 { weighted / prior } else { raw_utility };
+    let mixed = (raw_utility + visits as f32 * visited_mean) / (1.0 + visits as f32);
     let most = most_visits(moves);
     out.clear();
-    out.extend(moves.iter().map(|stats| {
-        stats.prior.max(1e-12).ln() + scale.sigma(stats.utility.unwrap_or(mixed), most)
-    }));
+    out.extend(
+        moves.iter().map(|stats| logit(stats) + scale.sigma(stats.utility.unwrap_or(mixed), most)),
+    );
     let greatest = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
     for logit in out.iter_mut() {
@@ -148,5 +177,125 @@ pub(super) fn improved_policy(
     }
     for weight in out.iter_mut() {
         *weight /= sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Square;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn moves(priors: &[f32]) -> Vec<MoveStats> {
+        let stats = |(place, &prior): (usize, &f32)| MoveStats {
+            square: Square(place as u8),
+            visits: 0,
+            prior,
+            utility: None,
+            lower: -64,
+            upper: 64,
+        };
+        priors.iter().enumerate().map(stats).collect()
+    }
+
+    fn scale() -> Scale {
+        Scale::new(&Options::default())
+    }
+
+    /// The sequence as its definition in mctx has it: before each simulation, how many visits
+    /// the move that gets it has had.
+    fn considered_visits(moves: usize, simulations: usize) -> Vec<u32> {
+        if moves <= 1 {
+            return (0..simulations as u32).collect();
+        }
+        let rounds = (moves as f64).log2().ceil() as usize;
+        let (mut sequence, mut visits, mut considered) = (Vec::new(), vec![0; moves], moves);
+        while sequence.len() < simulations {
+            for _ in 0..(simulations / (rounds * considered)).max(1) {
+                sequence.extend_from_slice(&visits[..considered]);
+                visits[..considered].iter_mut().for_each(|count| *count += 1);
+            }
+            considered = (considered / 2).max(2);
+        }
+        sequence.truncate(simulations);
+        sequence
+    }
+
+    #[test]
+    fn visits_follow_the_sequence_of_sequential_halving() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for count in 1..=20 {
+            for simulations in [1, 2, 3, 7, 16, 31, 32, 50, 64, 200] {
+                let mut stats = moves(&vec![1.0 / count as f32; count]);
+                let mut halving = Halving::default();
+                halving.begin(&stats, 16, simulations, &mut random);
+                let mut sequence = Vec::new();
+                for simulation in 0..simulations {
+                    if halving.next().is_none() {
+                        halving.halve(&stats, scale());
+                    }
+                    let place = halving.next().expect("a new round");
+                    halving.advance();
+                    sequence.push(stats[place].visits);
+                    stats[place].visits += 1;
+                    stats[place].utility = Some((simulation as f32 * 0.7).sin());
+                }
+                let wanted = considered_visits(count.min(16), simulations as usize);
+                assert_eq!(sequence, wanted, "{count} moves, {simulations} simulations");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_beats_noise_and_prior() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+        let mut stats = moves(&[0.6, 0.2, 0.1, 0.1]);
+        let mut halving = Halving::default();
+        halving.begin(&stats, 4, 16, &mut random);
+        for _ in 0..16 {
+            if halving.next().is_none() {
+                halving.halve(&stats, scale());
+            }
+            let place = halving.next().expect("a new round");
+            halving.advance();
+            stats[place].visits += 1;
+            stats[place].utility = Some(if place == 2 { 0.9 } else { -0.9 });
+        }
+        assert_eq!(halving.winner(&stats, scale()), Some(2));
+    }
+
+    #[test]
+    fn a_move_proven_better_than_all_considered_wins() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut stats = moves(&[0.9, 0.1]);
+        let mut halving = Halving::default();
+        halving.begin(&stats, 1, 1, &mut random);
+        let place = halving.next().expect("a first simulation");
+        halving.advance();
+        for (other, stats) in stats.iter_mut().enumerate() {
+            let score = if other == place { 2 } else { 4 };
+            (stats.lower, stats.upper, stats.visits) = (score, score, 1);
+            stats.utility = Some(0.9);
+        }
+        assert_eq!(halving.winner(&stats, scale()), Some(1 - place));
+    }
+
+    #[test]
+    fn an_unvisited_move_counts_with_the_mixed_value() {
+        let mut stats = moves(&[0.5, 0.3, 0.2]);
+        (stats[0].visits, stats[0].utility) = (3, Some(0.4));
+        (stats[1].visits, stats[1].utility) = (1, Some(-0.2));
+        let mut policy = Vec::new();
+        improved_policy(&stats, 0.1, scale(), &mut policy);
+        let mean = (0.5 * 0.4 + 0.3 * -0.2) / 0.8;
+        let mixed: f64 = (0.1 + 4.0 * mean) / 5.0;
+        let sigma = |q: f64| 53.0 * (q + 1.0) / 2.0;
+        let logits: [f64; 3] =
+            [0.5f64.ln() + sigma(0.4), 0.3f64.ln() + sigma(-0.2), 0.2f64.ln() + sigma(mixed)];
+        let sum: f64 = logits.iter().map(|logit| logit.exp()).sum();
+        for (got, logit) in policy.iter().zip(logits) {
+            assert!((*got as f64 - logit.exp() / sum).abs() < 1e-5, "{policy:?}");
+        }
     }
 }

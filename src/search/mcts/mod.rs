@@ -5,12 +5,16 @@
 //! one batch, is the caller's affair. So the same code serves self-play (a batch over many
 //! games), play (a batch over one tree) and tests (a table as the network).
 
-pub mod gumbel;
+mod edge;
+mod gumbel;
 pub mod options;
+mod root;
 mod search;
 mod select;
 mod tree;
+mod utility;
 
 pub use options::{Options, Root};
+pub use root::MoveStats;
 pub use search::{Mode, Search};
-pub use tree::{Answer, Gathered, MoveStats, Ticket, Tree};
+pub use tree::{Answer, Gathered, Ticket, Tree};

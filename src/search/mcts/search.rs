@@ -5,7 +5,8 @@ use rand_distr::{Distribution, Gamma};
 
 use super::gumbel::{self, Halving, Scale};
 use super::options::{Options, Root};
-use super::tree::{Answer, Gathered, MoveStats, Ticket, Tree};
+use super::root::MoveStats;
+use super::tree::{Answer, Gathered, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::endgame::Solver;
 
@@ -82,12 +83,22 @@ impl<G: Geometry> Search<G> {
             if self.tree.is_expanded() && !self.prepared {
                 self.prepare_root(rng);
             }
-            let forced = (self.prepared && self.halves()).then(|| {
-                self.moves.clear();
-                self.moves.extend(self.tree.root_moves());
-                self.halving.next(&self.moves, self.scale)
-            });
+            let mut forced = None;
+            if self.halves() {
+                if self.halving.next().is_none() {
+                    // A round is judged by all of its simulations.
+                    if self.finished < self.begun {
+                        return Some(Gathered::Busy);
+                    }
+                    self.look_at_moves();
+                    self.halving.halve(&self.moves, self.scale);
+                }
+                forced = self.halving.next().map(|place| self.moves[place].square);
+            }
             let gathered = self.tree.gather(solver, forced);
+            if forced.is_some() && !matches!(gathered, Gathered::Busy) {
+                self.halving.advance();
+            }
             match gathered {
                 Gathered::Busy => return Some(Gathered::Busy),
                 Gathered::Known => {
@@ -104,12 +115,17 @@ impl<G: Geometry> Search<G> {
 
     /// Takes the answer for a gathered leaf.
     pub fn apply(&mut self, ticket: Ticket, answer: Answer<'_>) {
-        self.tree.apply(ticket, answer);
-        self.finished += 1;
+        self.finished += self.tree.apply(ticket, answer) as u32;
     }
 
+    /// Whether sequential halving is under way at the root.
     fn halves(&self) -> bool {
-        self.options.root == Root::Gumbel && self.mode == Mode::Explore
+        self.prepared && self.options.root == Root::Gumbel && self.mode == Mode::Explore
+    }
+
+    fn look_at_moves(&mut self) {
+        self.moves.clear();
+        self.moves.extend(self.tree.root_moves());
     }
 
     fn prepare_root<R: Rng>(&mut self, rng: &mut R) {
@@ -119,7 +135,8 @@ impl<G: Geometry> Search<G> {
             (Mode::Explore, Root::Gumbel) => {
                 let left = self.budget - self.begun;
                 let considered = self.options.gumbel_considered as usize;
-                self.halving.begin(self.tree.root_moves(), considered, left, rng);
+                self.look_at_moves();
+                self.halving.begin(&self.moves, considered, left, rng);
             }
             (Mode::Play, _) => {}
         }
@@ -128,16 +145,19 @@ impl<G: Geometry> Search<G> {
     /// Mixes Dirichlet noise into the root's priors, its concentration shared among the moves.
     fn mix_noise<R: Rng>(&mut self, rng: &mut R) {
         let share = self.options.dirichlet_share;
-        let moves = self.tree.root_moves().count();
-        let concentration = self.options.dirichlet_total / moves.max(1) as f32;
+        self.look_at_moves();
+        let concentration = self.options.dirichlet_total / self.moves.len().max(1) as f32;
         let Ok(gamma) = Gamma::new(concentration, 1.0f32) else { return };
         self.weights.clear();
-        self.weights.extend((0..moves).map(|_| gamma.sample(rng)));
+        self.weights.extend(self.moves.iter().map(|_| gamma.sample(rng)));
         let sum: f32 = self.weights.iter().sum();
+        // With concentrations near zero all samples can be too small for a float.
         if share > 0.0 && sum > 0.0 {
-            let noise = &self.weights;
-            self.tree.adjust_root_priors(|place, prior| {
-                (1.0 - share) * prior + share * noise[place] / sum
+            let (moves, noise) = (&self.moves, &self.weights);
+            self.tree.adjust_root_priors(|square, prior| {
+                let place = moves.iter().position(|stats| stats.square == square);
+                let noise = place.map_or(0.0, |place| noise[place]);
+                (1.0 - share) * prior + share * noise / sum
             });
         }
     }
@@ -153,67 +173,76 @@ impl<G: Geometry> Search<G> {
     }
 
     /// The share of attention that each legal move deserves, in the order of the squares:
-    /// visits, or the improved policy of sequential halving; the proven
-    /// best moves alone where the root is exact.
+    /// visits, or the improved policy of sequential halving; the priors before any visit; the
+    /// proven best moves alone where the root is exact. A move that is proven not to be better
+    /// than another gets nothing. Empty before the root's moves are known.
     pub fn policy(&mut self) -> &[f32] {
-        self.moves.clear();
-        self.moves.extend(self.tree.root_moves());
-        if let Some(exact) = self.tree.exact() {
-            self.weights.clear();
-            self.weights
-                .extend(self.moves.iter().map(|stats| (stats.lower == exact) as u32 as f32));
-        } else if self.halves() {
-            let root = self.tree.root_utility();
-            gumbel::improved_policy(&self.moves, root, self.scale, &mut self.weights);
+        self.look_at_moves();
+        let floor = gumbel::proven_floor(&self.moves);
+        if self.halves() && self.tree.exact().is_none() {
+            let raw = self.tree.raw_utility();
+            gumbel::improved_policy(&self.moves, raw, self.scale, &mut self.weights);
         } else {
             self.weights.clear();
             self.weights.extend(self.moves.iter().map(|stats| stats.visits as f32));
         }
-        let sum: f32 = self.weights.iter().sum();
-        if sum > 0.0 {
-            self.weights.iter_mut().for_each(|weight| *weight /= sum);
-        } else {
-            let even = 1.0 / self.weights.len().max(1) as f32;
-            self.weights.fill(even);
+        for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
+            match self.tree.exact() {
+                Some(exact) => *weight = (stats.lower == exact) as u32 as f32,
+                None if !stats.may_be_best(floor) => *weight = 0.0,
+                None => {}
+            }
         }
+        let mut sum: f32 = self.weights.iter().sum();
+        if sum <= 0.0 {
+            self.weights.clear();
+            self.weights.extend(self.moves.iter().map(|stats| stats.prior));
+            sum = self.weights.iter().sum();
+        }
+        self.weights.iter_mut().for_each(|weight| *weight /= sum);
         &self.weights
     }
 
-    /// The move to play, drawn in proportion to attention to the power of `1 / temperature`;
-    /// the best one at 0. A move that is proven worse than another is never drawn.
+    /// The move to play. At `temperature` 0 it is the most searched one, or the winner of
+    /// sequential halving; above, it is drawn in proportion to attention to the power of
+    /// `1 / temperature`. A move that is proven not to be better than another is never chosen,
+    /// nor at temperature 0 one that looks worse than what another is proven to reach.
     ///
     /// `None` before the root's moves are known.
     pub fn choose<R: Rng>(&mut self, temperature: f32, rng: &mut R) -> Option<Square> {
-        if self.halves() && temperature == 0.0 && self.tree.exact().is_none() {
-            self.moves.clear();
-            self.moves.extend(self.tree.root_moves());
+        if self.halves() && temperature <= 0.0 && self.tree.exact().is_none() {
+            self.look_at_moves();
             let place = self.halving.winner(&self.moves, self.scale)?;
             return Some(self.moves[place].square);
         }
         self.policy();
-        let floor = self.moves.iter().map(|stats| stats.lower).max()?;
-        let sensible = |stats: &MoveStats| stats.upper > floor || stats.lower == floor;
-        let candidates = || {
-            let pairs = self.moves.iter().zip(&self.weights);
-            pairs.filter(|(stats, _)| sensible(stats)).map(|(stats, &weight)| (stats, weight))
+        if temperature <= 0.0 {
+            return self.most_searched();
+        }
+        let pairs = || self.moves.iter().zip(&self.weights);
+        let greatest = self.weights.iter().copied().fold(0.0, f32::max);
+        let power = |weight: f32| match weight > 0.0 {
+            true => (weight / greatest).powf(1.0 / temperature),
+            false => 0.0,
         };
-        let best = candidates().max_by(|(a, x), (b, y)| {
-            (x, a.utility.unwrap_or(-2.0))
-                .partial_cmp(&(y, b.utility.unwrap_or(-2.0)))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        })?;
-        if temperature <= 0.0 || best.1 <= 0.0 {
-            return Some(best.0.square);
-        }
-        let power = |weight: f32| (weight / best.1).powf(1.0 / temperature);
-        let total: f32 = candidates().map(|(_, weight)| power(weight)).sum();
+        let total: f32 = self.weights.iter().map(|&weight| power(weight)).sum();
         let mut left = rng.random::<f32>() * total;
-        for (stats, weight) in candidates() {
+        let drawn = pairs().find(|&(_, &weight)| {
             left -= power(weight);
-            if left < 0.0 {
-                return Some(stats.square);
-            }
-        }
-        Some(best.0.square)
+            left < 0.0
+        });
+        drawn.map(|(stats, _)| stats.square).or_else(|| self.most_searched())
+    }
+
+    /// The move with the greatest weight; among equals the one of the greatest utility.
+    fn most_searched(&self) -> Option<Square> {
+        let least = self.tree.utility_of(gumbel::proven_floor(&self.moves));
+        let fair = |stats: &MoveStats| stats.utility.is_none_or(|utility| utility >= least);
+        let utility = |stats: &MoveStats| stats.utility.unwrap_or(-1.0);
+        let pairs = self.moves.iter().zip(&self.weights);
+        let best = pairs.filter(|(stats, _)| fair(stats)).max_by(|(a, x), (b, y)| {
+            x.total_cmp(y).then(utility(a).total_cmp(&utility(b))).then(b.square.cmp(&a.square))
+        });
+        best.map(|(stats, _)| stats.square)
     }
 }

@@ -3,73 +3,74 @@
 //! `U(s, a) = Q(s, a) + c P(s, a) sqrt(sum_b N(s, b)) / (1 + N(s, a))` (source A, section
 //! 3.2; Silver et al. 2017). An unanswered simulation counts as a visit that lost.
 
+use super::edge::Edge;
 use super::options::{FirstPlay, Options};
-use super::tree::Edge;
+use super::utility::Utility;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selector {
     c_puct: f32,
     first_play: FirstPlay,
     fpu_reduction: f32,
+    squares: i8,
 }
 
 /// The mean utility of an edge within what its bounds allow, unanswered visits left out.
 #[inline(always)]
-pub(super) fn mean(edge: &Edge, least: f32, most: f32) -> f32 {
-    (edge.utility_sum / edge.visits.max(1) as f32).clamp(least, most)
+pub(super) fn mean(edge: &Edge, utility: Utility) -> f32 {
+    let mean = edge.utility_sum / edge.visits.max(1) as f32;
+    mean.clamp(utility.exact(edge.lower), utility.exact(edge.upper))
 }
 
 impl Selector {
-    pub fn new(options: &Options) -> Selector {
+    pub fn new(options: &Options, squares: usize) -> Selector {
         Selector {
             c_puct: options.c_puct,
             first_play: options.first_play,
             fpu_reduction: options.fpu_reduction,
+            squares: squares as i8,
         }
     }
 
-    /// The place of the edge to follow. `lower` is the parent's proven lower bound: an edge
-    /// that cannot beat it is left alone unless it is the one that proves it.
+    /// The place of the move to follow from the position behind `here`, whose `moves` these are.
+    ///
+    /// Only the moves already followed and the likeliest of the others are looked at: the others
+    /// differ in their priors alone, so none of them can score higher than that one.
     #[inline]
-    pub fn best(
-        &self,
-        edges: &[Edge],
-        lower: i8,
-        parent_mean: f32,
-        exact: impl Fn(i8) -> f32,
-    ) -> usize {
-        let (mut visits, mut seen_prior) = (0, 0.0);
-        for edge in edges {
-            let count = edge.visits + edge.in_flight as u32;
-            visits += count;
-            seen_prior += if count > 0 { edge.prior } else { 0.0 };
-        }
-        let scale = self.c_puct * (visits as f32).sqrt();
-        let first = match self.first_play {
-            FirstPlay::Zero => 0.0,
-            FirstPlay::Parent => (parent_mean - self.fpu_reduction * seen_prior.sqrt()).max(-1.0),
-        };
-        let (mut best, mut best_score) = (0, f32::NEG_INFINITY);
-        for (place, edge) in edges.iter().enumerate() {
-            // A proven lower bound makes edges that cannot exceed it pointless, but the edge
-            // that reaches it must stay, and it is the one with the greatest lower bound.
-            if edge.upper <= lower && edge.lower < lower {
-                continue;
-            }
+    pub fn best(&self, here: &Edge, moves: &[Edge], utility: Utility) -> usize {
+        let (opened, rest) = moves.split_at(here.opened as usize);
+        // The first of its visits expanded the position; all others went on along a move.
+        let visits = here.visits.saturating_sub(1) + here.in_flight as u32;
+        // The least value lets priors decide before the first visit.
+        let scale = (self.c_puct * (visits as f32).sqrt()).max(1e-3);
+        let floor = here.bounds_behind().0;
+        let (mut best, mut best_score, mut seen_prior) = (0, f32::NEG_INFINITY, 0.0);
+        for (place, edge) in opened.iter().enumerate() {
+            seen_prior += edge.prior;
             let in_flight = edge.in_flight as f32;
             let count = edge.visits as f32 + in_flight;
-            let q = if edge.visits == 0 && edge.in_flight == 0 {
-                first
-            } else {
-                (edge.utility_sum - in_flight) / count
-            };
-            let q = q.clamp(exact(edge.lower), exact(edge.upper));
-            // The epsilon lets priors decide before the first visit.
-            let score = q + scale.max(1e-3) * edge.prior / (1.0 + count);
+            let mut q = (edge.utility_sum - in_flight) / count;
+            if edge.lower > -self.squares || edge.upper < self.squares {
+                // Other moves have proven `floor`, which this one cannot exceed. The move that
+                // proves it stays: it is the one whose lower bound reaches it.
+                if edge.upper <= floor && edge.lower < floor {
+                    continue;
+                }
+                q = q.clamp(utility.exact(edge.lower), utility.exact(edge.upper));
+            }
+            let score = q + scale * edge.prior / (1.0 + count);
             if score > best_score {
                 (best, best_score) = (place, score);
             }
         }
-        best
+        let Some(next) = rest.first() else { return best };
+        let first_play = match self.first_play {
+            FirstPlay::Zero => 0.0,
+            FirstPlay::Parent => {
+                let parent = here.utility_sum_behind() / here.visits.max(1) as f32;
+                (parent - self.fpu_reduction * seen_prior.sqrt()).max(-1.0)
+            }
+        };
+        if first_play + scale * next.prior > best_score { opened.len() } else { best }
     }
 }

@@ -1,0 +1,267 @@
+//! The root of the tree: where it lies, what is kept when it moves, and what it knows.
+
+use super::edge::{Edge, bring_next};
+use super::select;
+use super::tree::{ROOT, RootSums, Tree, root_edge};
+use crate::game::{Board, Geometry, MAX_SQUARES, Square, Word};
+
+/// How many plies below the old root a new one is looked for. Two suffice between two moves of
+/// one player unless somebody passes.
+const REACH: u32 = 4;
+
+/// What the search knows about one move at the root.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MoveStats {
+    /// The move.
+    pub square: Square,
+    /// Finished simulations.
+    pub visits: u32,
+    /// The probability that the policy gave it, noise included.
+    pub prior: f32,
+    /// Its mean utility for the side to move, within what its bounds allow; `None` before
+    /// the first visit.
+    pub utility: Option<f32>,
+    /// The least exact final score it can have.
+    pub lower: i8,
+    /// The greatest exact final score it can have.
+    pub upper: i8,
+}
+
+impl MoveStats {
+    /// Whether the move can still be the best one, given that some move reaches `floor`. A move
+    /// that at most equals another's proven score is left to that one.
+    pub fn may_be_best(&self, floor: i8) -> bool {
+        self.upper > floor || self.lower == floor
+    }
+}
+
+impl<G: Geometry> Tree<G> {
+    /// Makes `board` the root. What the tree knows below it is kept if `reuse` is set and it is
+    /// the present root or up to four plies below.
+    ///
+    /// `board` must have a legal move. Unanswered leaves are forgotten.
+    pub fn set_root(&mut self, board: Board<G>, reuse: bool) {
+        debug_assert!(!board.legal().is_empty(), "a root without a move: {board:?}");
+        self.forget_pending();
+        self.restore_priors();
+        match self.find(board).filter(|_| reuse) {
+            Some(place) => self.extract(place),
+            None => self.clear(),
+        }
+        self.board = board;
+    }
+
+    /// Forgets everything but where the root is.
+    pub fn clear(&mut self) {
+        self.forget_pending();
+        self.edges.clear();
+        self.edges.push(root_edge::<G>());
+        self.sums = RootSums::default();
+        self.plain_priors = None;
+    }
+
+    /// The place of the edge that leads to `board` and is expanded.
+    fn find(&self, board: Board<G>) -> Option<usize> {
+        if board == self.board {
+            return (self.edges[ROOT].moves > 0).then_some(ROOT);
+        }
+        let plies = board.discs().saturating_sub(self.board.discs());
+        if plies == 0 || plies > REACH { None } else { self.find_behind(ROOT, self.board, board) }
+    }
+
+    /// The same below the edge `at`, which leads to `board`; of several the most visited.
+    fn find_behind(&self, at: usize, board: Board<G>, wanted: Board<G>) -> Option<usize> {
+        let here = &self.edges[at];
+        let places = here.behind().take(here.opened as usize);
+        let candidates = places.filter_map(|place| {
+            let edge = &self.edges[place];
+            if edge.moves == 0 || wanted.empty().contains(edge.square) {
+                return None;
+            }
+            let next = board.play_unchecked(edge.square);
+            let next = if edge.same_side { next.pass() } else { next };
+            if next == wanted {
+                Some(place)
+            } else if next.discs() < wanted.discs() {
+                self.find_behind(place, next, wanted)
+            } else {
+                None
+            }
+        });
+        candidates.max_by_key(|&place| self.edges[place].visits)
+    }
+
+    /// Copies what lies behind the edge `root` to the front of a fresh array, in breadth-first
+    /// order.
+    fn extract(&mut self, root: usize) {
+        self.spare.clear();
+        let old = self.edges[root];
+        let (lower, upper) = old.bounds_behind();
+        self.spare.push(Edge {
+            utility_sum: old.utility_sum_behind(),
+            in_flight: 0,
+            lower,
+            upper,
+            ..Edge { same_side: true, prior: 1.0, ..old }
+        });
+        let mut at = 0;
+        while at < self.spare.len() {
+            let here = self.spare[at];
+            if here.moves > 0 {
+                let first = self.spare.len();
+                self.spare.extend_from_slice(&self.edges[here.behind()]);
+                self.spare[at].first = first as u32;
+                self.spare[at].opened = close_unanswered(&mut self.spare[first..], here.opened);
+            }
+            at += 1;
+        }
+        std::mem::swap(&mut self.edges, &mut self.spare);
+        self.sums = RootSums::default();
+    }
+
+    /// Whether the root's moves are known, so that noise and statistics make sense.
+    pub fn is_expanded(&self) -> bool {
+        self.edges[ROOT].moves > 0
+    }
+
+    /// Simulations that went through the root, kept ones included.
+    pub fn visits(&self) -> u32 {
+        self.edges[ROOT].visits
+    }
+
+    /// Unanswered simulations.
+    pub fn in_flight(&self) -> u32 {
+        self.edges[ROOT].in_flight as u32
+    }
+
+    /// The root's exact final score for the side to move, if it is proven.
+    pub fn exact(&self) -> Option<i8> {
+        let root = &self.edges[ROOT];
+        root.is_exact().then_some(root.lower)
+    }
+
+    /// Bounds on the root's exact final score for the side to move.
+    pub fn bounds(&self) -> (i8, i8) {
+        (self.edges[ROOT].lower, self.edges[ROOT].upper)
+    }
+
+    /// The root's mean utility for the side to move, within what its bounds allow.
+    pub fn root_utility(&self) -> f32 {
+        select::mean(&self.edges[ROOT], self.utility)
+    }
+
+    /// The utility of an exact final score.
+    pub(super) fn utility_of(&self, score: i8) -> f32 {
+        self.utility.exact(score)
+    }
+
+    /// The utility of the net's own estimate of the root, before any search.
+    pub fn raw_utility(&self) -> f32 {
+        // All other simulations through the root went on along one of its moves.
+        let below: f32 = self.moves().iter().map(|edge| edge.utility_sum).sum();
+        self.edges[ROOT].utility_sum - below
+    }
+
+    /// The mean outcome of the simulations since the root was set, for the side to move: a win
+    /// is 1, a loss -1. Exact where the root is; within what its bounds allow.
+    pub fn root_value(&self) -> f32 {
+        let (lower, upper) = self.bounds();
+        let mean = match self.sums.simulations {
+            0 => self.root_utility(),
+            simulations => self.sums.value / simulations as f32,
+        };
+        mean.clamp(lower.signum() as f32, upper.signum() as f32)
+    }
+
+    /// The mean final disc difference of the simulations since the root was set, for the side to
+    /// move. Exact where the root is; within what its bounds allow.
+    pub fn root_score(&self) -> f32 {
+        let (lower, upper) = self.bounds();
+        let mean = self.sums.score / self.sums.simulations.max(1) as f32;
+        mean.clamp(lower as f32, upper as f32)
+    }
+
+    fn moves(&self) -> &[Edge] {
+        &self.edges[self.edges[ROOT].behind()]
+    }
+
+    /// What is known about each legal move at the root, in the order of the squares.
+    pub fn root_moves(&self) -> impl Iterator<Item = MoveStats> + '_ {
+        let moves = self.moves();
+        let mut left = moves.iter().fold(G::Word::ZERO, |set, edge| set | G::mask(edge.square));
+        let squares = std::iter::from_fn(move || {
+            (!left.is_zero()).then(|| {
+                let square = G::square_at(left.lowest());
+                left = left.without_lowest();
+                square
+            })
+        });
+        squares.filter_map(|square| moves.iter().find(|edge| edge.square == square)).map(|edge| {
+            MoveStats {
+                square: edge.square,
+                visits: edge.visits,
+                prior: edge.prior,
+                utility: (edge.visits > 0).then(|| select::mean(edge, self.utility)),
+                lower: edge.lower,
+                upper: edge.upper,
+            }
+        })
+    }
+
+    /// The most visited line from the root, at most `limit` moves.
+    pub fn principal_variation(&self, limit: usize) -> Vec<Square> {
+        let mut line = Vec::new();
+        let mut here = &self.edges[ROOT];
+        while line.len() < limit {
+            let opened = &self.edges[here.behind()][..here.opened as usize];
+            let best = opened.iter().max_by_key(|edge| edge.visits);
+            let Some(edge) = best.filter(|edge| edge.visits > 0) else { break };
+            line.push(edge.square);
+            here = edge;
+        }
+        line
+    }
+
+    /// Replaces the root's priors until the root moves or is set again: `mix` gets each square
+    /// with the prior that the net gave it.
+    pub fn adjust_root_priors(&mut self, mut mix: impl FnMut(Square, f32) -> f32) {
+        self.restore_priors();
+        let root = self.edges[ROOT];
+        let moves = &mut self.edges[root.behind()];
+        let mut plain = [0.0; MAX_SQUARES];
+        for edge in moves.iter_mut() {
+            plain[edge.square.index()] = edge.prior;
+            edge.prior = mix(edge.square, edge.prior);
+        }
+        bring_next(moves, root.opened as usize);
+        self.plain_priors = Some(plain);
+    }
+
+    /// Takes back what `adjust_root_priors` did, so that it cannot pile up.
+    fn restore_priors(&mut self) {
+        let Some(plain) = self.plain_priors.take() else { return };
+        let root = self.edges[ROOT];
+        let moves = &mut self.edges[root.behind()];
+        for edge in moves.iter_mut() {
+            edge.prior = plain[edge.square.index()];
+        }
+        bring_next(moves, root.opened as usize);
+    }
+}
+
+/// Puts moves whose only simulations were dropped unanswered back among those that nobody
+/// followed, and forgets all that is in flight. Returns how many stay followed.
+fn close_unanswered(moves: &mut [Edge], opened: u8) -> u8 {
+    let mut kept = 0;
+    for place in 0..opened as usize {
+        if moves[place].visits > 0 {
+            moves.swap(kept, place);
+            kept += 1;
+        }
+    }
+    moves.iter_mut().for_each(|edge| edge.in_flight = 0);
+    if kept < opened as usize {
+        bring_next(moves, kept);
+    }
+    kept as u8
+}

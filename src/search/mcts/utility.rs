@@ -1,0 +1,49 @@
+//! What an outcome is worth to the search.
+
+/// Weighs the expected outcome against the final disc difference.
+///
+/// The utility is `(1 - score_weight) * value + score_weight * score / squares`, from -1 to 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Utility {
+    of_value: f32,
+    of_disc: f32,
+    squares: f32,
+}
+
+/// What a leaf says about the outcome, seen by the side to move there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Worth {
+    pub utility: f32,
+    /// Win, draw or loss as 1, 0 or -1, or an expectation of it.
+    pub value: f32,
+    /// The final disc difference, or an expectation of it.
+    pub score: f32,
+}
+
+impl Utility {
+    pub fn new(score_weight: f32, squares: usize) -> Utility {
+        let squares = squares as f32;
+        Utility { of_value: 1.0 - score_weight, of_disc: score_weight / squares, squares }
+    }
+
+    /// The worth of a net's estimate, brought within what an outcome can be. An estimate that is
+    /// no number counts as a draw, so that it cannot spread through a tree.
+    #[inline]
+    pub fn estimated(self, value: f32, score: f32) -> Worth {
+        let number = |x: f32, most: f32| if x.is_nan() { 0.0 } else { x.clamp(-most, most) };
+        let (value, score) = (number(value, 1.0), number(score, self.squares));
+        Worth { utility: self.of_value * value + self.of_disc * score, value, score }
+    }
+
+    /// The utility of an exact final score. It rises strictly with the score as long as the
+    /// score has a weight.
+    #[inline(always)]
+    pub fn exact(self, score: i8) -> f32 {
+        self.of_value * score.signum() as f32 + self.of_disc * score as f32
+    }
+
+    /// The worth of an exact final score.
+    pub fn proven(self, score: i8) -> Worth {
+        Worth { utility: self.exact(score), value: score.signum() as f32, score: score as f32 }
+    }
+}

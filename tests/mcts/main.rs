@@ -1,0 +1,10 @@
+//! Tree search with a table for a net: nothing here needs a network library.
+
+mod choices;
+mod common;
+mod exact;
+mod flight;
+mod golden;
+mod oracle;
+mod reuse;
+mod selfplay;
