@@ -3,35 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::encode::Input;
+pub(crate) use super::bench::positions;
 use super::plan::{NetSpec, Role, parts};
 use super::weights::Weights;
 use super::{Net, TowerOptions};
-use crate::game::{Geometry, Position, Shape};
-
-/// Positions of random games on `shape`.
-pub(crate) fn positions(shape: Shape, count: usize, seed: u64) -> Vec<Input> {
-    dispatch!(shape, G => positions_of::<G>(count, seed))
-}
-
-fn positions_of<G: Geometry>(count: usize, seed: u64) -> Vec<Input> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut position = Position::<G>::start();
-    let mut inputs = Vec::new();
-    while inputs.len() < count {
-        let legal = position.board.legal();
-        if legal.is_empty() {
-            position = Position::start();
-            continue;
-        }
-        inputs.push(Input::new(position.board, legal));
-        let chosen = random.random_range(0..legal.len());
-        let square = legal.into_iter().nth(chosen);
-        position =
-            square.and_then(|square| position.play(square)).map_or(position, Position::settled);
-    }
-    inputs
-}
+use crate::game::Shape;
 
 /// Weights of a net as it might be after training: no batch norm is left at its start.
 pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {

@@ -1,6 +1,7 @@
 //! Networks: the tower, its inference copies, and the optimiser. Knows no search.
 
 pub mod average;
+pub mod bench;
 pub mod encode;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -9,6 +10,7 @@ pub mod inference;
 pub mod optimizer;
 mod options;
 mod plan;
+pub mod server;
 #[cfg(test)]
 mod tests;
 mod tower;

@@ -163,7 +163,9 @@ impl Backend for Eager {
             return Ok(());
         }
         let tower = self.spec.options.tower;
-        let planes = encode::planes(layout, tower, inputs, self.kind, self.device);
+        let encode =
+            if self.device == Device::Cpu { encode::planes } else { encode::planes_from_bits };
+        let planes = encode(layout, tower, inputs, self.kind, self.device);
         let (policy, last) = match &self.trunk {
             Trunk::Resnet(net) => self.resnet(net, &planes)?,
             Trunk::Paper(net) => self.paper(net, &planes)?,

@@ -59,6 +59,15 @@ pub enum InferenceError {
         /// What is missing.
         why: &'static str,
     },
+    /// An answer was collected where nothing had been asked.
+    #[error("nothing was asked in slot {slot}")]
+    NothingAsked {
+        /// The slot.
+        slot: usize,
+    },
+    /// The threads that answer have ended.
+    #[error("the inference server has ended")]
+    ServerEnded,
 }
 
 /// A net that answers questions about batches of positions.
