@@ -3,11 +3,14 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
+mod arena;
+mod bench;
+mod config;
+mod contest;
 mod doctor;
 mod machine;
-mod arena;
-mod contest;
 mod perft;
+mod train;
 
 use std::process::ExitCode;
 
@@ -21,11 +24,16 @@ struct Cli {
     command: Command,
 }
 
+// Made once in a process: its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Subcommand, Debug)]
 enum Command {
     Doctor(doctor::Args),
     Arena(arena::Args),
     Perft(perft::Args),
+    Bench(bench::Args),
+    Config(config::Args),
+    Train(train::Args),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -51,5 +59,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Doctor(args) => doctor::run(args),
         Command::Arena(args) => arena::run(args),
         Command::Perft(args) => perft::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Config(args) => config::run(args),
+        Command::Train(args) => train::run(args),
     }
 }

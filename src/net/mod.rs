@@ -2,6 +2,7 @@
 
 pub mod average;
 pub mod bench;
+pub mod description;
 pub mod encode;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -17,6 +18,7 @@ mod tower;
 mod variables;
 pub mod weights;
 
+pub use description::Description;
 pub use encode::Input;
 pub use options::{Tower, TowerOptions};
 pub use plan::{NetSpec, Part, Role, Start, parts};

@@ -68,11 +68,9 @@ pub struct Skipped {
     pub reason: Reason,
 }
 
-/// How many positions of a game can be learnt from: those after the opening whose search left
-/// a policy.
+/// How many positions of a game can be learnt from: those after the opening.
 pub fn learnable(record: &GameRecord) -> u32 {
-    let searched = record.moves.iter().skip(record.opening_moves.into());
-    searched.filter(|made| !made.policy.is_empty()).count() as u32
+    record.moves.len().saturating_sub(record.opening_moves.into()) as u32
 }
 
 /// What a folder of games holds.

@@ -129,11 +129,9 @@ impl<G: Geometry> PlainSearch<'_, G> {
             let q = q.clamp(self.exact(made.lower), self.exact(made.upper));
             q + scale * made.prior / (1.0 + made.visits as f64)
         };
-        let useful =
-            |made: &Move<G>| made.upper > node.lower || made.lower == node.lower;
+        let useful = |made: &Move<G>| made.upper > node.lower || made.lower == node.lower;
         let places = (0..node.moves.len()).filter(|&place| useful(&node.moves[place]));
-        let best =
-            places.max_by(|&a, &b| score(&node.moves[a]).total_cmp(&score(&node.moves[b])));
+        let best = places.max_by(|&a, &b| score(&node.moves[a]).total_cmp(&score(&node.moves[b])));
         best.expect("the move that proves the lower bound is useful")
     }
 }

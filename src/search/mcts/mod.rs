@@ -14,7 +14,7 @@ mod select;
 mod tree;
 mod utility;
 
-pub use options::{Options, Root};
+pub use options::{FirstPlay, Options, Root};
 pub use root::MoveStats;
 pub use search::{Mode, Search};
 pub use tree::{Answer, Gathered, Ticket, Tree};

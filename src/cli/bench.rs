@@ -1,0 +1,327 @@
+//! `outflank bench`: what this machine does in a second.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use clap::{Args as ClapArgs, ValueEnum};
+use rand::RngExt;
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::game::record::{GameRecord, MoveRecord};
+use crate::game::{Board, Geometry, Position, Shape, Word, perft};
+use crate::net::inference::{self, Outputs};
+use crate::net::weights::Weights;
+use crate::net::{Input, Net, NetSpec};
+use crate::pipeline;
+use crate::train::game::Work;
+use crate::train::learner::Learner;
+use crate::train::replay::{Batch, Replay};
+use crate::train::seeds::{Purpose, Random, stream};
+use crate::train::selfplay::{Actor, GameNumbers};
+
+/// What to measure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum What {
+    /// Evaluations of the net in play.
+    Net,
+    /// Self-play, one actor and then as many as the configuration has.
+    Selfplay,
+    /// Training steps.
+    Learner,
+    /// Move generation: leaves of the game tree.
+    Perft,
+}
+
+/// Measures what this machine does in a second.
+#[derive(ClapArgs, Debug)]
+pub struct Args {
+    /// What to measure.
+    what: What,
+    /// The configuration whose net, search and learner are measured; without it a net of
+    /// 4 blocks of 32 channels and 32 simulations a move.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Changes a key of the configuration.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// The board, for `perft`.
+    #[arg(long, default_value = "8x8")]
+    shape: Shape,
+    /// The depth, for `perft`.
+    #[arg(long, default_value_t = 11)]
+    depth: u32,
+    /// Positions that the net gets at once.
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Seconds to measure, after a warm-up.
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One figure.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct Figure {
+    version: u32,
+    name: String,
+    value: f64,
+    unit: &'static str,
+}
+
+impl Figure {
+    fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Figure {
+        Figure { version: 1, name: name.into(), value, unit }
+    }
+
+    fn print(&self, json: bool) -> anyhow::Result<()> {
+        if json {
+            println!("{}", serde_json::to_string(self)?);
+        } else {
+            println!("{:<44} {:>16.1} {}", self.name, self.value, self.unit);
+        }
+        Ok(())
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// The configuration is bad, or libtorch fails.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut config = match &args.config {
+        Some(path) => Config::load(path, &args.overrides)?,
+        None => Config::parse("bench", BENCH_CONFIG, &args.overrides)?,
+    };
+    if let Some(batch) = args.batch {
+        config.selfplay.games_per_actor = batch as u32;
+    }
+    let seconds = Duration::from_secs_f64(args.seconds.clamp(0.01, 3600.0));
+    let figures = match args.what {
+        What::Net => net(&config, seconds)?,
+        What::Selfplay => selfplay(&config, seconds)?,
+        What::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,
+        What::Perft => dispatch!(args.shape, G => leaves::<G>(args.depth)),
+    };
+    for figure in figures {
+        figure.print(args.json)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is measured when no configuration is given.
+const BENCH_CONFIG: &str = "\
+[net]
+blocks = 4
+channels = 32
+[search]
+simulations = 32
+[selfplay]
+games_per_actor = 256
+opening_plies = 0
+";
+
+fn leaves<G: Geometry>(depth: u32) -> Vec<Figure> {
+    let start = Instant::now();
+    let leaves = perft::count(Board::<G>::start(), depth);
+    let rate = leaves as f64 / start.elapsed().as_secs_f64();
+    let name = format!("perft {} depth {depth}", G::SHAPE);
+    vec![Figure::new(name, rate / 1e6, "million leaves/s")]
+}
+
+fn random_net(config: &Config) -> anyhow::Result<(NetSpec, Weights)> {
+    let spec = pipeline::spec(config);
+    let weights = Net::new(&spec, config.seed, tch::Device::Cpu).weights();
+    Ok((spec, weights))
+}
+
+/// Positions of random games, with their legal moves.
+fn some_positions<G: Geometry>(count: usize) -> Vec<Input> {
+    let mut random = stream(0, Purpose::Game, 0);
+    let mut inputs = Vec::with_capacity(count);
+    let mut position = Position::<G>::start();
+    while inputs.len() < count {
+        let legal = position.board.legal();
+        if legal.is_empty() {
+            position = Position::start();
+            continue;
+        }
+        inputs.push(Input::new(position.board, legal));
+        let choice = random.random_range(0..legal.len());
+        let square = legal.into_iter().nth(choice);
+        position = square.and_then(|square| position.play(square)).unwrap_or(position).settled();
+    }
+    inputs
+}
+
+fn net(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
+    let (spec, weights) = random_net(config)?;
+    let mut backend = inference::open(&spec, &weights, &config.inference, &config.device)?;
+    let batch = config.selfplay.games_per_actor as usize;
+    let inputs = dispatch!(config.board, G => some_positions::<G>(batch));
+    let mut outputs = Outputs::default();
+    let mut evaluated = 0;
+    let rate = measured(seconds, || {
+        backend.evaluate(&inputs, &mut outputs)?;
+        evaluated += batch;
+        Ok(std::mem::take(&mut evaluated) as f64)
+    })?;
+    let name = format!("net {} batch {batch}", backend.describe());
+    Ok(vec![Figure::new(name, rate, "positions/s")])
+}
+
+/// The rate of work over at least `seconds`, after a tenth of that as warm-up.
+fn measured(
+    seconds: Duration,
+    mut work: impl FnMut() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
+    let start = Instant::now();
+    while start.elapsed() < seconds / 10 {
+        work()?;
+    }
+    let start = Instant::now();
+    let mut done = 0.0;
+    while start.elapsed() < seconds {
+        done += work()?;
+    }
+    Ok(done / start.elapsed().as_secs_f64())
+}
+
+fn selfplay(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let mut single = 0.0;
+    for actors in 1..=config.selfplay.actors.max(2) {
+        let rates = dispatch!(config.board, G => actors_together::<G>(config, actors, seconds))?;
+        let simulations: f64 = rates.iter().map(|rate| rate.0).sum();
+        let evaluations: f64 = rates.iter().map(|rate| rate.1).sum();
+        let games: f64 = rates.iter().map(|rate| rate.2).sum();
+        let of = |what: &str| format!("selfplay {actors} actors {what}");
+        figures.push(Figure::new(of("simulations"), simulations, "simulations/s"));
+        figures.push(Figure::new(of("evaluations"), evaluations, "evaluations/s"));
+        figures.push(Figure::new(of("games"), games, "games/s"));
+        if actors == 1 {
+            single = simulations;
+        } else {
+            figures.push(Figure::new(of("scaling"), simulations / single, "times one actor"));
+        }
+    }
+    Ok(figures)
+}
+
+/// Simulations, evaluations and games a second of each of some actors that play at once.
+fn actors_together<G: Geometry>(
+    config: &Config,
+    actors: u32,
+    seconds: Duration,
+) -> anyhow::Result<Vec<(f64, f64, f64)>> {
+    let (spec, weights) = random_net(config)?;
+    let numbers = GameNumbers::from(0);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..actors)
+            .map(|_| scope.spawn(|| one_actor::<G>(config, &spec, &weights, &numbers, seconds)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| anyhow!("an actor thread panicked"))?)
+            .collect()
+    })
+}
+
+fn one_actor<G: Geometry>(
+    config: &Config,
+    spec: &NetSpec,
+    weights: &Weights,
+    numbers: &GameNumbers,
+    seconds: Duration,
+) -> anyhow::Result<(f64, f64, f64)> {
+    let backend = inference::open(spec, weights, &config.inference, &config.device)?;
+    let mut actor = Actor::<G>::new(pipeline::rules(config), backend, numbers);
+    let mut finished = Vec::new();
+    let mut games = 0;
+    // Games begin at the same time, so the first generation of them is played as a warm-up:
+    // after it, games of all stages are under way as in a long run.
+    while games < config.selfplay.games_per_actor as usize {
+        actor.step(numbers, &mut finished)?;
+        games += finished.drain(..).len();
+    }
+    actor.take_work();
+    let (mut work, mut games) = (Work::default(), 0);
+    let start = Instant::now();
+    while start.elapsed() < seconds {
+        actor.step(numbers, &mut finished)?;
+        games += finished.drain(..).len();
+    }
+    let elapsed = start.elapsed().as_secs_f64();
+    work += actor.take_work();
+    Ok((
+        work.simulations as f64 / elapsed,
+        work.evaluations as f64 / elapsed,
+        games as f64 / elapsed,
+    ))
+}
+
+fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
+    tch::set_num_threads(1);
+    let spec = pipeline::spec(config);
+    let device = inference::device(&config.device)?;
+    let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
+    let mut replay = Replay::<G>::new(&config.replay);
+    let mut random = stream(config.seed, Purpose::Game, 0);
+    while replay.len() < 10_000 {
+        let record = random_game::<G>(config, &mut random);
+        replay.add(&record).context("a random game")?;
+    }
+    let mut batch = Batch::default();
+    let size = config.learner.batch as usize;
+    let share = config.learner.search_value_share;
+    let gather = measured(seconds / 5, || {
+        replay.sample(size, config.learner.augment, share, &mut random, &mut batch);
+        Ok(size as f64)
+    })?;
+    let rate = measured(seconds, || {
+        replay.sample(size, config.learner.augment, share, &mut random, &mut batch);
+        learner.step(&batch, 0);
+        Ok(size as f64)
+    })?;
+    learner.take_losses()?;
+    Ok(vec![
+        Figure::new("learner gathering alone", gather, "positions/s"),
+        Figure::new(format!("learner batch {size}"), rate, "positions/s"),
+    ])
+}
+
+/// A game of random moves with even policies, as something to learn from.
+fn random_game<G: Geometry>(config: &Config, random: &mut Random) -> GameRecord {
+    let start = Position::<G>::start();
+    let mut record = GameRecord {
+        shape: G::SHAPE,
+        goal: config.goal,
+        id: 0,
+        net_version: 0,
+        opening_moves: 0,
+        start_mine: start.board.mine.widen(),
+        start_theirs: start.board.theirs.widen(),
+        start_side: start.side,
+        moves: Vec::new(),
+        score: 0,
+        resigned: false,
+    };
+    let mut position = start;
+    while let legal = position.board.legal()
+        && !legal.is_empty()
+    {
+        let choice = random.random_range(0..legal.len());
+        let Some(square) = legal.into_iter().nth(choice) else { break };
+        let policy = vec![1 << 15; legal.len()];
+        record.moves.push(MoveRecord { square, policy, value: 0.0, exact: None });
+        let board = position.board.play_unchecked(square);
+        position = Position { board, side: !position.side }.settled();
+    }
+    record.score = position.black_view().final_score(config.goal) as i16;
+    record
+}

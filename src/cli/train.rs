@@ -1,0 +1,139 @@
+//! `outflank train`: starts or resumes a training run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args as ClapArgs;
+
+use super::contest::stop_flag;
+use crate::config::Config;
+use crate::pipeline::{self, Summary};
+use crate::store::run_dir::{self, RunDir, State};
+use crate::telemetry::Telemetry;
+
+/// Where runs go that are not told where to go.
+const RUNS: &str = "runs";
+
+/// Starts a training run, or goes on with one.
+#[derive(ClapArgs, Debug)]
+pub struct Args {
+    /// The configuration. A resumed run without one goes on as it was configured.
+    #[arg(value_name = "CONFIG", required_unless_present = "resume")]
+    config: Option<PathBuf>,
+    /// Goes on with the run in the run directory: net, optimiser, schedule, window, counters
+    /// and random streams continue.
+    #[arg(long)]
+    resume: bool,
+    /// The run directory. By default runs/NAME-NNN after the configuration's name: the next
+    /// free number, or with --resume the highest one.
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<PathBuf>,
+    /// Changes a key of the configuration, such as `learner.batch=512`; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Shows no progress.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// A bad configuration or run directory, or anything that keeps the run from going on.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let stop = stop_flag();
+    let (mut run, config) = if args.resume { resumed(&args)? } else { started(&args)? };
+    eprintln!("run directory: {}", run.path().display());
+    eprintln!("curves: tensorboard --logdir {}", run.path().display());
+    let telemetry = Telemetry::start(run.path(), args.quiet)?;
+    let before = run.manifest().summary;
+    let result = pipeline::train(&config, &mut run, &telemetry, stop);
+    // The run's own failure says more than that of its curves.
+    let told = telemetry.finish();
+    let summary = match result {
+        Ok(summary) => summary,
+        Err(error) => {
+            run.record(State::Failed, before)?;
+            return Err(error.context(format!("the run in {} has ended", run.path().display())));
+        }
+    };
+    let state = if summary.finished { State::Finished } else { State::Stopped };
+    run.record(state, summary.state.summary())?;
+    told?;
+    conclude(run.path(), &summary);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
+    let path = args.config.as_deref().context("a new run needs a configuration")?;
+    let config = Config::load(path, &args.overrides)?;
+    let resolved = config.resolved();
+    if let Some(dir) = &args.run_dir {
+        return Ok((RunDir::create(dir, &resolved, config.seed)?, config));
+    }
+    let name = name_of(path);
+    let number = numbered(&name)?.last().map_or(1, |(number, _)| number + 1);
+    let dir = Path::new(RUNS).join(format!("{name}-{number:03}"));
+    Ok((RunDir::create(&dir, &resolved, config.seed)?, config))
+}
+
+fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
+    let dir = match (&args.run_dir, &args.config) {
+        (Some(dir), _) => dir.clone(),
+        (None, Some(config)) => match numbered(&name_of(config))?.pop() {
+            Some((_, dir)) => dir,
+            None => bail!("there is no run of {} in {RUNS} to resume", config.display()),
+        },
+        (None, None) => bail!("--resume needs --run-dir or the configuration of the run"),
+    };
+    let run = RunDir::open(&dir)?;
+    let config = match &args.config {
+        Some(path) => Config::load(path, &args.overrides)?,
+        None => {
+            let origin = dir.join("config.toml");
+            Config::parse(&origin.display().to_string(), &run.config()?, &args.overrides)?
+        }
+    };
+    if config.seed != run.manifest().seed {
+        let found = run.manifest().seed;
+        bail!("the run in {} has seed {found}, the configuration {}", dir.display(), config.seed);
+    }
+    run.set_config(&config.resolved())?;
+    Ok((run, config))
+}
+
+fn name_of(config: &Path) -> String {
+    config.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The run directories of a name by rising number.
+fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
+    let mut found = Vec::new();
+    for listed in run_dir::list(Path::new(RUNS))? {
+        let file_name = listed.path.file_name().unwrap_or_default().to_string_lossy();
+        let number = file_name.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+        if let Some(number) = number.and_then(|digits| digits.parse().ok()) {
+            found.push((number, listed.path.clone()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn conclude(dir: &Path, summary: &Summary) {
+    let state = &summary.state;
+    println!(
+        "{}: {} games, {} positions, {} steps in {:.1} minutes",
+        if summary.finished { "finished" } else { "stopped" },
+        state.games,
+        state.positions,
+        state.steps,
+        state.seconds / 60.0,
+    );
+    println!("play and evaluate with: {}", dir.display());
+    if !summary.finished {
+        println!("go on with: outflank train --resume --run-dir {}", dir.display());
+    }
+}

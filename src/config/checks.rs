@@ -1,0 +1,122 @@
+//! Values that are allowed each alone, but not together.
+
+use super::Config;
+use super::reader::{Reader, as_toml};
+use crate::net::Tower;
+use crate::net::inference::{BackendKind, Precision};
+
+/// Channels that the kernel for matrix tiles works in.
+const AMX_CHANNELS: u32 = 32;
+
+pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
+    net(reader, config);
+    inference(reader, config);
+    search(reader, config);
+    openings(reader, config);
+    replay(reader, config);
+}
+
+fn net(reader: &mut Reader<'_>, config: &Config) {
+    let net = &config.net;
+    let tower = ("net.tower", as_toml(&net.tower));
+    if net.tower == Tower::Paper {
+        let why = "the paper's net has a policy and a value only; set it to false";
+        for (key, on) in [
+            ("net.score_head", net.score_head),
+            ("net.owner_head", net.owner_head),
+            ("net.global_pooling", net.global_pooling),
+        ] {
+            if on {
+                reader.contradiction((key, "true".into()), tower.clone(), why);
+            }
+        }
+    } else if net.dropout > 0.0 {
+        let why = "only the paper's net has dropout; set it to 0";
+        reader.contradiction(("net.dropout", as_toml(&net.dropout)), tower, why);
+    }
+    if !net.score_head && config.search.score_weight > 0.0 {
+        reader.contradiction(
+            ("search.score_weight", as_toml(&config.search.score_weight)),
+            ("net.score_head", "false".into()),
+            "a net without a score head foretells no disc difference; set the weight to 0",
+        );
+    }
+}
+
+fn inference(reader: &mut Reader<'_>, config: &Config) {
+    let backend = ("inference.backend", as_toml(&config.inference.backend));
+    let precision = ("inference.precision", as_toml(&config.inference.precision));
+    let device = ("device", as_toml(&config.device));
+    let on_gpu = config.device.starts_with("cuda");
+    if config.inference.precision == Precision::F16 && config.device == "cpu" {
+        let why = "a processor computes in \"f32\" or \"bf16\"";
+        reader.contradiction(precision.clone(), device.clone(), why);
+    }
+    if config.inference.backend == BackendKind::Fused && on_gpu {
+        let why = "the fused convolutions are a processor's; a GPU takes \"auto\" or \"eager\"";
+        reader.contradiction(backend.clone(), device.clone(), why);
+    }
+    if config.inference.backend != BackendKind::Amx {
+        return;
+    }
+    if on_gpu {
+        let why = "matrix tiles are a processor's; a GPU takes \"auto\" or \"eager\"";
+        reader.contradiction(backend.clone(), device, why);
+    }
+    if matches!(config.inference.precision, Precision::F32 | Precision::F16) {
+        let why = "matrix tiles compute in \"bf16\"";
+        reader.contradiction(precision, backend.clone(), why);
+    }
+    if config.net.tower == Tower::Paper {
+        let why = "matrix tiles compute residual towers only";
+        reader.contradiction(backend, ("net.tower", as_toml(&config.net.tower)), why);
+    } else if !config.net.channels.is_multiple_of(AMX_CHANNELS) {
+        let why = "matrix tiles need a multiple of 32 channels";
+        reader.contradiction(("net.channels", as_toml(&config.net.channels)), backend, why);
+    }
+}
+
+fn search(reader: &mut Reader<'_>, config: &Config) {
+    let selfplay = &config.selfplay;
+    if selfplay.full_share >= 1.0 {
+        return;
+    }
+    let fast = ("selfplay.fast_simulations", as_toml(&selfplay.fast_simulations));
+    let why = "a fast search cannot have more simulations than a full one";
+    let least = selfplay.ramp.iter().map(|&(_, simulations)| simulations).min();
+    if selfplay.fast_simulations > config.search.simulations {
+        let full = ("search.simulations", as_toml(&config.search.simulations));
+        reader.contradiction(fast, full, why);
+    } else if least.is_some_and(|least| selfplay.fast_simulations > least) {
+        reader.contradiction(fast, ("selfplay.ramp", as_toml(&selfplay.ramp)), why);
+    }
+}
+
+fn openings(reader: &mut Reader<'_>, config: &Config) {
+    // Four squares are taken at the start, and at least one move is to be searched.
+    let most = config.board.layout().squares as u32 - 5;
+    let why = "a game on this board would have no move left after its opening";
+    for (key, plies) in [
+        ("selfplay.opening_plies", config.selfplay.opening_plies),
+        ("evaluation.opening_plies", config.evaluation.opening_plies),
+    ] {
+        if plies > most {
+            let board = ("board", as_toml(&config.board.name()));
+            reader.contradiction((key, as_toml(&plies)), board, why);
+        }
+    }
+}
+
+fn replay(reader: &mut Reader<'_>, config: &Config) {
+    let least = ("replay.min_positions", as_toml(&config.replay.min_positions));
+    if config.replay.min_positions > config.replay.max_positions {
+        let most = ("replay.max_positions", as_toml(&config.replay.max_positions));
+        let why = "the window never holds as many, so learning would never start";
+        reader.contradiction(least.clone(), most, why);
+    }
+    let limit = config.limits.positions;
+    if limit > 0 && config.replay.min_positions > limit {
+        let why = "the run would end before learning starts";
+        reader.contradiction(least, ("limits.positions", as_toml(&limit)), why);
+    }
+}

@@ -1,0 +1,182 @@
+//! From text to entries: every key with its value and its place, before anything is judged.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Fault, Place, Problem};
+
+/// A text that values come from.
+#[derive(Clone, Debug)]
+pub(super) enum Source<'a> {
+    File { name: Arc<str>, text: &'a str },
+    Set { argument: Arc<str>, text: &'a str },
+}
+
+impl<'a> Source<'a> {
+    pub fn place(&self, offset: usize) -> Place {
+        match self {
+            Source::Set { argument, .. } => Place::Set { argument: argument.clone() },
+            Source::File { name, text } => {
+                let before = text.get(..offset).unwrap_or(text);
+                let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+                Place::File {
+                    name: name.clone(),
+                    line: before.matches('\n').count() + 1,
+                    column: before[line_start..].chars().count() + 1,
+                }
+            }
+        }
+    }
+
+    /// A value as it was written, on one line and not too long.
+    pub fn written(&self, span: Range<usize>) -> Box<str> {
+        const LONGEST: usize = 60;
+        let (Source::File { text, .. } | Source::Set { text, .. }) = self;
+        let words: Vec<&str> = text.get(span).unwrap_or_default().split_whitespace().collect();
+        let mut written = words.join(" ");
+        if written.chars().count() > LONGEST {
+            written = written.chars().take(LONGEST).chain("...".chars()).collect();
+        }
+        written.into()
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub source: Source<'a>,
+    /// Where the key begins.
+    pub key: usize,
+    pub value: Spanned<DeValue<'a>>,
+}
+
+impl Entry<'_> {
+    pub fn key_place(&self) -> Place {
+        self.source.place(self.key)
+    }
+
+    pub fn value_place(&self) -> Place {
+        self.source.place(self.value.span().start)
+    }
+}
+
+/// Every value by its dotted path.
+#[derive(Debug, Default)]
+pub(super) struct Entries<'a> {
+    pub values: BTreeMap<String, Entry<'a>>,
+    pub problems: Vec<Problem>,
+}
+
+impl<'a> Entries<'a> {
+    /// Reads a file's text. One that is not TOML gives only its syntax errors: what else it
+    /// says would be guesswork.
+    pub fn read_file(&mut self, name: &str, text: &'a str, is_section: impl Fn(&str) -> bool) {
+        let source = Source::File { name: name.into(), text };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            let offset = error.span().map_or(0, |span| span.start);
+            self.problems.push(Problem {
+                place: source.place(offset),
+                key: "".into(),
+                value: "".into(),
+                fault: Fault::Syntax { message: error.message().trim_end().into() },
+            });
+        }
+        if errors.is_empty() {
+            self.add_table("", table.into_inner(), &source, &is_section);
+        }
+    }
+
+    /// Reads an argument of `--set`; its value replaces the one that is there.
+    pub fn read_override(&mut self, argument: &'a str, is_section: impl Fn(&str) -> bool) {
+        let shared: Arc<str> = argument.into();
+        let Some((key, text)) = argument.split_once('=') else {
+            return self.problems.push(Problem {
+                place: Place::Set { argument: shared },
+                key: "".into(),
+                value: "".into(),
+                fault: Fault::NoPair,
+            });
+        };
+        let (key, text) = (key.trim(), text.trim());
+        let source = Source::Set { argument: shared, text };
+        // What is no TOML value is a string without quotes, such as a board's name.
+        let value = DeValue::parse(text)
+            .unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.into())));
+        self.add(key.to_string(), 0, value, &source, &is_section);
+    }
+
+    fn add_table(
+        &mut self,
+        prefix: &str,
+        table: DeTable<'a>,
+        source: &Source<'a>,
+        is_section: &impl Fn(&str) -> bool,
+    ) {
+        for (key, value) in table {
+            let path = match prefix {
+                "" => key.get_ref().to_string(),
+                section => format!("{section}.{}", key.get_ref()),
+            };
+            self.add(path, key.span().start, value, source, is_section);
+        }
+    }
+
+    fn add(
+        &mut self,
+        path: String,
+        key: usize,
+        value: Spanned<DeValue<'a>>,
+        source: &Source<'a>,
+        is_section: &impl Fn(&str) -> bool,
+    ) {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(table) if is_section(&path) => {
+                self.add_table(&path, table, source, is_section);
+            }
+            value => {
+                let value = Spanned::new(span, value);
+                self.values.insert(path, Entry { source: source.clone(), key, value });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters_from_one() {
+        let text = "a = 1\n# ü\n[ü]\nb = 2 # x\n";
+        let source = Source::File { name: "f".into(), text };
+        for (offset, line, column) in [(0, 1, 1), (4, 1, 5), (6, 2, 1), (16, 4, 1), (9999, 5, 1)] {
+            assert_eq!(
+                source.place(offset),
+                Place::File { name: "f".into(), line, column },
+                "{offset}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_override_replaces_the_value_of_the_file() {
+        let mut entries = Entries::default();
+        let sections = |path: &str| path == "search";
+        entries.read_file("f", "[search]\na = 1\nb = 2", sections);
+        entries.read_override("search.a=word", sections);
+        entries.read_override("search = { b = 3 }", sections);
+        entries.read_override("nonsense", sections);
+        let written = |path: &str| {
+            let entry = &entries.values[path];
+            entry.source.written(entry.value.span())
+        };
+        assert_eq!((&*written("search.a"), &*written("search.b")), ("word", "3"));
+        assert_eq!(entries.problems.len(), 1);
+    }
+}

@@ -1,0 +1,223 @@
+//! What can be wrong with a configuration, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::arena::SpecError;
+use crate::store::FileError;
+
+/// Where a value was given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In a file.
+    File {
+        /// Its path as given.
+        name: Arc<str>,
+        /// Counted from 1.
+        line: usize,
+        /// In characters, counted from 1.
+        column: usize,
+    },
+    /// On the command line, by `--set`.
+    Set {
+        /// The whole argument.
+        argument: Arc<str>,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { name, line, column } => write!(f, "{name}:{line}:{column}"),
+            Place::Set { argument } => write!(f, "--set {argument}"),
+        }
+    }
+}
+
+/// What is wrong with a value or key.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fault {
+    /// The file is not TOML.
+    Syntax {
+        /// What the parser says.
+        message: Box<str>,
+    },
+    /// An argument of `--set` is not `key=value`.
+    NoPair,
+    /// There is no such key or section.
+    Unknown {
+        /// The key that may be meant.
+        suggestion: Option<Box<str>>,
+        /// The keys that stand in its section.
+        allowed: Box<str>,
+    },
+    /// The value is of another type.
+    Type {
+        /// Its type.
+        found: &'static str,
+        /// What is allowed.
+        allowed: Box<str>,
+    },
+    /// The value is of the right type, but not allowed.
+    Value {
+        /// The value that may be meant.
+        suggestion: Option<Box<str>>,
+        /// What is allowed.
+        allowed: Box<str>,
+    },
+    /// The value is no player specification.
+    Player(SpecError),
+    /// The value does not go together with another key's.
+    Contradiction {
+        /// The other key.
+        other: &'static str,
+        /// Its value.
+        other_value: Box<str>,
+        /// Why they do not go together, and what does.
+        why: &'static str,
+    },
+}
+
+/// One thing that is wrong with a configuration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Problem {
+    /// Where it stands.
+    pub place: Place,
+    /// The key with its section, such as `search.simulations`; empty for a syntax error.
+    pub key: Box<str>,
+    /// The value as given; empty where the key is what is wrong.
+    pub value: Box<str>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Problem { place, key, value, fault } = self;
+        match fault {
+            Fault::Syntax { message } => write!(f, "{place}: not TOML: {message}"),
+            Fault::NoPair => write!(f, "{place}: not of the form key=value"),
+            Fault::Unknown { suggestion, allowed } => {
+                write!(f, "{place}: unknown key `{key}`")?;
+                suggest(f, suggestion)?;
+                write!(f, "; allowed: {allowed}")
+            }
+            Fault::Type { found, allowed } => {
+                write!(f, "{place}: {key} = {value} is {found}; allowed: {allowed}")
+            }
+            Fault::Value { suggestion, allowed } => {
+                write!(f, "{place}: {key} = {value} is not allowed")?;
+                suggest(f, suggestion)?;
+                write!(f, "; allowed: {allowed}")
+            }
+            Fault::Player(error) => write!(f, "{place}: {key} = {value}: {error}"),
+            Fault::Contradiction { other, other_value, why } => {
+                write!(f, "{place}: {key} = {value} contradicts {other} = {other_value}: {why}")
+            }
+        }
+    }
+}
+
+fn suggest(f: &mut fmt::Formatter<'_>, suggestion: &Option<Box<str>>) -> fmt::Result {
+    match suggestion {
+        Some(name) => write!(f, "; did you mean `{name}`?"),
+        None => Ok(()),
+    }
+}
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The file is not text.
+    #[error("{name} is not a text file: byte {offset} is not UTF-8")]
+    NotText {
+        /// The file.
+        name: Box<str>,
+        /// Where the first bad byte is.
+        offset: usize,
+    },
+    /// All that is wrong, in the order of the text.
+    #[error("the configuration has {}:{}", count(problems), lines(problems))]
+    Problems {
+        /// At least one.
+        problems: Vec<Problem>,
+    },
+}
+
+fn count(problems: &[Problem]) -> String {
+    match problems.len() {
+        1 => "a problem".into(),
+        count => format!("{count} problems"),
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("\n  {problem}")).collect()
+}
+
+/// The candidate that `name` is most likely a misspelling of, if one is near enough: at most a
+/// third of its letters, and always one or two, are wrong.
+pub(super) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let allowed = (name.chars().count() / 3).clamp(1, 4);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be changed, added, removed or swapped with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspellings_are_recognised() {
+        let keys = ["simulations", "c_puct", "temperature", "temperature_plies", "solve_empties"];
+        for (name, wanted) in [
+            ("simulation", Some("simulations")),
+            ("simulatoins", Some("simulations")),
+            ("cpuct", Some("c_puct")),
+            ("temprature_plys", Some("temperature_plies")),
+            ("ünïts", None),
+            ("batch", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, keys), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn distances_count_letters() {
+        for (a, b, wanted) in
+            [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!((distance(a, b), distance(b, a)), (wanted, wanted), "{a} {b}");
+        }
+    }
+}

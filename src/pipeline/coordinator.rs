@@ -1,0 +1,379 @@
+//! The coordinator: owner of the replay window, the learner, the game files and the counters.
+//!
+//! It works in generations. For each it takes games until enough positions are made, trains,
+//! and publishes a net; checkpoints and reports fall between generations. A game counts once
+//! it is in the game file, and only then.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+use serde::{Deserialize, Serialize};
+
+use super::messages::{Activity, NewNet};
+use super::statistics::Statistics;
+use super::sync::{Schedule, Shared};
+use crate::config::Config;
+use crate::game::Geometry;
+use crate::game::record::GameRecord;
+use crate::net::Description;
+use crate::net::weights::Metadata;
+use crate::store::checkpoint::{self, Checkpoint};
+use crate::store::games::GameWriter;
+use crate::store::net_file::NetFile;
+use crate::store::run_dir::{self, RunDir, State};
+use crate::store::stream::{Closed, GameSource, InProcessSource};
+use crate::telemetry::{Event, Progress};
+use crate::train::learner::{Learner, Losses};
+use crate::train::replay::{self, Batch, Replay};
+use crate::train::seeds::{Purpose, stream};
+use crate::train::selfplay::GameNumbers;
+
+/// One game in this many is never learnt from, but shows what the net says of new games.
+const HELD_OUT_EVERY: u64 = 50;
+/// Positions of held-out games that are kept, and how many a report looks at.
+const HELD_OUT_POSITIONS: u64 = 20_000;
+const HELD_OUT_BATCH: usize = 512;
+/// Time between two reports to the curves.
+const REPORT_EVERY: Duration = Duration::from_secs(5);
+
+/// The counters of a run, saved with each checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// Nets published; 0 is the random one.
+    pub version: u32,
+    /// Learning steps done.
+    pub steps: u64,
+    /// Games recorded.
+    pub games: u64,
+    /// Positions made by self-play.
+    pub positions: u64,
+    /// The number of the next game.
+    pub next_game: u64,
+    /// Seconds of training over all starts of the run.
+    pub seconds: f64,
+    /// The best rating an evaluation has found.
+    pub best_rating: Option<f64>,
+}
+
+impl RunState {
+    /// The counters as `run.json` holds them.
+    pub fn summary(&self) -> run_dir::Summary {
+        run_dir::Summary {
+            games: self.games,
+            positions: self.positions,
+            steps: self.steps,
+            minutes: self.seconds / 60.0,
+            best_rating: self.best_rating,
+        }
+    }
+}
+
+/// Why a run has ended, and where it stood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The counters at the end.
+    pub state: RunState,
+    /// Whether a limit of the configuration was reached, rather than an interrupt.
+    pub finished: bool,
+}
+
+/// The window of held-out games.
+pub(super) fn held_out_options() -> replay::Options {
+    replay::Options {
+        min_positions: HELD_OUT_POSITIONS,
+        max_positions: HELD_OUT_POSITIONS,
+        ..Default::default()
+    }
+}
+
+/// The window that a game belongs into.
+pub(super) fn window_of<'a, G: Geometry>(
+    game: &GameRecord,
+    replay: &'a mut Replay<G>,
+    held_out: &'a mut Replay<G>,
+) -> &'a mut Replay<G> {
+    if game.id % HELD_OUT_EVERY == HELD_OUT_EVERY - 1 { held_out } else { replay }
+}
+
+pub(super) struct Coordinator<'a, G: Geometry> {
+    pub config: &'a Config,
+    pub shared: &'a Shared<'a>,
+    pub numbers: &'a GameNumbers,
+    pub schedule: Schedule,
+    pub state: RunState,
+    pub learner: Learner,
+    pub replay: Replay<G>,
+    pub held_out: Replay<G>,
+    pub games: GameWriter,
+    pub run: &'a mut RunDir,
+    pub stream: InProcessSource,
+    pub activity: Receiver<Activity>,
+    pub to_actors: Vec<Sender<NewNet>>,
+    pub to_evaluator: Option<Sender<NewNet>>,
+    pub telemetry: Sender<Event>,
+    pub ratings: Receiver<f64>,
+}
+
+impl<G: Geometry> Coordinator<'_, G> {
+    /// Trains until a limit is reached or the run is stopped, and leaves a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// The learner diverges, or a file cannot be written. The last checkpoint then stands.
+    pub fn run(mut self) -> anyhow::Result<Summary> {
+        let clock = Clock { started: Instant::now(), before: self.state.seconds };
+        let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
+        let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
+        let mut statistics = Statistics::default();
+        let mut batch = Batch::default();
+        self.publish();
+        while !self.shared.stopping() && !self.limit_reached(&clock) {
+            let start = Instant::now();
+            if !self.receive_generation(&mut statistics, &clock)? {
+                break;
+            }
+            let waited = start.elapsed();
+            let start = Instant::now();
+            let losses = self.train_generation(&mut batch)?;
+            self.state.version += 1;
+            self.publish();
+            statistics.learner(start.elapsed(), waited);
+            if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
+                self.report(&mut statistics, losses, &mut batch, &clock);
+            }
+            if checkpoint.is_due() {
+                self.checkpoint(&clock)?;
+            }
+            if evaluation.is_due() {
+                self.evaluate();
+            }
+        }
+        let finished = self.limit_reached(&clock);
+        self.shared.stop();
+        self.to_actors.clear();
+        self.drain(&mut statistics)?;
+        self.checkpoint(&clock)?;
+        Ok(Summary { state: self.state, finished })
+    }
+
+    /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
+    /// limits.
+    fn done(&self, clock: &Clock) -> Option<f64> {
+        let limits = &self.config.limits;
+        let shares = [
+            (limits.games as f64, self.state.games as f64),
+            (limits.positions as f64, self.state.positions as f64),
+            (limits.steps as f64, self.state.steps as f64),
+            (limits.minutes * 60.0, clock.seconds()),
+        ];
+        let shares = shares.into_iter().filter(|&(limit, _)| limit > 0.0);
+        shares.map(|(limit, count)| (count / limit).min(1.0)).reduce(f64::max)
+    }
+
+    fn limit_reached(&self, clock: &Clock) -> bool {
+        self.done(clock) == Some(1.0)
+    }
+
+    /// Takes games until the next net may be trained; false if the run ends before that.
+    fn receive_generation(
+        &mut self,
+        statistics: &mut Statistics,
+        clock: &Clock,
+    ) -> anyhow::Result<bool> {
+        let needed = self.schedule.needed(self.state.version + 1);
+        while self.state.positions < needed {
+            if self.shared.stopping() || self.limit_reached(clock) {
+                return Ok(false);
+            }
+            match self.stream.receive(Duration::from_millis(200)) {
+                Ok(game) => {
+                    game.map_or(Ok(()), |game| self.take_game(&game, statistics))?;
+                }
+                Err(Closed) => return Ok(false),
+            }
+            self.activity.try_iter().for_each(|activity| statistics.activity(activity));
+            if statistics.seconds() >= REPORT_EVERY.as_secs_f64() && self.state.version == 0 {
+                self.progress(statistics, None, clock);
+                *statistics = Statistics::default();
+            }
+        }
+        Ok(true)
+    }
+
+    fn take_game(&mut self, game: &GameRecord, statistics: &mut Statistics) -> anyhow::Result<()> {
+        self.games.append(game)?;
+        self.state.games += 1;
+        let window = window_of(game, &mut self.replay, &mut self.held_out);
+        let added = window.add(game).context("a game of self-play breaks the rules")?;
+        self.state.positions += added.positions as u64;
+        self.replay.set_made(self.state.positions);
+        statistics.game(game, added);
+        Ok(())
+    }
+
+    fn train_generation(&mut self, batch: &mut Batch) -> anyhow::Result<Losses> {
+        let options = &self.config.learner;
+        for _ in 0..options.steps_per_publish {
+            let mut random = stream(self.config.seed, Purpose::Batch, self.state.steps);
+            self.replay.sample(
+                options.batch as usize,
+                options.augment,
+                options.search_value_share,
+                &mut random,
+                batch,
+            );
+            self.learner.step(batch, self.state.positions);
+            self.state.steps += 1;
+        }
+        Ok(self.learner.take_losses()?)
+    }
+
+    fn net(&self) -> NewNet {
+        NewNet {
+            weights: Arc::new(self.learner.play_weights()),
+            version: self.state.version,
+            positions: self.state.positions,
+        }
+    }
+
+    fn publish(&mut self) {
+        let net = self.net();
+        // An actor that is gone has said why, or the run is stopping; one that lags by more
+        // nets than fit takes the newest that do.
+        for actor in &self.to_actors {
+            let _ = actor.try_send(net.clone());
+        }
+    }
+
+    fn evaluate(&self) {
+        let Some(evaluator) = &self.to_evaluator else { return };
+        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net()) {
+            tracing::info!("an evaluation is skipped: the one before it is not done yet");
+        }
+    }
+
+    fn report(
+        &mut self,
+        statistics: &mut Statistics,
+        losses: Losses,
+        batch: &mut Batch,
+        clock: &Clock,
+    ) {
+        let mut values = statistics.scalars();
+        let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
+        put("loss/total", losses.total);
+        put("loss/policy", losses.policy);
+        put("loss/value", losses.value);
+        put("loss/score", losses.score);
+        put("loss/owner", losses.owner);
+        put("learner/rate", self.learner.learning_rate(self.state.positions));
+        put("learner/steps", self.state.steps as f64);
+        put("replay/positions", self.replay.len() as f64);
+        put("replay/bytes", self.replay.bytes() as f64);
+        put("replay/mean_age", batch.mean_age);
+        let samples = self.state.steps as f64 * self.config.learner.batch as f64;
+        put("replay/ratio", samples / self.state.positions.max(1) as f64);
+        if !self.held_out.is_empty() {
+            let mut random = stream(self.config.seed, Purpose::HeldOut, self.state.steps);
+            self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, batch);
+            let held_out = self.learner.evaluate(batch);
+            put("held_out/policy_loss", held_out.losses.policy);
+            put("held_out/value_loss", held_out.losses.value);
+            put("held_out/value_error", held_out.value_error);
+            put("policy/entropy", held_out.policy_entropy);
+            put("policy/target_entropy", held_out.target_entropy);
+            put("policy/agreement", held_out.agreement);
+        }
+        let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
+        self.progress(statistics, Some(losses.total), clock);
+        *statistics = Statistics::default();
+    }
+
+    fn progress(&mut self, statistics: &Statistics, loss: Option<f64>, clock: &Clock) {
+        for rating in self.ratings.try_iter() {
+            let best = self.state.best_rating.map_or(rating, |best| best.max(rating));
+            self.state.best_rating = Some(best);
+        }
+        let _ = self.telemetry.send(Event::Progress(Progress {
+            games: self.state.games,
+            positions: self.state.positions,
+            steps: self.state.steps,
+            games_per_second: statistics.games_per_second(),
+            evaluations_per_second: statistics.evaluations_per_second(),
+            loss,
+            rating: self.state.best_rating,
+            seconds: clock.seconds(),
+            done: self.done(clock),
+        }));
+    }
+
+    fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<()> {
+        self.games.flush_sync()?;
+        self.state.seconds = clock.seconds();
+        self.state.next_game = self.numbers.next();
+        let description = serde_json::to_value(Description {
+            spec: super::spec(self.config),
+            goal: self.config.goal,
+            positions: self.state.positions,
+            steps: self.state.steps,
+        })?;
+        let none = Metadata::new();
+        let checkpoint = Checkpoint {
+            step: self.state.steps,
+            minutes: self.state.seconds / 60.0,
+            net: NetFile::seal(&description, &self.learner.play_weights().to_bytes(&none))?,
+            learner: Some(self.learner.state().to_bytes(&none)),
+            state: serde_json::to_value(&self.state)?,
+        };
+        checkpoint.save(&self.run.checkpoints())?;
+        checkpoint::prune(&self.run.checkpoints(), &self.config.checkpoint)?;
+        self.run.record(State::Running, self.state.summary())?;
+        Ok(())
+    }
+
+    /// Takes what the actors still send until the last of them is gone.
+    fn drain(&mut self, statistics: &mut Statistics) -> anyhow::Result<()> {
+        loop {
+            match self.stream.receive(Duration::from_secs(1)) {
+                Ok(game) => game.map_or(Ok(()), |game| self.take_game(&game, statistics))?,
+                Err(Closed) => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Training time over all starts of a run.
+struct Clock {
+    started: Instant,
+    before: f64,
+}
+
+impl Clock {
+    fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
+    }
+}
+
+/// Comes due again and again.
+struct Timer {
+    every: Option<Duration>,
+    last: Instant,
+}
+
+impl Timer {
+    /// A timer of so many minutes; one of 0 never comes due.
+    fn every(minutes: f64) -> Timer {
+        let every = (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0));
+        Timer { every, last: Instant::now() }
+    }
+
+    fn is_due(&mut self) -> bool {
+        let due = self.every.is_some_and(|every| self.last.elapsed() >= every);
+        if due {
+            self.last = Instant::now();
+        }
+        due
+    }
+}

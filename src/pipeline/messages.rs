@@ -1,0 +1,29 @@
+//! What the threads of a run say to each other besides games.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::net::weights::Weights;
+use crate::train::game::Work;
+
+/// From an actor to the coordinator: what it did since it last said so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Activity {
+    /// Simulations, evaluations, searches.
+    pub work: Work,
+    /// Time spent playing.
+    pub busy: Duration,
+    /// Time spent waiting for the learner.
+    pub waiting: Duration,
+}
+
+/// From the coordinator to the actors and the evaluator: a new net.
+#[derive(Clone, Debug)]
+pub(super) struct NewNet {
+    /// The weights to play with.
+    pub weights: Arc<Weights>,
+    /// Counts published nets; the random one is 0.
+    pub version: u32,
+    /// Positions of self-play made when it was published.
+    pub positions: u64,
+}

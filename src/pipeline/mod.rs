@@ -1,0 +1,232 @@
+//! One training run: the only place where training threads are spawned, joined and stopped.
+//!
+//! ```text
+//! actor threads ──games──> coordinator (replay window, net, optimiser) ──nets──> actor threads
+//!                               │ └──nets──> evaluator thread ──ratings──┐
+//!                               └──curves──> telemetry thread <──────────┘
+//! ```
+//!
+//! The coordinator runs on the thread that calls [`train`] and owns everything that changes.
+
+mod actor_thread;
+mod coordinator;
+mod evaluator;
+mod messages;
+mod statistics;
+mod sync;
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread;
+
+use anyhow::{Context as _, anyhow};
+use crossbeam_channel::bounded;
+
+use crate::config::Config;
+use crate::game::Geometry;
+use crate::net::weights::Weights;
+use crate::net::{NetSpec, inference};
+use crate::store::checkpoint::{self, Checkpoint};
+use crate::store::games::{self, GameWriter};
+use crate::store::run_dir::RunDir;
+use crate::store::stream::{GameStream, in_process};
+use crate::telemetry::Telemetry;
+use crate::train::game::Rules;
+use crate::train::learner::Learner;
+use crate::train::replay::Replay;
+use crate::train::selfplay::{Actor, GameNumbers};
+use actor_thread::ActorThread;
+use coordinator::Coordinator;
+pub use coordinator::{RunState, Summary};
+use evaluator::Evaluator;
+use sync::{Schedule, Shared};
+
+/// Nets that may wait for an actor. An actor takes each before it may go on, so only a resumed
+/// run whose learner has to catch up ever has more than two under way.
+const NETS_IN_FLIGHT: usize = 64;
+/// Activity reports that may wait; one that finds no room is left out.
+const REPORTS_IN_FLIGHT: usize = 256;
+/// Games that may wait for the coordinator, besides those of two quotas of positions.
+const GAMES_IN_FLIGHT: usize = 256;
+
+/// How all games of a run are played.
+pub fn rules(config: &Config) -> Rules {
+    Rules {
+        seed: config.seed,
+        goal: config.goal,
+        search: config.search.clone(),
+        selfplay: config.selfplay.clone(),
+    }
+}
+
+/// What the net of a run is.
+pub fn spec(config: &Config) -> NetSpec {
+    NetSpec { shape: config.board, options: config.net.clone() }
+}
+
+/// Trains as `config` says in the run directory `run`, from scratch or from what it holds,
+/// until a limit is reached or `stop` is set; then leaves a last checkpoint.
+///
+/// # Errors
+///
+/// Anything that keeps the run from going on: the learner diverges, a file cannot be written,
+/// the device fails. What was reported as stored is stored.
+pub fn train(
+    config: &Config,
+    run: &mut RunDir,
+    telemetry: &Telemetry,
+    stop: &AtomicBool,
+) -> anyhow::Result<Summary> {
+    dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop))
+}
+
+fn train_on<G: Geometry>(
+    config: &Config,
+    run: &mut RunDir,
+    telemetry: &Telemetry,
+    stop: &AtomicBool,
+) -> anyhow::Result<Summary> {
+    let spec = spec(config);
+    let device = inference::device(&config.device)?;
+    if device == tch::Device::Cpu {
+        tch::set_num_threads(1);
+    }
+    let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
+    let mut replay = Replay::<G>::new(&config.replay);
+    let mut held_out = Replay::<G>::new(&coordinator::held_out_options());
+    // Opened first: this cuts a torn record off before the games are read.
+    let games = GameWriter::open(&run.games())?;
+    let state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
+
+    let batch = config.learner.batch as f64 * config.learner.steps_per_publish as f64;
+    let schedule =
+        Schedule { warmup: config.replay.min_positions, quota: batch / config.replay.ratio };
+    let shared = Shared { made: AtomicU64::new(state.positions), stop };
+    let numbers = GameNumbers::from(state.next_game);
+    let shortest_game = G::SQUARES / 2;
+    let (game_stream, games_source) =
+        in_process(GAMES_IN_FLIGHT + 2 * schedule.quota as usize / shortest_game);
+    let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
+    let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
+    let weights = learner.play_weights();
+    let run_dir = run.path().to_path_buf();
+
+    thread::scope(|scope| {
+        let mut actors = Vec::new();
+        let mut to_actors = Vec::new();
+        for _ in 0..config.selfplay.actors {
+            let (sender, nets) = bounded(NETS_IN_FLIGHT);
+            to_actors.push(sender);
+            let thread = ActorThread::<G> {
+                actor: actor(config, &spec, &weights, &numbers)?,
+                numbers: &numbers,
+                shared: &shared,
+                schedule,
+                version: state.version,
+                nets,
+                games: game_stream.another(),
+                activity: activity_sender.clone(),
+            };
+            actors.push(scope.spawn(|| {
+                let result = thread.run();
+                if result.is_err() {
+                    shared.stop();
+                }
+                result
+            }));
+        }
+        drop((game_stream, activity_sender));
+        let to_evaluator = (config.evaluation.every_minutes > 0.0).then(|| {
+            let evaluator = Evaluator {
+                config,
+                spec: &spec,
+                run_dir,
+                shared: &shared,
+                telemetry: telemetry.sender(),
+                ratings: rating_sender,
+            };
+            let (sender, nets) = bounded(1);
+            scope.spawn(move || evaluator.run::<G>(nets));
+            sender
+        });
+        let coordinator = Coordinator {
+            config,
+            shared: &shared,
+            numbers: &numbers,
+            schedule,
+            state,
+            learner,
+            replay,
+            held_out,
+            games,
+            run,
+            stream: games_source,
+            activity,
+            to_actors,
+            to_evaluator,
+            telemetry: telemetry.sender(),
+            ratings,
+        };
+        let summary = coordinator.run();
+        // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
+        shared.stop();
+        for actor in actors {
+            actor.join().map_err(|_| anyhow!("an actor thread panicked"))??;
+        }
+        summary
+    })
+}
+
+fn actor<G: Geometry>(
+    config: &Config,
+    spec: &NetSpec,
+    weights: &Weights,
+    numbers: &GameNumbers,
+) -> anyhow::Result<Actor<G>> {
+    let backend = inference::open(spec, weights, &config.inference, &config.device)?;
+    Ok(Actor::new(rules(config), backend, numbers))
+}
+
+/// Brings learner, window and counters to where the run directory's files say that it was.
+///
+/// The games are the truth about what was played; the checkpoint is the truth about what was
+/// learnt. After a kill there may be more games than the checkpoint knows of: they count, and
+/// the learner catches up.
+fn restore<G: Geometry>(
+    config: &Config,
+    run: &RunDir,
+    learner: &mut Learner,
+    replay: &mut Replay<G>,
+    held_out: &mut Replay<G>,
+) -> anyhow::Result<RunState> {
+    let mut state = RunState::default();
+    let checkpoints = run.checkpoints();
+    if !checkpoint::list(&checkpoints)?.is_empty() {
+        let path = checkpoint::newest(&checkpoints)?;
+        let saved = Checkpoint::load(&path)?;
+        state = serde_json::from_value(saved.state)
+            .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
+        let fits = || format!("checkpoint {} does not fit this configuration", path.display());
+        let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(fits)?;
+        let bytes = saved.learner.with_context(|| {
+            format!("checkpoint {} holds a net but no learner to go on with", path.display())
+        })?;
+        let (learnt, _) = Weights::from_bytes(&bytes).with_context(fits)?;
+        learner.load(&play, &learnt, state.steps).with_context(fits)?;
+    }
+    let totals = games::totals(&run.games())?;
+    state.games = totals.games;
+    state.positions = totals.positions;
+    state.next_game = state.next_game.max(totals.highest_id.map_or(0, |id| id + 1));
+    let mut skipped = totals.skipped;
+    for record in games::read_tail(&run.games(), config.replay.max_positions)? {
+        let fits = record.is_ok_and(|record| {
+            coordinator::window_of(&record, replay, held_out).add(&record).is_ok()
+        });
+        skipped += !fits as u64;
+    }
+    replay.set_made(state.positions);
+    if skipped > 0 {
+        tracing::warn!("{skipped} damaged game records were skipped");
+    }
+    Ok(state)
+}

@@ -1,0 +1,172 @@
+//! A run that is killed again and again loses no game that it had stored, counts none twice,
+//! and learns on.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use outflank::net::weights::Weights;
+use outflank::store::checkpoint;
+use outflank::store::games;
+use outflank::train::seeds::{Purpose, stream};
+use rand::RngExt;
+
+const CONFIG: &str = r#"
+board = "6x6"
+seed = 5
+[limits]
+minutes = 0
+[net]
+blocks = 1
+channels = 8
+[search]
+simulations = 8
+solve_empties = 8
+[selfplay]
+games_per_actor = 16
+[replay]
+min_positions = 300
+[learner]
+batch = 64
+steps_per_publish = 4
+[checkpoint]
+every_minutes = 0.005
+[evaluation]
+every_minutes = 0
+"#;
+
+/// Instants at which the run is killed, counted from its first sign of life.
+const KILLS: usize = 20;
+
+fn outflank(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.arg("train").args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Waits until the game files grow, so that the kill falls into work and not into start-up.
+fn wait_for_games(dir: &Path, child: &mut Child) {
+    let bytes = || -> u64 {
+        let entries = fs::read_dir(dir.join("games")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+    };
+    let (before, start) = (bytes(), Instant::now());
+    while bytes() == before {
+        assert!(start.elapsed() < Duration::from_secs(120), "no game in two minutes");
+        assert!(child.try_wait().expect("a child").is_none(), "the run ended by itself");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+struct Stored {
+    ids: HashSet<u64>,
+    steps: u64,
+}
+
+fn stored(dir: &Path) -> Stored {
+    let mut ids = HashSet::new();
+    let mut damaged = 0;
+    for record in games::read_all(&dir.join("games")).expect("a folder of games") {
+        match record {
+            Ok(record) => assert!(ids.insert(record.id), "game {} is stored twice", record.id),
+            // The record that the kill tore.
+            Err(_) => damaged += 1,
+        }
+    }
+    assert!(damaged <= 1, "{damaged} damaged records");
+    let newest = checkpoint::list(&dir.join("checkpoints")).expect("a folder").pop();
+    Stored { ids, steps: newest.map_or(0, |(step, _)| step) }
+}
+
+#[test]
+fn a_run_survives_being_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("kill.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    let dir = folder.path().join("run");
+    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
+    let mut random = stream(1, Purpose::Game, 0);
+
+    let mut before = Stored { ids: HashSet::new(), steps: 0 };
+    for kill in 0..KILLS {
+        let mut arguments = vec![config, "--run-dir", run];
+        if kill > 0 {
+            arguments.push("--resume");
+        }
+        let mut child = outflank(&arguments).spawn().expect("the program");
+        wait_for_games(&dir, &mut child);
+        std::thread::sleep(Duration::from_millis(random.random_range(0..400)));
+        child.kill().expect("a child");
+        child.wait().expect("a child");
+        let after = stored(&dir);
+        assert!(after.ids.is_superset(&before.ids), "kill {kill} lost games");
+        assert!(after.steps >= before.steps, "kill {kill} lost learning");
+        before = after;
+    }
+    assert!(before.steps > 0, "no checkpoint in {KILLS} starts");
+
+    // Left alone, the run reaches a limit that lies beyond what it has.
+    let more = format!("limits.games={}", before.ids.len() + 200);
+    let arguments = [config, "--run-dir", run, "--resume", "--set", &more];
+    assert!(outflank(&arguments).status().expect("the program").success());
+    let after = stored(&dir);
+    assert!(after.ids.is_superset(&before.ids));
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    assert_eq!(manifest["state"], "finished");
+    assert_eq!(manifest["summary"]["games"], after.ids.len(), "each game counts once");
+    assert!(manifest["summary"]["steps"].as_u64() > Some(before.steps));
+}
+
+#[test]
+fn the_first_interrupt_saves_and_ends_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("stop.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    let dir = folder.path().join("run");
+    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
+    let mut child = outflank(&[config, "--run-dir", run]).spawn().expect("the program");
+    wait_for_games(&dir, &mut child);
+    std::thread::sleep(Duration::from_millis(300));
+
+    let second = outflank(&[config, "--run-dir", run, "--resume"]).status().expect("the program");
+    assert_eq!(second.code(), Some(2), "two runs on one directory");
+
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("kill").success());
+    assert_eq!(child.wait().expect("a child").code(), Some(0));
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    assert_eq!(manifest["state"], "stopped");
+    assert_eq!(manifest["summary"]["games"], stored(&dir).ids.len());
+}
+
+/// The games and the net of a run of one actor that ends after so many positions.
+fn deterministic(folder: &Path, name: &str) -> (Vec<u8>, Weights) {
+    let config = folder.join("same.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    let dir = folder.join(name);
+    let arguments =
+        [config.to_str(), Some("--run-dir"), dir.to_str(), Some("--set"), Some("limits.steps=24")];
+    let arguments: Vec<&str> = arguments.into_iter().flatten().collect();
+    assert!(outflank(&arguments).status().expect("the program").success());
+    let games = fs::read(dir.join("games/games-000001.ofg")).expect("a file");
+    let (_, newest) =
+        checkpoint::list(&dir.join("checkpoints")).expect("a list").pop().expect("one");
+    let net = fs::read(newest.join("net.safetensors")).expect("a file");
+    (games, Weights::from_bytes(&net).expect("a net").0)
+}
+
+#[test]
+fn one_seed_and_one_actor_give_one_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (first_games, first_net) = deterministic(folder.path(), "first");
+    let (second_games, second_net) = deterministic(folder.path(), "second");
+    assert!(first_net == second_net, "the nets differ");
+    // The actor may be stopped a few games later in one run than in the other.
+    let common = first_games.len().min(second_games.len());
+    assert!(common > 10_000);
+    assert!(first_games[..common] == second_games[..common], "the games differ");
+}
