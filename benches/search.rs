@@ -1,7 +1,8 @@
 //! Tree work in self-play, with a net that costs nothing.
 //!
-//! `cargo bench --bench search -- [shape] [simulations] [seconds]` plays games of self-play whose
-//! net is a table, and prints what one simulation costs with the exact solver off and on. The
+//! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS]` plays games of self-play whose
+//! net is a table, and prints what one simulation costs with the exact solver off and on:
+//! processor time, encoding of the leaves included, the least and the median of ten slices. The
 //! solver's share is what `solve_empties` adds; `perf record` on this program tells the rest.
 
 use std::hint::black_box;
@@ -14,7 +15,8 @@ use outflank::search::mcts::{self, Answer};
 use outflank::train::game::{Game, Rules, Wanted, Work};
 use outflank::train::selfplay;
 
-const ROWS: usize = 1024;
+const ROWS: usize = 256;
+const SLICES: usize = 10;
 
 /// Answers by chance: as spread as those of a net that has learnt a little.
 struct Table {
@@ -30,8 +32,7 @@ impl Table {
             (state >> 40) as f32 / (1u64 << 24) as f32
         };
         // Sums of uniform numbers: a bell of standard deviation 1.4.
-        let mut logit =
-            || 2.0 * (uniform() + uniform() + uniform() + uniform() + uniform() + uniform() - 3.0);
+        let mut logit = || 2.0 * ((0..6).map(|_| uniform()).sum::<f32>() - 3.0);
         Table { rows: (0..ROWS * squares).map(|_| logit()).collect(), squares }
     }
 
@@ -43,65 +44,111 @@ impl Table {
             .wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let row = (mixed >> 32) as usize % ROWS;
         let value = (mixed as u32 as f32 / u32::MAX as f32 - 0.5) * 0.6;
-        Answer {
-            policy: &self.rows[row * self.squares..][..self.squares],
-            value,
-            score: 8.0 * value,
+        let policy = &self.rows[row * self.squares..][..self.squares];
+        Answer { policy, value, score: 8.0 * value }
+    }
+}
+
+/// Processor time of this thread in nanoseconds where Linux tells it, else time on the wall: the
+/// other programs of a shared machine then count as little as possible.
+fn nanoseconds(since: Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = told.and_then(|line| line.split(' ').next()?.parse().ok());
+    told.unwrap_or_else(|| since.elapsed().as_nanos() as f64)
+}
+
+/// Games in flight and the net that answers them.
+struct Bench<'a, G: Geometry> {
+    rules: &'a Rules,
+    table: Table,
+    solver: Solver<G>,
+    games: Vec<Game<G>>,
+    inputs: Vec<[u128; 3]>,
+    next: u64,
+    finished: u64,
+    work: Work,
+}
+
+impl<'a, G: Geometry> Bench<'a, G> {
+    fn new(rules: &'a Rules) -> Bench<'a, G> {
+        let count = rules.selfplay.games_per_actor as u64;
+        let game = |id| Game::new(rules, id, 0, rules.search.simulations);
+        Bench {
+            rules,
+            table: Table::new(G::SQUARES),
+            solver: Solver::new(rules.goal, 1 << 20),
+            games: (0..count).map(game).collect(),
+            inputs: Vec::new(),
+            next: count,
+            finished: 0,
+            work: Work::default(),
         }
+    }
+
+    fn step(&mut self) {
+        self.inputs.clear();
+        for game in &mut self.games {
+            let (board, legal) = loop {
+                match game.advance(self.rules, &mut self.solver) {
+                    Wanted::Answer { board, legal } => break (board, legal),
+                    Wanted::Finished => {
+                        self.work += std::mem::take(&mut game.work);
+                        let simulations = self.rules.search.simulations;
+                        black_box(game.restart(self.rules, self.next, 0, simulations));
+                        self.next += 1;
+                        self.finished += 1;
+                    }
+                }
+            };
+            self.inputs.push([board.mine.widen(), board.theirs.widen(), legal.0.widen()]);
+        }
+        for (game, &input) in self.games.iter_mut().zip(black_box(&self.inputs)) {
+            game.apply(self.rules, self.table.answer(input));
+        }
+    }
+
+    fn take_work(&mut self) -> Work {
+        for game in &mut self.games {
+            self.work += std::mem::take(&mut game.work);
+        }
+        std::mem::take(&mut self.work)
     }
 }
 
 fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
-    let table = Table::new(G::SQUARES);
-    let mut solver = Solver::<G>::new(rules.goal, 1 << 20);
-    let count = rules.selfplay.games_per_actor as u64;
-    let simulations = rules.search.simulations;
-    let mut games: Vec<_> =
-        (0..count).map(|id| Game::<G>::new(rules, id, 0, simulations)).collect();
-    let mut inputs: Vec<[u128; 3]> = Vec::new();
-    let (mut next, mut finished, mut work) = (count, 0u64, Work::default());
-    let mut started = Instant::now();
-    let mut warm = false;
-    loop {
-        inputs.clear();
-        for game in &mut games {
-            let (board, legal) = loop {
-                match game.advance(rules, &mut solver) {
-                    Wanted::Answer { board, legal } => break (board, legal),
-                    Wanted::Finished => {
-                        work += std::mem::take(&mut game.work);
-                        black_box(game.restart(rules, next, 0, simulations));
-                        next += 1;
-                        finished += 1;
-                    }
-                }
-            };
-            inputs.push([board.mine.widen(), board.theirs.widen(), legal.0.widen()]);
-        }
-        for (game, &input) in games.iter_mut().zip(&inputs) {
-            game.apply(rules, table.answer(input));
-        }
-        // The first games all start together; measure once they are spread over all plies.
-        if !warm && finished >= 2 * count {
-            (warm, finished, work) = (true, 0, Work::default());
-            games.iter_mut().for_each(|game| game.work = Work::default());
-            started = Instant::now();
-        }
-        if warm && started.elapsed().as_secs_f64() >= seconds {
-            break;
-        }
+    let mut bench = Bench::<G>::new(rules);
+    let start = Instant::now();
+    // The first games all start together; measure once they are spread over all plies.
+    while bench.finished < bench.games.len() as u64 {
+        bench.step();
     }
-    let elapsed = started.elapsed().as_secs_f64();
-    games.iter_mut().for_each(|game| work += std::mem::take(&mut game.work));
+    bench.take_work();
+    bench.finished = 0;
+    let (mut total, mut time, mut slices) = (Work::default(), 0.0, Vec::new());
+    for _ in 0..SLICES {
+        let before = nanoseconds(start);
+        while nanoseconds(start) - before < seconds * 1e9 / SLICES as f64 {
+            for _ in 0..32 {
+                bench.step();
+            }
+        }
+        let (spent, work) = (nanoseconds(start) - before, bench.take_work());
+        slices.push(spent / work.simulations as f64);
+        time += spent;
+        total += work;
+    }
+    slices.sort_by(f64::total_cmp);
     println!(
-        "{:<10} {:?} {simulations:>4} simulations {count:>4} games, solve {:>2}: {:>7.0} ns/simulation, {:>7.0} ns/evaluation, {:>8.1} games/s, {:.3} evaluations/simulation",
+        "{:<9} {:<6} {:>3} games, solve {:>2}: {:>6.0} ns/simulation (median {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
         G::SHAPE.name(),
-        rules.search.root,
+        rules.search.root.name(),
+        rules.selfplay.games_per_actor,
         rules.search.solve_empties,
-        elapsed * 1e9 / work.simulations as f64,
-        elapsed * 1e9 / work.evaluations as f64,
-        finished as f64 / elapsed,
-        work.evaluations as f64 / work.simulations as f64,
+        slices[0],
+        slices[SLICES / 2],
+        bench.finished as f64 / time * 1e9,
+        total.simulations as f64 / total.searches as f64,
+        total.evaluations as f64 / total.simulations as f64,
     );
 }
 
@@ -113,9 +160,15 @@ fn main() {
     };
     let shape: Shape = argument(0, "8x8").parse().expect("a board shape");
     let simulations = argument(1, "32").parse().expect("a number of simulations");
-    let seconds = argument(2, "2").parse().expect("seconds");
+    let seconds = argument(2, "2").parse().expect("a number of seconds");
     for &root in mcts::Root::ALL {
         for (games, solve_empties) in [(64, 0), (256, 0), (64, 10), (256, 10)] {
+            let wanted = |place, value: u32| {
+                arguments.get(place).is_none_or(|wanted| *wanted == value.to_string())
+            };
+            if !wanted(3, games) || !wanted(4, solve_empties) {
+                continue;
+            }
             let search =
                 mcts::Options { root, simulations, solve_empties, ..mcts::Options::default() };
             let selfplay =

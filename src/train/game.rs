@@ -267,7 +267,7 @@ impl<G: Geometry> Game<G> {
         } else {
             rules.search.temperature_late
         };
-        let value = self.search.tree().root_utility();
+        let value = self.search.tree().root_value();
         let exact = self.search.tree().exact();
         let policy = if full { quantised(self.search.policy()) } else { Vec::new() };
         let square = self.search.choose(temperature, &mut self.random);

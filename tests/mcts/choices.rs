@@ -1,1 +1,170 @@
-//! stub
+//! What a finished search says: its policy, its value, and the move it chooses.
+
+use outflank::dispatch;
+use outflank::game::{Geometry, Goal, Shape, Square8};
+use outflank::search::mcts::{Mode, Options, Root, Search};
+
+use crate::common::{Estimate, hashed, random, random_board, run, searched, solver, unsolved};
+
+fn policies_are_sound<G: Geometry>() {
+    let mut random = random(41);
+    for root in [Root::Puct, Root::Gumbel] {
+        for mode in [Mode::Explore, Mode::Play] {
+            for round in 0..24 {
+                let options = Options { root, solve_empties: round % 8, ..unsolved(60) };
+                let board = random_board::<G>(&mut random, 4 + round);
+                let mut search = searched(board, Goal::Most, &options, mode, hashed);
+                let moves: Vec<_> = search.tree().root_moves().collect();
+                let squares = moves.iter().map(|stats| stats.square);
+                assert!(squares.eq(board.legal()), "moves come in the order of the squares");
+                let policy = search.policy().to_vec();
+                assert_eq!(policy.len(), moves.len());
+                assert!(policy.iter().all(|share| *share >= 0.0), "{policy:?}");
+                assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{policy:?}");
+                let floor = moves.iter().map(|stats| stats.lower).max().expect("a move");
+                for (stats, share) in moves.iter().zip(&policy) {
+                    assert!(stats.upper >= floor || *share == 0.0, "{stats:?} {share}");
+                }
+                for temperature in [0.0, 0.3, 1.0, 3.0] {
+                    let square = search.choose(temperature, &mut random).expect("a move");
+                    let chosen = moves.iter().find(|stats| stats.square == square);
+                    assert!(chosen.expect("a root move").upper >= floor, "proven worse");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn policies_sum_to_one_and_leave_out_what_is_proven_worse() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => policies_are_sound::<G>());
+    }
+}
+
+#[test]
+fn moves_are_drawn_in_proportion_to_visits() {
+    let mut random = random(42);
+    let board = random_board::<Square8>(&mut random, 40);
+    let mut search = searched(board, Goal::Most, &unsolved(100), Mode::Play, hashed);
+    let policy = search.policy().to_vec();
+    let moves: Vec<_> = search.tree().root_moves().collect();
+    for (stats, share) in moves.iter().zip(&policy) {
+        assert!((share - stats.visits as f32 / 99.0).abs() < 1e-6);
+    }
+    let draws = 20_000;
+    for temperature in [0.5, 1.0, 2.0] {
+        let mut counts = vec![0; moves.len()];
+        for _ in 0..draws {
+            let square = search.choose(temperature, &mut random).expect("a move");
+            counts[moves.iter().position(|stats| stats.square == square).expect("a move")] += 1;
+        }
+        let power = |share: &f32| share.powf(1.0 / temperature);
+        let total: f32 = policy.iter().map(power).sum();
+        for (count, share) in counts.iter().zip(&policy) {
+            let expected = power(share) / total;
+            let deviation = (expected * (1.0 - expected) / draws as f32).sqrt();
+            let got = *count as f32 / draws as f32;
+            assert!((got - expected).abs() < 5.0 * deviation + 1e-3, "{got} {expected}");
+        }
+    }
+    let most = moves.iter().max_by_key(|stats| stats.visits).expect("a move");
+    assert_eq!(search.choose(0.0, &mut random), Some(most.square));
+}
+
+#[test]
+fn a_search_of_one_simulation_plays_by_the_policy() {
+    let mut random = random(43);
+    for root in [Root::Puct, Root::Gumbel] {
+        let options = Options { root, ..unsolved(1) };
+        let mut search = Search::<Square8>::new(Goal::Most, &options);
+        // The first search leaves a larger root behind for the second.
+        for (empties, simulations) in [(20, 40), (50, 1), (12, 1)] {
+            let board = random_board::<Square8>(&mut random, empties);
+            search.begin(board, simulations, Mode::Explore);
+            run(&mut search, &mut solver(Goal::Most), hashed, &mut random);
+            assert_eq!(search.simulations(), simulations);
+            let policy = search.policy().to_vec();
+            let square = search.choose(0.0, &mut random).expect("a move");
+            if simulations == 1 {
+                let logits = hashed(board).policy;
+                let logit = |place: &usize| logits[board.legal().nth(*place).expect("").index()];
+                let best = (0..policy.len()).max_by(|a, b| logit(a).total_cmp(&logit(b)));
+                assert_eq!(board.legal().nth(best.expect("a move")), Some(square));
+                assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_legal_move_is_chosen() {
+    let mut random = random(44);
+    let board = loop {
+        let board = random_board::<Square8>(&mut random, 20);
+        if board.legal().len() == 1 {
+            break board;
+        }
+    };
+    for root in [Root::Puct, Root::Gumbel] {
+        for simulations in [1, 2, 40] {
+            let options = Options { root, ..unsolved(simulations) };
+            let mut search = searched(board, Goal::Most, &options, Mode::Explore, hashed);
+            assert_eq!(search.policy(), [1.0]);
+            assert_eq!(search.choose(1.0, &mut random), board.legal().next());
+            assert_eq!(search.choose(0.0, &mut random), board.legal().next());
+        }
+    }
+}
+
+#[test]
+fn gumbel_searches_the_considered_moves_equally_at_first() {
+    let mut random = random(45);
+    let board = loop {
+        let board = random_board::<Square8>(&mut random, 44);
+        if board.legal().len() >= 8 {
+            break board;
+        }
+    };
+    // The root's own evaluation is the first simulation.
+    let visits = |simulations: u32| -> Vec<u32> {
+        let options = Options { root: Root::Gumbel, gumbel_considered: 8, ..unsolved(0) };
+        let mut search = Search::new(Goal::Most, &options);
+        search.begin(board, 1 + simulations, Mode::Explore);
+        run(&mut search, &mut solver(Goal::Most), hashed, &mut crate::common::random(5));
+        let mut visits: Vec<u32> = search.tree().root_moves().map(|it| it.visits).collect();
+        visits.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
+        visits
+    };
+    // Rounds of 8, 4 and 2 moves, each with a third of the simulations.
+    assert_eq!(visits(24)[..8], [7, 7, 3, 3, 1, 1, 1, 1]);
+    assert_eq!(visits(48)[..8], [14, 14, 6, 6, 2, 2, 2, 2]);
+    assert_eq!(visits(8)[..8], [1; 8]);
+    assert_eq!(visits(24).iter().sum::<u32>(), 24, "nothing else is searched");
+}
+
+#[test]
+fn values_keep_their_scale_whatever_the_score_weighs() {
+    fn sure(_: outflank::game::Board<Square8>) -> Estimate {
+        Estimate { policy: vec![0.0; 64], value: 0.5, score: 0.0 }
+    }
+    let board = random_board::<Square8>(&mut random(46), 40);
+    for score_weight in [0.0, 0.1, 0.5] {
+        let options = Options { score_weight, ..unsolved(1) };
+        let search = searched(board, Goal::Most, &options, Mode::Play, sure);
+        assert!((search.tree().root_value() - 0.5).abs() < 1e-6);
+        assert!((search.tree().root_utility() - 0.5 * (1.0 - score_weight)).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn answers_that_are_no_numbers_do_not_spread() {
+    fn broken(_: outflank::game::Board<Square8>) -> Estimate {
+        Estimate { policy: vec![f32::NAN; 64], value: f32::NAN, score: f32::INFINITY }
+    }
+    let board = random_board::<Square8>(&mut random(47), 40);
+    let mut search = searched(board, Goal::Most, &unsolved(200), Mode::Explore, broken);
+    assert!(search.policy().iter().all(|share| share.is_finite()));
+    assert!(search.tree().root_utility().is_finite());
+    assert!(search.tree().root_moves().all(|stats| stats.prior.is_finite()));
+}

@@ -106,11 +106,12 @@ impl<G: Geometry> PlainSearch<'_, G> {
         let utility = if *same_side { below } else { -below };
         (made.lower, made.upper) =
             if *same_side { (child.lower, child.upper) } else { (-child.upper, -child.lower) };
+        let utility = utility.clamp(self.exact(made.lower), self.exact(made.upper));
         made.visits += 1;
         made.sum += utility;
         node.lower = node.moves.iter().map(|made| made.lower).max().expect("a move");
         node.upper = node.moves.iter().map(|made| made.upper).max().expect("a move");
-        utility
+        utility.clamp(self.exact(node.lower), self.exact(node.upper))
     }
 
     fn select(&self, node: &Plain<G>) -> usize {
@@ -129,10 +130,10 @@ impl<G: Geometry> PlainSearch<'_, G> {
             let q = q.clamp(self.exact(made.lower), self.exact(made.upper));
             q + scale * made.prior / (1.0 + made.visits as f64)
         };
-        let useful = |made: &Move<G>| made.upper > node.lower || made.lower == node.lower;
+        let useful = |made: &Move<G>| made.upper > node.lower && made.lower < made.upper;
         let places = (0..node.moves.len()).filter(|&place| useful(&node.moves[place]));
         let best = places.max_by(|&a, &b| score(&node.moves[a]).total_cmp(&score(&node.moves[b])));
-        best.expect("the move that proves the lower bound is useful")
+        best.expect("a position that is not proven has a move that is not")
     }
 }
 

@@ -5,6 +5,7 @@ use rand_distr::{Distribution, Gamma};
 
 use super::gumbel::{self, Halving, Scale};
 use super::options::{Options, Root};
+use super::regularised;
 use super::root::MoveStats;
 use super::tree::{Answer, Gathered, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
@@ -173,15 +174,19 @@ impl<G: Geometry> Search<G> {
     }
 
     /// The share of attention that each legal move deserves, in the order of the squares:
-    /// visits, or the improved policy of sequential halving; the priors before any visit; the
-    /// proven best moves alone where the root is exact. A move that is proven not to be better
-    /// than another gets nothing. Empty before the root's moves are known.
+    /// visits, or the improved policy of sequential halving; the priors before any visit; where
+    /// a move's score is exact, what visits tend to; the proven best moves alone where the root
+    /// is exact. A move that is proven not to be better than another gets nothing. Empty before
+    /// the root's moves are known.
     pub fn policy(&mut self) -> &[f32] {
         self.look_at_moves();
         let floor = gumbel::proven_floor(&self.moves);
         if self.halves() && self.tree.exact().is_none() {
             let raw = self.tree.raw_utility();
             gumbel::improved_policy(&self.moves, raw, self.scale, &mut self.weights);
+        } else if self.moves.iter().any(|stats| stats.lower == stats.upper) {
+            // Exact moves are not searched again, so visits do not tell what they deserve.
+            regularised::policy(&self.moves, self.options.c_puct, &mut self.weights);
         } else {
             self.weights.clear();
             self.weights.extend(self.moves.iter().map(|stats| stats.visits as f32));

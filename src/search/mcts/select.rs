@@ -51,9 +51,10 @@ impl Selector {
             let count = edge.visits as f32 + in_flight;
             let mut q = (edge.utility_sum - in_flight) / count;
             if edge.lower > -self.squares || edge.upper < self.squares {
-                // Other moves have proven `floor`, which this one cannot exceed. The move that
-                // proves it stays: it is the one whose lower bound reaches it.
-                if edge.upper <= floor && edge.lower < floor {
+                // An exact score has nothing left to tell, nor has a move that cannot exceed
+                // what others have proven. A position that is not exact itself has a move that
+                // is neither.
+                if edge.is_exact() || edge.upper <= floor {
                     continue;
                 }
                 q = q.clamp(utility.exact(edge.lower), utility.exact(edge.upper));

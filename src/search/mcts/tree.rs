@@ -6,8 +6,10 @@
 //! side to move at the root.
 //!
 //! Every edge has bounds on its exact final score. Terminal and solved positions have equal
-//! bounds; bounds back up as in minimax, and an edge's mean value is clamped to what its bounds
-//! allow. A root with equal bounds is solved.
+//! bounds; bounds back up as in minimax, and values are clamped to what bounds allow. No
+//! simulation follows an edge whose score is exact or cannot exceed what its position is proven
+//! to reach, so that simulations go where something is left to prove. A root with equal bounds
+//! is solved.
 //!
 //! Invariants: an edge's `visits` counts finished simulations only and `in_flight` the
 //! unanswered ones, each of which is in `pending`; an edge with equal bounds ends a simulation;
@@ -311,21 +313,26 @@ impl<G: Geometry> Tree<G> {
     }
 
     /// Adds what a leaf is worth, seen by the side to move there, to everything on its path.
+    /// Above a position with bounds it is worth no more and no less than they allow: the side
+    /// that has proven a score would not let a simulation end below it.
     #[inline]
-    fn back_up(&mut self, path: &[u32], worth: Worth) {
-        let mut sign = 1.0f32;
+    fn back_up(&mut self, path: &[u32], mut worth: Worth) {
+        let most = G::SQUARES as i8;
         for &place in path.iter().rev() {
             let edge = &mut self.edges[place as usize];
             if !edge.same_side {
-                sign = -sign;
+                worth = worth.reversed();
+            }
+            if edge.lower > -most || edge.upper < most {
+                worth = self.utility.within(worth, edge.lower, edge.upper);
             }
             edge.visits += 1;
             edge.in_flight -= 1;
-            edge.utility_sum += sign * worth.utility;
+            edge.utility_sum += worth.utility;
         }
         self.sums.simulations += 1;
-        self.sums.value += sign * worth.value;
-        self.sums.score += sign * worth.score;
+        self.sums.value += worth.value;
+        self.sums.score += worth.score;
     }
 
     /// A slot for one more leaf, unless there are as many as an edge can count.

@@ -20,6 +20,14 @@ pub(super) struct Worth {
     pub score: f32,
 }
 
+impl Worth {
+    /// The same for the other side.
+    #[inline(always)]
+    pub fn reversed(self) -> Worth {
+        Worth { utility: -self.utility, value: -self.value, score: -self.score }
+    }
+}
+
 impl Utility {
     pub fn new(score_weight: f32, squares: usize) -> Utility {
         let squares = squares as f32;
@@ -45,5 +53,16 @@ impl Utility {
     /// The worth of an exact final score.
     pub fn proven(self, score: i8) -> Worth {
         Worth { utility: self.exact(score), value: score.signum() as f32, score: score as f32 }
+    }
+
+    /// The nearest to `worth` that bounds on the exact final score allow.
+    #[inline(never)]
+    pub fn within(self, worth: Worth, lower: i8, upper: i8) -> Worth {
+        let (least, most) = (self.proven(lower), self.proven(upper));
+        Worth {
+            utility: worth.utility.clamp(least.utility, most.utility),
+            value: worth.value.clamp(least.value, most.value),
+            score: worth.score.clamp(least.score, most.score),
+        }
     }
 }

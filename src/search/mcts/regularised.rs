@@ -1,0 +1,82 @@
+//! The policy that the visits of PUCT tend to, from priors and values.
+//!
+//! Grill, Altché, Tang, Hubert, Valko, Antonoglou, Munos: Monte-Carlo tree search as regularized
+//! policy optimization (ICML 2020). Needed where visits do not tell: the search does not visit a
+//! move again once its score is exact.
+
+use super::root::MoveStats;
+
+/// Halvings of the interval that holds the normalising constant: enough for a float.
+const HALVINGS: u32 = 24;
+
+/// Puts into `out`, for each move, `l * prior / (a - utility)` with `l = c * sqrt(n) / (n + m)`
+/// for `n` visits to `m` moves, where `a` is what makes the sum 1. Unvisited moves get nothing,
+/// and neither do those that are proven not to be the best.
+pub(super) fn policy(moves: &[MoveStats], c_puct: f32, out: &mut Vec<f32>) {
+    let floor = super::gumbel::proven_floor(moves);
+    let visited = || {
+        let useful = moves.iter().filter(|stats| stats.may_be_best(floor));
+        useful.filter_map(|stats| stats.utility.map(|utility| (stats.prior, utility)))
+    };
+    let visits: u32 = moves.iter().map(|stats| stats.visits).sum();
+    // The least value keeps all moves in the policy without a weight on the prior.
+    let weight = (c_puct * (visits as f32).sqrt() / (visits as usize + moves.len()) as f32)
+        .max(f32::MIN_POSITIVE);
+    let share =
+        |a: f32, prior: f32, utility: f32| weight * prior / (a - utility).max(f32::MIN_POSITIVE);
+    // The sum falls in `a`; it is at least 1 at the lower end and at most 1 at the upper one.
+    let mut low = visited().map(|(prior, q)| q + weight * prior).fold(f32::MIN, f32::max);
+    let mut high = visited().map(|(_, q)| q + weight).fold(f32::MIN, f32::max);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        let sum: f32 = visited().map(|(prior, q)| share(middle, prior, q)).sum();
+        if sum > 1.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    out.clear();
+    out.extend(moves.iter().map(|stats| match stats.utility {
+        Some(utility) if stats.may_be_best(floor) => share(high, stats.prior, utility),
+        _ => 0.0,
+    }));
+    let sum: f32 = out.iter().sum();
+    out.iter_mut().for_each(|share| *share /= sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Square;
+
+    #[test]
+    fn the_policy_is_where_visits_tend_to() {
+        let (priors, values) = ([0.5f32, 0.25, 0.15, 0.1], [0.1f32, 0.35, -0.5, 0.3]);
+        let c_puct = 1.5;
+        let mut visits = [1u32; 4];
+        for n in 4..800u32 {
+            let score = |place: usize| {
+                values[place]
+                    + c_puct * priors[place] * (n as f32).sqrt() / (1.0 + visits[place] as f32)
+            };
+            let best = (0..4).max_by(|&a, &b| score(a).total_cmp(&score(b))).expect("a move");
+            visits[best] += 1;
+        }
+        let moves: Vec<_> = (0..4)
+            .map(|place| MoveStats {
+                square: Square(place as u8),
+                visits: visits[place],
+                prior: priors[place],
+                utility: Some(values[place]),
+                lower: -64,
+                upper: 64,
+            })
+            .collect();
+        let mut out = Vec::new();
+        policy(&moves, c_puct, &mut out);
+        for (share, count) in out.iter().zip(visits) {
+            assert!((share - count as f32 / 800.0).abs() < 0.01, "{out:?} {visits:?}");
+        }
+    }
+}
