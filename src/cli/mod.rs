@@ -3,11 +3,12 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
-mod doctor;
-mod machine;
 mod arena;
 mod contest;
 mod perft;
+mod doctor;
+mod machine;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,11 @@ enum Command {
     Doctor(doctor::Args),
     Arena(arena::Args),
     Perft(perft::Args),
+    Arena(Box<arena::Args>),
+    /// Plays behind the NBoard protocol, for graphical boards that speak it
+    Nboard(serve::Args),
+    /// Plays behind the Go Text Protocol, as Othello programs use it
+    Gtp(serve::Args),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -51,5 +57,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Doctor(args) => doctor::run(args),
         Command::Arena(args) => arena::run(args),
         Command::Perft(args) => perft::run(args),
+        Command::Arena(args) => arena::run(*args),
+        Command::Nboard(args) => serve::run_nboard(args),
+        Command::Gtp(args) => serve::run_gtp(args),
     }
 }
