@@ -1,8 +1,10 @@
 //! Matches between players of any kind, and their ratings.
 
+pub mod external;
 mod grammar;
 pub mod ladder;
 pub mod matches;
+pub mod nets;
 pub mod open;
 pub mod openings;
 mod options;

@@ -1,8 +1,10 @@
 //! From a player's specification to the player.
 
-use super::matches::Contestant;
+use super::external::External;
+use super::matches::{Contestant, Open};
+use super::nets::{LoadedNet, NetError};
 use super::player::Player;
-use super::players::{Greedy, Random, RolloutsPlayer};
+use super::players::{Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer};
 use super::spec::PlayerSpec;
 use crate::game::{Geometry, Goal};
 use crate::net::inference;
@@ -11,6 +13,12 @@ use crate::search::rollouts;
 /// Why a player cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
+    /// Its net cannot be used.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// Its net cannot be computed.
+    #[error(transparent)]
+    Inference(#[from] inference::InferenceError),
     /// This kind of player is not part of the program yet.
     #[error("this kind of player is not built yet")]
     NotBuilt,
@@ -32,6 +40,8 @@ pub struct Context {
 
 /// Somebody who takes part in matches as a specification says.
 ///
+/// A net is read here, once; its name says in which checkpoint it was found.
+///
 /// # Errors
 ///
 /// A checkpoint that cannot be read or is of another board or goal.
@@ -39,22 +49,51 @@ pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &Context,
 ) -> Result<Contestant<'static, G>, OpenError> {
-    let name = spec.to_string();
+    let mut named = spec.clone();
+    let mut net = None;
+    if let PlayerSpec::Net(super::spec::NetPlayerSpec { path, .. })
+    | PlayerSpec::Policy(super::spec::PolicySpec { path, .. }) = &mut named
+    {
+        let loaded = LoadedNet::read(path)?.for_match(G::SHAPE, context.goal)?;
+        *path = loaded.identity();
+        net = Some(loaded);
+    }
+    let name = named.to_string();
+    let origin = net.as_ref().and_then(|net| net.origin(&name));
+    let open = opener(spec.clone(), net, name.clone(), context.clone())?;
+    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin, open })
+}
+
+fn opener<G: Geometry>(
+    spec: PlayerSpec,
+    net: Option<LoadedNet>,
+    name: String,
+    context: Context,
+) -> Result<Box<Open<'static, G>>, OpenError> {
     let goal = context.goal;
-    let open: Box<super::matches::Open<'static, G>> = match spec.clone() {
+    let backend = move || match &net {
+        Some(net) => Ok(net.backend(&context.inference, &context.device)?),
+        None => Err(OpenError::NotBuilt),
+    };
+    Ok(match spec {
         PlayerSpec::Random => Box::new(|seed| boxed(Random::new(seed))),
         PlayerSpec::Greedy => Box::new(|seed| boxed(Greedy::new(seed))),
-        PlayerSpec::Rollouts(spec) => {
-            let (simulations, c_uct) = (spec.simulations, spec.c_uct);
-            let options = rollouts::Options { simulations, c_uct };
-            let name = name.clone();
-            Box::new(move |seed| {
-                boxed(RolloutsPlayer::new(name.clone(), goal, options.clone(), seed))
-            })
+        PlayerSpec::Rollouts(spec) => Box::new(move |seed| {
+            let options = rollouts::Options { simulations: spec.simulations, c_uct: spec.c_uct };
+            boxed(RolloutsPlayer::new(name.clone(), goal, options, seed))
+        }),
+        PlayerSpec::Net(spec) => Box::new(move |seed| {
+            let (search, parallel) = (spec.search.clone(), spec.parallel as usize);
+            boxed(NetPlayer::new(name.clone(), goal, backend()?, search, parallel, seed))
+        }),
+        PlayerSpec::Policy(spec) => Box::new(move |seed| {
+            boxed(PolicyPlayer::new(name.clone(), backend()?, spec.temperature_plies, seed))
+        }),
+        PlayerSpec::External(spec) => {
+            Box::new(move |_| boxed(External::new(name.clone(), spec.clone())))
         }
-        _ => return Err(OpenError::NotBuilt),
-    };
-    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin: None, open })
+        PlayerSpec::AlphaBeta(_) => return Err(OpenError::NotBuilt),
+    })
 }
 
 fn boxed<G: Geometry>(player: impl Player<G> + 'static) -> Result<Box<dyn Player<G>>, OpenError> {

@@ -76,10 +76,13 @@ pub enum PlayerError {
         /// What it said, shortened.
         shown: Box<str>,
     },
+    /// The player gave the game up.
+    #[error("resigned")]
+    Resigned,
     /// An outside engine's process ended.
     #[error("the engine ended ({status})")]
     Ended {
-        /// Its exit status, and its last words if it had any.
+        /// Its exit status.
         status: Box<str>,
     },
     /// An outside engine did not answer in time.

@@ -11,6 +11,11 @@ mod doctor;
 mod machine;
 mod perft;
 mod train;
+mod contest;
+mod perft;
+mod doctor;
+mod machine;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -34,6 +39,11 @@ enum Command {
     Bench(bench::Args),
     Config(config::Args),
     Train(train::Args),
+    Arena(Box<arena::Args>),
+    /// Plays behind the NBoard protocol, for graphical boards that speak it
+    Nboard(serve::Args),
+    /// Plays behind the Go Text Protocol, as Othello programs use it
+    Gtp(serve::Args),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -62,5 +72,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
         Command::Train(args) => train::run(args),
+        Command::Arena(args) => arena::run(*args),
+        Command::Nboard(args) => serve::run_nboard(args),
+        Command::Gtp(args) => serve::run_gtp(args),
     }
 }

@@ -1,1 +1,9 @@
-//! Line protocols that let other programs play against this one, and the reverse.
+//! Line protocols by which other programs, and people, play against this program's players.
+//!
+//! A server reads lines from anybody: none of them, however wrong or long, ends it or makes it
+//! answer anything but an error.
+
+pub mod gtp;
+pub mod lines;
+pub mod nboard;
+pub mod session;

@@ -240,7 +240,10 @@ mod tests {
             ("(;GM[Chess];)", "Chess"),
             ("(;GM[Othello", "no `NAME[value]`"),
             ("(;GM[Othello]BO[6 ------ *];)", "no position"),
-            ("(;BO[8 ---------------------------O*------*O---------------------------];)", "no position"),
+            (
+                "(;BO[8 ---------------------------O*------*O---------------------------];)",
+                "no position",
+            ),
             ("(;B[a1];)", "move 1, `a1`, is not legal for black"),
             ("(;W[f5];)", "not legal for white"),
             ("(;B[F5]W[PA];)", "move 2, `PA`"),

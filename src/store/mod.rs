@@ -8,6 +8,7 @@ mod codec;
 mod files;
 mod frame;
 pub mod games;
+pub mod ggf;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;

@@ -13,6 +13,7 @@ use super::player::{Choice, Player, PlayerError, Turn};
 use super::spec::{ExternalSpec, Protocol};
 use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
+pub use gtp::SET_POSITION;
 use process::Process;
 
 /// A conversation with a running engine.
@@ -97,5 +98,5 @@ fn deadline(timeout: Duration) -> Instant {
     Instant::now() + timeout
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

@@ -1,0 +1,142 @@
+//! Nets from files, for the players that use them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::ladder::PlayerLine;
+use crate::game::{Goal, Shape};
+use crate::net::NetSpec;
+use crate::net::inference::{self, Backend, InferenceError};
+use crate::net::weights::{Weights, WeightsError};
+use crate::store::checkpoint::{self, CheckpointError, Found};
+use crate::store::net_file::{NetFile, NetFileError};
+
+/// Why a net cannot play.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// There is no checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The file is damaged or foreign.
+    #[error(transparent)]
+    File(#[from] NetFileError),
+    /// The file describes no net of this program.
+    #[error("{}: the net's description cannot be read: {source}", path.display())]
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// The weights cannot be read.
+    #[error("{}: {source}", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: WeightsError,
+    },
+    /// The net plays another board.
+    #[error("{}: the net is for board {found}; the match is on {wanted}", path.display())]
+    OtherBoard {
+        /// The file.
+        path: PathBuf,
+        /// The net's board.
+        found: Shape,
+        /// The match's.
+        wanted: Shape,
+    },
+    /// The net has learnt for the other goal.
+    #[error("{}: the net has learnt for goal `{found}`; the match is for `{wanted}`", path.display())]
+    OtherGoal {
+        /// The file.
+        path: PathBuf,
+        /// The net's goal.
+        found: Goal,
+        /// The match's.
+        wanted: Goal,
+    },
+    /// The net cannot be computed.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+}
+
+/// A net that was read and checked.
+#[derive(Clone, Debug)]
+pub struct LoadedNet {
+    /// What it is.
+    pub spec: NetSpec,
+    /// The goal it has learnt for, if its file says so.
+    pub goal: Option<Goal>,
+    /// Where it was found: a file or a checkpoint folder.
+    pub path: PathBuf,
+    weights: Arc<Weights>,
+    fingerprint: u32,
+}
+
+impl LoadedNet {
+    /// Reads the net that a path means: a net file, a checkpoint or a run directory.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it is damaged.
+    pub fn read(path: &Path) -> Result<LoadedNet, NetError> {
+        let found = checkpoint::find(path)?;
+        let file_path = found.net_path();
+        let file = NetFile::read(&file_path)?;
+        let described = |source| NetError::Description { path: file_path.clone(), source };
+        let spec: NetSpec = serde_json::from_value(file.spec().clone()).map_err(described)?;
+        let goal = file.spec().get("goal").and_then(|goal| goal.as_str()?.parse().ok());
+        let weights = Weights::from_bytes(file.bytes());
+        let failed = |source| NetError::Weights { path: file_path.clone(), source };
+        let (weights, _) = weights.map_err(failed)?;
+        let path = match found {
+            Found::Net(path) | Found::Checkpoint(path) => path,
+        };
+        let fingerprint = crc32fast::hash(file.bytes());
+        Ok(LoadedNet { spec, goal, path, weights: Arc::new(weights), fingerprint })
+    }
+
+    /// The same net, if it plays this board for this goal.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedNet, NetError> {
+        let path = || self.path.clone();
+        if self.spec.shape != wanted {
+            return Err(NetError::OtherBoard { path: path(), found: self.spec.shape, wanted });
+        }
+        match self.goal.filter(|found| *found != goal) {
+            Some(found) => Err(NetError::OtherGoal { path: path(), found, wanted: goal }),
+            None => Ok(self),
+        }
+    }
+
+    /// A copy of the net for play.
+    ///
+    /// # Errors
+    ///
+    /// There is no such device, or the weights do not fit the net.
+    pub fn backend(
+        &self,
+        options: &inference::Options,
+        device: &str,
+    ) -> Result<Box<dyn Backend>, NetError> {
+        Ok(inference::open(&self.spec, &self.weights, options, device)?)
+    }
+
+    /// The path and a fingerprint of the file: what tells this net from a later one in the same
+    /// place.
+    pub fn identity(&self) -> PathBuf {
+        format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
+    }
+
+    /// The place in its training of the player called `name`, if the net lies in a checkpoint.
+    pub fn origin(&self, name: &str) -> Option<PlayerLine> {
+        let folder = self.path.file_name()?.to_str()?;
+        let step = folder.strip_prefix("step-")?.parse().ok()?;
+        let run = self.path.ancestors().nth(2)?.display().to_string();
+        Some(PlayerLine::new(name.into(), run, step, None))
+    }
+}
