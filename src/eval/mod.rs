@@ -1,1 +1,46 @@
 //! Estimates of the final disc difference, without search.
+
+use std::sync::Arc;
+
+use crate::game::{Board, Geometry, Goal, Word};
+
+pub mod positional;
+
+/// Units of an evaluation in one disc of final difference.
+pub const SCALE: i32 = 128;
+
+/// Estimates what a position is worth.
+///
+/// An evaluator is made for one goal, and answers for that goal: a larger value is always
+/// better for the side to move.
+pub trait Evaluator<G: Geometry>: Send + Sync {
+    /// The expected [`Board::final_score`] for the side to move, in units of 1 /
+    /// [`SCALE`] disc. The game need not be over, and the side to move may have to pass.
+    fn evaluate(&self, board: Board<G>) -> i32;
+}
+
+/// The names that [`named`] knows.
+pub const NAMES: &[&str] = &["positional", "discs"];
+
+/// The evaluator of a name, for a goal; `None` for a name that is not among [`NAMES`].
+pub fn named<G: Geometry>(name: &str, goal: Goal) -> Option<Arc<dyn Evaluator<G>>> {
+    match name {
+        "positional" => Some(Arc::new(positional::Positional::<G>::new(goal))),
+        "discs" => Some(Arc::new(Discs { goal })),
+        _ => None,
+    }
+}
+
+/// The disc difference on the board, as if the game ended here.
+#[derive(Clone, Copy, Debug)]
+pub struct Discs {
+    /// Which side of the difference is wanted.
+    pub goal: Goal,
+}
+
+impl<G: Geometry> Evaluator<G> for Discs {
+    #[inline(always)]
+    fn evaluate(&self, board: Board<G>) -> i32 {
+        SCALE * self.goal.apply(board.mine.count() as i32 - board.theirs.count() as i32)
+    }
+}

@@ -162,7 +162,7 @@ impl<G: Geometry> Solver<G> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::game::Shape;
     use rand::{RngExt, SeedableRng};
@@ -175,7 +175,10 @@ mod tests {
         })
     }
 
-    fn random_board<G: Geometry>(random: &mut Xoshiro256PlusPlus, empties: u32) -> Board<G> {
+    pub(in crate::search) fn random_board<G: Geometry>(
+        random: &mut Xoshiro256PlusPlus,
+        empties: u32,
+    ) -> Board<G> {
         loop {
             let mut board = Board::<G>::start();
             while board.empties() > empties && !board.is_over() {

@@ -1,5 +1,10 @@
 //! Tree search: alpha-beta, the exact solver, and Monte Carlo tree search. Knows no network.
 
+pub mod alphabeta;
+mod busy;
+pub mod clock;
 pub mod endgame;
 pub mod mcts;
+mod ordering;
 pub mod rollouts;
+pub mod table;

@@ -1,0 +1,232 @@
+//! The transposition table: what searches have found out about positions.
+//!
+//! Bounded memory, shared between threads without locks. A slot is two words, the second of
+//! which is stored XORed into the first: a slot that two threads wrote at once fails the
+//! comparison like one of another position. Neither that nor a collision of two positions'
+//! 64-bit signatures can lead to an illegal move, since a stored move is never more than a
+//! hint about which of the legal moves to try first.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use crate::game::{Board, Geometry, Square, Word};
+
+/// Slots of a bucket: one cache line.
+const WAYS: usize = 4;
+
+/// What is known about a position: bounds on its score from a search of some depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The score is at least this.
+    pub lower: i16,
+    /// The score is at most this.
+    pub upper: i16,
+    /// The plies that the search looked ahead; [`Entry::EXACT`] if it went to the end.
+    pub depth: u8,
+    /// The best move, if the search found one.
+    pub best: Option<Square>,
+}
+
+impl Entry {
+    /// The depth of a search to the end of the game.
+    pub const EXACT: u8 = u8::MAX;
+    const NO_MOVE: u8 = u8::MAX;
+
+    fn pack(self, generation: u8) -> u64 {
+        let best = self.best.map_or(Entry::NO_MOVE, |square| square.0);
+        u64::from(self.lower as u16)
+            | u64::from(self.upper as u16) << 16
+            | u64::from(self.depth) << 32
+            | u64::from(best) << 40
+            | u64::from(generation) << 48
+    }
+
+    fn unpack(data: u64) -> Entry {
+        let best = (data >> 40) as u8;
+        Entry {
+            lower: data as u16 as i16,
+            upper: (data >> 16) as u16 as i16,
+            depth: (data >> 32) as u8,
+            best: (best != Entry::NO_MOVE).then_some(Square(best)),
+        }
+    }
+}
+
+/// How much a slot is worth keeping: the depth of its search, unless it is old.
+fn worth(data: u64, generation: u8) -> u16 {
+    let age = generation.wrapping_sub((data >> 48) as u8);
+    u16::from((data >> 32) as u8) + if age == 0 { 256 } else { 0 }
+}
+
+#[derive(Default)]
+struct Slot {
+    /// Signature XOR data.
+    check: AtomicU64,
+    data: AtomicU64,
+}
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Bucket([Slot; WAYS]);
+
+/// Where a position is kept in a table, and what tells it from others there.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Key {
+    signature: u64,
+    place: u64,
+}
+
+/// The halves of the product of two words, joined: each bit depends on every bit of both.
+#[inline(always)]
+fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+impl Key {
+    /// The key of a board.
+    #[inline(always)]
+    pub fn of<G: Geometry>(board: Board<G>) -> Key {
+        let (mine, theirs) = (board.mine.widen(), board.theirs.widen());
+        let (mut a, mut b) = (mine as u64, theirs as u64);
+        if size_of::<G::Word>() > size_of::<u64>() {
+            a = mix(a ^ 0xA076_1D64_78BD_642F, (mine >> 64) as u64 ^ 0xE703_7ED1_A0B4_28DB);
+            b = mix(b ^ 0x8EBC_6AF0_9C88_C6E3, (theirs >> 64) as u64 ^ 0x5899_65CC_7537_4CC3);
+        }
+        let signature = mix(a ^ 0x1D8E_4E27_C47D_124F, b ^ 0xEB44_ACCA_B455_D165);
+        let place = mix(a.rotate_left(23) ^ 0x9E37_79B9_7F4A_7C15, b ^ 0xC2B2_AE3D_27D4_EB4F);
+        Key { signature, place }
+    }
+
+    /// A number that hardly any other position has.
+    pub(super) fn signature(self) -> u64 {
+        self.signature
+    }
+}
+
+/// A transposition table of fixed size.
+pub struct Table {
+    buckets: Box<[Bucket]>,
+    generation: AtomicU8,
+    /// Goes into every signature, so that a change forgets everything at once.
+    salt: AtomicU64,
+}
+
+impl Table {
+    /// A table that takes at most `bytes`, but at least one cache line.
+    pub fn new(bytes: usize) -> Table {
+        let buckets = (bytes / size_of::<Bucket>()).max(1);
+        let buckets = 1usize << buckets.ilog2();
+        Table {
+            buckets: (0..buckets).map(|_| Bucket::default()).collect(),
+            generation: AtomicU8::new(0),
+            salt: AtomicU64::new(1),
+        }
+    }
+
+    /// Starts a new search: what is stored stays of use, but is overwritten first.
+    pub fn age(&self) {
+        self.generation.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Forgets everything.
+    pub fn forget(&self) {
+        self.salt.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+        self.age();
+    }
+
+    fn signature(&self, key: Key) -> u64 {
+        key.signature ^ self.salt.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn bucket(&self, key: Key) -> &Bucket {
+        &self.buckets[key.place as usize & (self.buckets.len() - 1)]
+    }
+
+    /// What is known about a position.
+    #[inline(always)]
+    pub fn get(&self, key: Key) -> Option<Entry> {
+        let signature = self.signature(key);
+        self.bucket(key).0.iter().find_map(|slot| {
+            let data = slot.data.load(Ordering::Relaxed);
+            (slot.check.load(Ordering::Relaxed) ^ data == signature).then(|| Entry::unpack(data))
+        })
+    }
+
+    /// Stores what is known about a position, in the place of what it knew of it before or of
+    /// the least valuable slot.
+    #[inline]
+    pub fn put(&self, key: Key, entry: Entry) {
+        let signature = self.signature(key);
+        let generation = self.generation.load(Ordering::Relaxed);
+        let mut chosen = (&self.bucket(key).0[0], u16::MAX);
+        for slot in &self.bucket(key).0 {
+            let data = slot.data.load(Ordering::Relaxed);
+            if slot.check.load(Ordering::Relaxed) ^ data == signature {
+                chosen.0 = slot;
+                break;
+            }
+            let worth = worth(data, generation);
+            if worth < chosen.1 {
+                chosen = (slot, worth);
+            }
+        }
+        let data = entry.pack(generation);
+        chosen.0.data.store(data, Ordering::Relaxed);
+        chosen.0.check.store(signature ^ data, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Cross92, Square8};
+
+    fn entry(depth: u8) -> Entry {
+        Entry { lower: -3, upper: 640, depth, best: Some(Square(91)) }
+    }
+
+    fn key(signature: u64) -> Key {
+        Key { signature, place: 0 }
+    }
+
+    #[test]
+    fn entries_come_back_as_they_were_stored() {
+        let table = Table::new(1 << 12);
+        let key = Key::of(Board::<Cross92>::start());
+        assert_eq!(table.get(key), None);
+        for stored in [entry(7), Entry { best: None, ..entry(Entry::EXACT) }] {
+            table.put(key, stored);
+            assert_eq!(table.get(key), Some(stored));
+        }
+        table.forget();
+        assert_eq!(table.get(key), None);
+    }
+
+    #[test]
+    fn memory_is_bounded_and_shallow_or_old_entries_go_first() {
+        let table = Table::new(1);
+        assert_eq!(table.buckets.len(), 1);
+        for number in 1..=4 {
+            table.put(key(number << 8), entry(number as u8));
+        }
+        table.put(key(5 << 8), entry(5));
+        assert_eq!((table.get(key(1 << 8)), table.get(key(2 << 8))), (None, Some(entry(2))));
+        table.age();
+        table.put(key(6 << 8), entry(1));
+        table.put(key(7 << 8), entry(1));
+        assert_eq!((table.get(key(2 << 8)), table.get(key(6 << 8))), (None, Some(entry(1))));
+        assert_eq!(table.get(key(5 << 8)), Some(entry(5)));
+    }
+
+    #[test]
+    fn keys_tell_boards_and_sides_apart() {
+        let start = Board::<Square8>::start();
+        assert_ne!(Key::of(start), Key::of(start.pass()));
+        let mut signatures: Vec<_> =
+            start.legal().map(|s| Key::of(start.play_unchecked(s))).collect();
+        signatures.sort_by_key(|key| key.signature);
+        signatures.dedup();
+        assert_eq!(signatures.len(), 4);
+    }
+}
