@@ -3,10 +3,10 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
-mod doctor;
-mod machine;
 mod arena;
 mod contest;
+mod doctor;
+mod machine;
 
 use std::process::ExitCode;
 

@@ -15,8 +15,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-pub use progress::Progress;
 use progress::Display;
+pub use progress::Progress;
 use tensorboard::EventFile;
 
 /// Events that may wait for the thread.
@@ -124,7 +124,13 @@ impl Sinks {
         let metrics = open_lines(&metrics_path).map_err(failed)?;
         let events = EventFile::create(&run_dir.join(TENSORBOARD))?;
         let display = Display::new(quiet);
-        Ok(Sinks { metrics_path, metrics: Some(metrics), events: Some(events), display, failure: None })
+        Ok(Sinks {
+            metrics_path,
+            metrics: Some(metrics),
+            events: Some(events),
+            display,
+            failure: None,
+        })
     }
 
     fn run(&mut self, events: &Receiver<Event>) -> Result<(), TelemetryError> {

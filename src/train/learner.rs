@@ -180,10 +180,7 @@ impl Learner {
         });
         let owner = heads.owner.as_ref().map_or_else(zero, |owner| {
             let error = (owner - &samples.owner).square();
-            masked_mean(
-                error.mean_dim([1i64].as_slice(), false, Kind::Float),
-                &samples.has_ending,
-            )
+            masked_mean(error.mean_dim([1i64].as_slice(), false, Kind::Float), &samples.has_ending)
         });
         let total = &policy * self.options.policy_weight
             + &value * self.options.value_weight
@@ -214,19 +211,14 @@ impl Learner {
         tch::no_grad(|| {
             let heads = self.net.forward(&samples.planes, Pass::EVALUATE);
             let losses = read_losses(&self.losses(&heads, &samples), 1.0);
-            let policy =
-                masked(&heads.policy, &samples.legal).softmax(1, Kind::Float);
+            let policy = masked(&heads.policy, &samples.legal).softmax(1, Kind::Float);
             let share = samples.has_policy.mean(Kind::Float).double_value(&[]).max(1e-9);
             let mean = |per_sample: Tensor| {
                 (per_sample * &samples.has_policy).mean(Kind::Float).double_value(&[]) / share
             };
             let entropy = |probabilities: &Tensor| {
                 let logs = probabilities.clamp_min(1e-12).log();
-                mean(-(probabilities * logs).sum_dim_intlist(
-                    [1i64].as_slice(),
-                    false,
-                    Kind::Float,
-                ))
+                mean(-(probabilities * logs).sum_dim_intlist([1i64].as_slice(), false, Kind::Float))
             };
             let same = policy.argmax(1, false).eq_tensor(&samples.policy.argmax(1, false));
             HeldOut {

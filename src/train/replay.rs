@@ -272,8 +272,7 @@ impl<G: Geometry> Replay<G> {
         batch.owner.resize(row + G::SQUARES, 0.0);
         for (square, &bit) in G::BIT_OF[..G::SQUARES].iter().enumerate() {
             let mask = G::Word::bit(bit as usize);
-            let owner =
-                (!(mine & mask).is_zero()) as i8 - (!(theirs & mask).is_zero()) as i8;
+            let owner = (!(mine & mask).is_zero()) as i8 - (!(theirs & mask).is_zero()) as i8;
             let image = G::MAPS[symmetry.index()][square] as usize;
             batch.owner[row + image] = owner as f32;
         }
