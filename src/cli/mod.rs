@@ -16,6 +16,9 @@ mod perft;
 mod doctor;
 mod machine;
 mod serve;
+mod contest;
+mod doctor;
+mod machine;
 
 use std::process::ExitCode;
 

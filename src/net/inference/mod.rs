@@ -1,5 +1,7 @@
 //! The copy of a net that plays: folded, in a low precision, behind one narrow interface.
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod eager;
 
 use tch::{Cuda, Device, Kind};
@@ -151,14 +153,38 @@ pub fn open(
     if device == Device::Cpu {
         tch::set_num_threads(1);
     }
-    match options.backend {
+    let wanted = match options.backend {
+        BackendKind::Auto => best(spec, options.precision, device),
+        backend => backend,
+    };
+    let unsupported = |why| Err(InferenceError::Unsupported { backend: wanted, why });
+    match wanted {
+        #[cfg(target_arch = "x86_64")]
+        BackendKind::Amx if device != Device::Cpu => unsupported("it runs on a CPU only"),
+        #[cfg(target_arch = "x86_64")]
+        BackendKind::Amx if kind(options.precision, device) != Kind::BFloat16 => {
+            unsupported("it computes in bf16 only")
+        }
+        #[cfg(target_arch = "x86_64")]
+        BackendKind::Amx => Ok(Box::new(amx::Amx::new(spec, weights)?)),
         BackendKind::Auto | BackendKind::Eager => {
             Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
         }
-        backend => {
-            Err(InferenceError::Unsupported { backend, why: "it is not part of this build" })
-        }
+        _ => unsupported("it is not part of this build"),
     }
+}
+
+/// The fastest backend that the machine and the net allow.
+fn best(spec: &NetSpec, precision: Precision, device: Device) -> BackendKind {
+    #[cfg(target_arch = "x86_64")]
+    if device == Device::Cpu
+        && matches!(precision, Precision::Auto | Precision::Bf16)
+        && amx::refusal(spec).is_none()
+    {
+        return BackendKind::Amx;
+    }
+    let _ = (spec, precision, device);
+    BackendKind::Eager
 }
 
 #[cfg(test)]

@@ -70,6 +70,45 @@ fn folded_copies_agree_with_the_net() {
     }
 }
 
+/// Opens a backend, or says aloud that it is missing here.
+fn exists(kind: BackendKind, options: &Options) -> bool {
+    let spec = resnet(Shape::Square8, 1, 32);
+    match open(&spec, &trained(&spec, 1), options, "cpu") {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("SKIPPED: {kind} is not tested: {error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn the_tile_kernel_agrees_with_the_net() {
+    let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
+    if exists(options.backend, &options) {
+        for spec in specs().iter().filter(|spec| spec.options.tower == Tower::Resnet) {
+            for count in [64, 7, 16, 17] {
+                check(spec, &options, BF16, count);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tile_kernel_refuses_what_it_cannot_compute() {
+    let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
+    let refuses = |spec: &NetSpec, options: &Options| {
+        let result = open(spec, &trained(spec, 1), options, "cpu");
+        assert!(matches!(result, Err(InferenceError::Unsupported { .. })));
+    };
+    refuses(&resnet(Shape::Square8, 1, 48), &options);
+    refuses(
+        &resnet(Shape::Square8, 1, 32),
+        &Options { precision: Precision::F32, ..options.clone() },
+    );
+    refuses(&specs()[2], &options);
+}
+
 #[test]
 fn newer_weights_are_taken_and_foreign_ones_refused() {
     let spec = resnet(Shape::Square6, 1, 32);

@@ -1,0 +1,533 @@
+//! The kernel: 16 positions through the whole net at a time.
+//!
+//! Activations lie as `[square][block of 32 channels][16 positions][32 channels]` of bf16, so
+//! that a tile is 16 positions of one square and one block, 1 KB in a row, and a group's
+//! activations stay in a core's second-level cache from layer to layer. A 3x3 convolution is, for
+//! each square, a sum over its taps on the board. Two squares and 32 output channels are computed
+//! together: two factor tiles and two activation tiles feed four products. A bias is what the
+//! four sums start from; ReLU, the residual and the cast to bf16 happen as they leave.
+//!
+//! All `unsafe` of the kernel rests on three facts, which [`Kernel::new`] and
+//! [`Packed::new`] establish:
+//!
+//! - `x` and `y` have a tile for each block of each square and of one square more, which takes
+//!   what the missing partner of an odd last square would get; `policy` and `features` have one
+//!   for each pair.
+//! - A [`Route`] names only squares of the board, and taps below 9.
+//! - Places in a [`Packed`] are those of whole arrays of the sizes that it documents.
+
+use std::arch::x86_64::*;
+
+use super::pack::{Block, Convolution, PAIRS_A_TILE, Packed, Row, Tile, WIDE};
+use super::route::Route;
+use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
+use crate::net::encode::Input;
+use crate::net::plan::HIDDEN;
+
+/// Positions of a group.
+pub(super) const GROUP: usize = 16;
+
+/// Bytes of the four sums of a pair of squares.
+const SUMS_BYTES: usize = 4 * TILE_BYTES;
+
+/// A group's activations.
+pub(super) struct Kernel {
+    x: Vec<Tile>,
+    y: Vec<Tile>,
+    policy: Vec<Tile>,
+    features: Vec<Tile>,
+    /// Means, then maxima, of each block of channels.
+    pooled: Vec<Tile>,
+    /// What a pooled block adds to its first convolution, `[outputs / 16][16 positions]`.
+    added: Vec<Row>,
+    /// Sums that leave the tiles: of two pairs in turns, or of the last layers.
+    sums: Vec<Row>,
+}
+
+/// What the net says about a group, one row for each position.
+pub(super) struct Answers<'a> {
+    /// Logits of all squares, row after row.
+    pub policy: &'a mut [f32],
+    /// Before the tanh.
+    pub value: &'a mut [f32],
+    /// Over the number of squares.
+    pub score: &'a mut [f32],
+}
+
+/// Where sums start: rows of floats, those of output `16 k ..` at `first + k * step`.
+#[derive(Clone, Copy)]
+struct Bias {
+    first: *const u8,
+    /// Bytes from the rows of 16 outputs to those of the next 16.
+    step: usize,
+    /// Bytes from position to position; 0 where all start alike.
+    stride: usize,
+}
+
+impl Kernel {
+    /// Room for groups on a board, with `depth` blocks of 32 channels.
+    pub(super) fn new(route: &Route, depth: usize) -> Kernel {
+        let tiles = |count| vec![Tile::ZERO; count];
+        Kernel {
+            x: tiles((route.squares + 1) * depth),
+            y: tiles((route.squares + 1) * depth),
+            policy: tiles(route.pairs.len()),
+            features: tiles(route.pairs.len()),
+            pooled: tiles(2 * depth),
+            added: vec![Row::ZERO; 2 * depth * GROUP],
+            sums: vec![Row::ZERO; 8 * GROUP],
+        }
+    }
+
+    /// Computes up to 16 positions.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX-512 (F, BW, BF16) and BMI2; `self` was made for `route` and the
+    /// depth of `net`, and `net` was packed for `route`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16,bmi2")]
+    pub(super) unsafe fn run(
+        &mut self,
+        tiles: &Tiles,
+        route: &Route,
+        net: &Packed,
+        inputs: &[Input],
+        answers: Answers<'_>,
+    ) {
+        self.encode(route, inputs);
+        // SAFETY: as the caller promises, by the facts above.
+        unsafe {
+            self.stem(tiles, route, net);
+            for block in &net.blocks {
+                self.block(tiles, route, net, block);
+            }
+            self.heads(tiles, route, net);
+            self.policy(tiles, route, net, inputs.len(), answers.policy);
+            self.last(tiles, route, net, answers.value, answers.score);
+        }
+    }
+
+    /// Writes the windows of 27 bits around each square into `y`, one tile a square.
+    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
+    fn encode(&mut self, route: &Route, inputs: &[Input]) {
+        let one = _mm512_set1_epi16(half::bf16::ONE.to_bits() as i16);
+        for (window, tile) in route.windows.iter().zip(&mut self.y) {
+            let (rows, _) = tile.0.as_chunks_mut::<32>();
+            for (row, input) in rows.iter_mut().zip(inputs) {
+                let cut = |set: u128| {
+                    _pdep_u64(_pext_u64((set >> window.shift) as u64, window.bits), window.taps)
+                };
+                let bits = cut(input.mine) | cut(input.theirs) << 9 | cut(input.legal) << 18;
+                let expanded = _mm512_maskz_mov_epi16(bits as u32, one);
+                // SAFETY: a row is 64 bytes, aligned as its tile is.
+                unsafe { _mm512_store_si512(row.as_mut_ptr().cast(), expanded) };
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn stem(&mut self, tiles: &Tiles, route: &Route, net: &Packed) {
+        let depth = net.depth;
+        // SAFETY: `y` holds a tile for each square, `x` `depth` of them; one square more is there.
+        unsafe {
+            for outputs in 0..depth {
+                let factor = net.tiles.as_ptr().add(net.stem + 2 * outputs).cast::<u8>();
+                tiles.load::<6>(factor, ROW_BYTES);
+                tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                for pair in 0..route.pairs.len() {
+                    let bias = |square: usize| {
+                        let place = net.stem_bias + 2 * (square * depth + outputs);
+                        net.rows.as_ptr().add(place).cast::<u8>()
+                    };
+                    let (first, second) = (bias(2 * pair), bias(2 * pair + 1));
+                    tiles.load::<0>(first, 0);
+                    tiles.load::<1>(first.add(ROW_BYTES), 0);
+                    tiles.load::<2>(second, 0);
+                    tiles.load::<3>(second.add(ROW_BYTES), 0);
+                    let windows = self.y.as_ptr().add(2 * pair).cast::<u8>();
+                    tiles.load::<4>(windows, ROW_BYTES);
+                    tiles.load::<5>(windows.add(TILE_BYTES), ROW_BYTES);
+                    multiply_four(tiles);
+                    let sums = self.sums.as_mut_ptr().cast::<u8>();
+                    store_four(tiles, sums);
+                    let to = self.x.as_mut_ptr().add(2 * pair * depth + outputs).cast::<u8>();
+                    let leave = Leave { sums, first: to, second: to.add(depth * TILE_BYTES) };
+                    for position in 0..GROUP {
+                        leave.position::<false>(position);
+                    }
+                }
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn block(&mut self, tiles: &Tiles, route: &Route, net: &Packed, block: &Block) {
+        let rows = |place: usize| Bias {
+            first: net.rows[place..].as_ptr().cast(),
+            step: ROW_BYTES,
+            stride: 0,
+        };
+        // SAFETY: as for `run`.
+        unsafe {
+            let mut bias = rows(block.first.bias);
+            if let Some(pool) = block.pool {
+                self.pool(route);
+                bias = self.add_pooled(tiles, net, pool, bias);
+            }
+            let (x, y) = (self.x.as_mut_ptr().cast(), self.y.as_mut_ptr().cast());
+            self.convolve::<false>(tiles, route, net, block.first, bias, x, y);
+            let bias = rows(block.second.bias);
+            self.convolve::<true>(tiles, route, net, block.second, bias, y, x);
+        }
+    }
+
+    /// A 3x3 convolution and ReLU, from one buffer to the other; with `RESIDUAL` what `to` holds
+    /// is added before the ReLU.
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn convolve<const RESIDUAL: bool>(
+        &mut self,
+        tiles: &Tiles,
+        route: &Route,
+        net: &Packed,
+        convolution: Convolution,
+        bias: Bias,
+        from: *const u8,
+        to: *mut u8,
+    ) {
+        let depth = net.depth;
+        let (square_bytes, tap_bytes) = (depth * TILE_BYTES, 2 * depth * TILE_BYTES);
+        // SAFETY: `from` and `to` are `x` and `y`; squares and taps are within them.
+        unsafe {
+            for outputs in 0..depth {
+                let factors = net.tiles.as_ptr().add(convolution.tiles).cast::<u8>();
+                let factors = factors.add(outputs * 9 * tap_bytes);
+                let low = bias.first.add(2 * outputs * bias.step);
+                let high = low.add(bias.step);
+                for (index, pair) in route.pairs.iter().enumerate() {
+                    tiles.load::<0>(low, bias.stride);
+                    tiles.load::<1>(high, bias.stride);
+                    tiles.load::<2>(low, bias.stride);
+                    tiles.load::<3>(high, bias.stride);
+                    for both in &pair.both {
+                        let mut factor = factors.add(both.tap * tap_bytes);
+                        let mut first = from.add(both.first * square_bytes);
+                        let mut second = from.add(both.second * square_bytes);
+                        for _ in 0..depth {
+                            tiles.load::<4>(first, ROW_BYTES);
+                            tiles.load::<6>(factor, ROW_BYTES);
+                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                            tiles.load::<5>(second, ROW_BYTES);
+                            multiply_four(tiles);
+                            factor = factor.add(2 * TILE_BYTES);
+                            first = first.add(TILE_BYTES);
+                            second = second.add(TILE_BYTES);
+                        }
+                    }
+                    for single in &pair.first {
+                        let mut factor = factors.add(single.tap * tap_bytes);
+                        let mut square = from.add(single.square * square_bytes);
+                        for _ in 0..depth {
+                            tiles.load::<4>(square, ROW_BYTES);
+                            tiles.load::<6>(factor, ROW_BYTES);
+                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                            tiles.multiply::<0, 4, 6>();
+                            tiles.multiply::<1, 4, 7>();
+                            factor = factor.add(2 * TILE_BYTES);
+                            square = square.add(TILE_BYTES);
+                        }
+                    }
+                    for single in &pair.second {
+                        let mut factor = factors.add(single.tap * tap_bytes);
+                        let mut square = from.add(single.square * square_bytes);
+                        for _ in 0..depth {
+                            tiles.load::<5>(square, ROW_BYTES);
+                            tiles.load::<6>(factor, ROW_BYTES);
+                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                            tiles.multiply::<2, 5, 6>();
+                            tiles.multiply::<3, 5, 7>();
+                            factor = factor.add(2 * TILE_BYTES);
+                            square = square.add(TILE_BYTES);
+                        }
+                    }
+                    let sums = self.sums.as_mut_ptr().cast::<u8>();
+                    store_four(tiles, sums);
+                    let first = to.add(2 * index * square_bytes + outputs * TILE_BYTES);
+                    let leave = Leave { sums, first, second: first.add(square_bytes) };
+                    for position in 0..GROUP {
+                        leave.position::<RESIDUAL>(position);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Means and maxima of `x` over the squares, into `pooled`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn pool(&mut self, route: &Route) {
+        /// Positions whose sums are held in registers at a time.
+        const HELD: usize = 4;
+        let depth = self.pooled.len() / 2;
+        // Products with (1, 0) and (0, 1) split pairs of channels while they add.
+        let even = as_bf16(_mm512_set1_epi32(half::bf16::ONE.to_bits() as i32));
+        let odd = as_bf16(_mm512_set1_epi32((half::bf16::ONE.to_bits() as i32) << 16));
+        let share = _mm512_set1_ps(1.0 / route.squares as f32);
+        for block in 0..depth {
+            for start in (0..GROUP).step_by(HELD) {
+                let mut evens = [_mm512_setzero_ps(); HELD];
+                let mut odds = [_mm512_setzero_ps(); HELD];
+                let mut tops = [_mm512_setzero_si512(); HELD];
+                for square in 0..route.squares {
+                    let tile = &self.x[square * depth + block];
+                    for held in 0..HELD {
+                        let row = &tile.0[(start + held) * 32..][..32];
+                        // SAFETY: a row is 64 bytes, aligned as its tile is.
+                        let row = unsafe { _mm512_load_si512(row.as_ptr().cast()) };
+                        evens[held] = _mm512_dpbf16_ps(evens[held], as_bf16(row), even);
+                        odds[held] = _mm512_dpbf16_ps(odds[held], as_bf16(row), odd);
+                        // Nothing is below 0 after a ReLU, so bits compare as numbers do.
+                        tops[held] = _mm512_max_epu16(tops[held], row);
+                    }
+                }
+                for held in 0..HELD {
+                    let mean = _mm512_cvtne2ps_pbh(
+                        _mm512_mul_ps(odds[held], share),
+                        _mm512_mul_ps(evens[held], share),
+                    );
+                    for (place, row) in [(block, as_bits(mean)), (depth + block, tops[held])] {
+                        let to = &mut self.pooled[place].0[(start + held) * 32..][..32];
+                        // SAFETY: a row is 64 bytes, aligned as its tile is.
+                        unsafe { _mm512_store_si512(to.as_mut_ptr().cast(), row) };
+                    }
+                }
+            }
+        }
+    }
+
+    /// What `pooled` adds to a convolution on top of its bias, as a bias for each position.
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn add_pooled(&mut self, tiles: &Tiles, net: &Packed, pool: usize, bias: Bias) -> Bias {
+        // SAFETY: `added` has 16 rows for each 16 outputs, `pooled` and `pool` as many tiles.
+        unsafe {
+            let mut factor = net.tiles.as_ptr().add(pool);
+            for outputs in 0..2 * net.depth {
+                tiles.load::<0>(bias.first.add(outputs * bias.step), bias.stride);
+                for pooled in &self.pooled {
+                    tiles.load::<4>((&raw const *pooled).cast(), ROW_BYTES);
+                    tiles.load::<6>(factor.cast(), ROW_BYTES);
+                    tiles.multiply::<0, 4, 6>();
+                    factor = factor.add(1);
+                }
+                tiles.store::<0>(self.added.as_mut_ptr().add(outputs * GROUP).cast());
+            }
+        }
+        Bias { first: self.added.as_ptr().cast(), step: TILE_BYTES, stride: ROW_BYTES }
+    }
+
+    /// The 1x1 convolutions of both heads with ReLU, a pair of squares side by side in a tile.
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn heads(&mut self, tiles: &Tiles, route: &Route, net: &Packed) {
+        let depth = net.depth;
+        // SAFETY: `policy` and `features` have a tile for each pair.
+        unsafe {
+            let bias = net.rows.as_ptr().add(net.heads_bias).cast::<u8>();
+            for pair in 0..route.pairs.len() {
+                tiles.load::<0>(bias, 0);
+                tiles.load::<1>(bias.add(ROW_BYTES), 0);
+                tiles.load::<2>(bias, 0);
+                tiles.load::<3>(bias.add(ROW_BYTES), 0);
+                for block in 0..depth {
+                    let factor = net.tiles.as_ptr().add(net.heads + 2 * block).cast::<u8>();
+                    let from = self.x.as_ptr().add(2 * pair * depth + block).cast::<u8>();
+                    tiles.load::<4>(from, ROW_BYTES);
+                    tiles.load::<5>(from.add(depth * TILE_BYTES), ROW_BYTES);
+                    tiles.load::<6>(factor, ROW_BYTES);
+                    tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                    multiply_four(tiles);
+                }
+                let sums = self.sums.as_mut_ptr().cast::<u8>();
+                // Policy of both squares, then features of both.
+                tiles.store::<0>(sums);
+                tiles.store::<2>(sums.add(TILE_BYTES));
+                tiles.store::<1>(sums.add(2 * TILE_BYTES));
+                tiles.store::<3>(sums.add(3 * TILE_BYTES));
+                let leave = Leave {
+                    sums,
+                    first: (&raw mut self.policy[pair]).cast(),
+                    second: (&raw mut self.features[pair]).cast(),
+                };
+                for position in 0..GROUP {
+                    leave.position::<false>(position);
+                }
+            }
+        }
+    }
+
+    /// Logits of all squares, 8 pairs of squares in one tile of sums.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn policy(
+        &mut self,
+        tiles: &Tiles,
+        route: &Route,
+        net: &Packed,
+        positions: usize,
+        logits: &mut [f32],
+    ) {
+        for (column, pairs) in self.policy.chunks(PAIRS_A_TILE).enumerate() {
+            // SAFETY: `sums` has 16 rows, the bias a row for each 16 squares, and there are 8
+            // factor tiles.
+            unsafe {
+                let bias = net.rows.as_ptr().add(net.policy_bias + column);
+                tiles.load::<0>(bias.cast(), 0);
+                for (index, pair) in pairs.iter().enumerate() {
+                    tiles.load::<4>((&raw const *pair).cast(), ROW_BYTES);
+                    tiles.load::<6>(net.tiles.as_ptr().add(net.policy + index).cast(), ROW_BYTES);
+                    tiles.multiply::<0, 4, 6>();
+                }
+                tiles.store::<0>(self.sums.as_mut_ptr().cast());
+            }
+            let first = column * WIDE;
+            let count = WIDE.min(route.squares - first);
+            for (position, row) in self.sums[..positions].iter().enumerate() {
+                let to = &mut logits[position * route.squares + first..][..count];
+                to.copy_from_slice(&row.0[..count]);
+            }
+        }
+    }
+
+    /// The layer that value and score share, and both of them.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn last(
+        &mut self,
+        tiles: &Tiles,
+        route: &Route,
+        net: &Packed,
+        value: &mut [f32],
+        score: &mut [f32],
+    ) {
+        // SAFETY: there is a tile for each pair and 16 of 64 outputs; `sums` has 4 x 16 rows.
+        unsafe {
+            let bias = net.rows.as_ptr().add(net.hidden_bias).cast::<u8>();
+            tiles.load::<0>(bias, 0);
+            tiles.load::<1>(bias.add(ROW_BYTES), 0);
+            tiles.load::<2>(bias.add(2 * ROW_BYTES), 0);
+            tiles.load::<3>(bias.add(3 * ROW_BYTES), 0);
+            let mut factor = net.tiles.as_ptr().add(net.hidden).cast::<u8>();
+            for features in &self.features[..route.pairs.len()] {
+                tiles.load::<4>((&raw const *features).cast(), ROW_BYTES);
+                tiles.load::<6>(factor, ROW_BYTES);
+                tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
+                tiles.multiply::<0, 4, 6>();
+                tiles.multiply::<1, 4, 7>();
+                tiles.load::<5>(factor.add(2 * TILE_BYTES), ROW_BYTES);
+                tiles.load::<6>(factor.add(3 * TILE_BYTES), ROW_BYTES);
+                tiles.multiply::<2, 4, 5>();
+                tiles.multiply::<3, 4, 6>();
+                factor = factor.add(4 * TILE_BYTES);
+            }
+            store_four(tiles, self.sums.as_mut_ptr().cast());
+        }
+        const ROWS: usize = HIDDEN / WIDE;
+        let (value_rows, score_rows) =
+            (&net.rows[net.last..][..ROWS], &net.rows[net.last + ROWS..][..ROWS]);
+        for (position, (value, score)) in value.iter_mut().zip(score).enumerate() {
+            let mut both = [_mm512_setzero_ps(); 2];
+            for part in 0..ROWS {
+                let hidden = load_row(&self.sums[part * GROUP + position]);
+                let hidden = _mm512_max_ps(hidden, _mm512_setzero_ps());
+                both[0] = _mm512_fmadd_ps(hidden, load_row(&value_rows[part]), both[0]);
+                both[1] = _mm512_fmadd_ps(hidden, load_row(&score_rows[part]), both[1]);
+            }
+            *value = _mm512_reduce_add_ps(both[0]) + net.last_bias[0];
+            *score = _mm512_reduce_add_ps(both[1]) + net.last_bias[1];
+        }
+    }
+}
+
+/// Sums on their way into activations: tiles `[first square, 2 halves][second square, 2 halves]`.
+#[derive(Clone, Copy)]
+struct Leave {
+    sums: *const u8,
+    first: *mut u8,
+    second: *mut u8,
+}
+
+impl Leave {
+    /// ReLU and the cast to bf16 of one position, with `RESIDUAL` after adding what is there.
+    ///
+    /// # Safety
+    ///
+    /// `sums` has four tiles, `first` and `second` one each; `position` is below 16.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
+    unsafe fn position<const RESIDUAL: bool>(&self, position: usize) {
+        let (zero, row) = (_mm512_setzero_ps(), position * ROW_BYTES);
+        for (half, to) in [(0, self.first), (SUMS_BYTES / 2, self.second)] {
+            // SAFETY: as the caller promises.
+            unsafe {
+                let sums = self.sums.add(half + row).cast::<f32>();
+                let mut low = _mm512_load_ps(sums);
+                let mut high = _mm512_load_ps(sums.byte_add(TILE_BYTES));
+                let to = to.add(row);
+                if RESIDUAL {
+                    low = _mm512_add_ps(low, widen(_mm256_load_si256(to.cast())));
+                    high = _mm512_add_ps(high, widen(_mm256_load_si256(to.add(32).cast())));
+                }
+                let low = _mm512_max_ps(low, zero);
+                let high = _mm512_max_ps(high, zero);
+                _mm512_store_si512(to.cast(), as_bits(_mm512_cvtne2ps_pbh(high, low)));
+            }
+        }
+    }
+}
+
+/// Tiles 0 to 3 += tiles 4 and 5 times tiles 6 and 7.
+#[inline(always)]
+fn multiply_four(tiles: &Tiles) {
+    tiles.multiply::<0, 4, 6>();
+    tiles.multiply::<1, 4, 7>();
+    tiles.multiply::<2, 5, 6>();
+    tiles.multiply::<3, 5, 7>();
+}
+
+/// Writes tiles 0 to 3.
+///
+/// # Safety
+///
+/// 4 KB at `to` may be written.
+#[inline(always)]
+unsafe fn store_four(tiles: &Tiles, to: *mut u8) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        tiles.store::<0>(to);
+        tiles.store::<1>(to.add(TILE_BYTES));
+        tiles.store::<2>(to.add(2 * TILE_BYTES));
+        tiles.store::<3>(to.add(3 * TILE_BYTES));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_row(row: &Row) -> __m512 {
+    // SAFETY: a row is 64 bytes and aligned so.
+    unsafe { _mm512_load_ps(row.0.as_ptr()) }
+}
+
+/// 16 numbers of bf16 as float32.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn widen(numbers: __m256i) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(numbers)))
+}
+
+#[inline(always)]
+fn as_bf16(bits: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(bits) }
+}
+
+#[inline(always)]
+fn as_bits(numbers: __m512bh) -> __m512i {
+    // SAFETY: both are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(numbers) }
+}

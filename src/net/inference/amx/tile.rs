@@ -1,0 +1,162 @@
+//! Matrix tiles (Intel AMX): the instructions, and the right to use them.
+//!
+//! Stable Rust has no intrinsics for tiles, so this file holds them as inline assembly, and
+//! nothing else of the program does. The compiler knows nothing of tile registers: it neither
+//! saves nor uses them. What that asks of callers:
+//!
+//! - Tile registers mean something only between [`Tiles::configure`] and the drop of its guard,
+//!   on one thread. The functions below take the guard as proof.
+//! - libtorch uses tiles of its own on the same thread, so nothing of libtorch may run in
+//!   between.
+//! - A load reads, and a store writes, 16 rows of 64 bytes, `stride` bytes apart; all of them
+//!   must be within one allocation.
+
+use std::arch::asm;
+use std::arch::x86_64::{__cpuid_count, _xgetbv};
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+
+/// Bytes of a tile: 16 rows of 64.
+pub(super) const TILE_BYTES: usize = 1024;
+/// Bytes of a tile's row.
+pub(super) const ROW_BYTES: usize = 64;
+
+/// Whether this process may use tiles of bf16 numbers. The first call asks the system.
+pub(super) fn available() -> bool {
+    static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
+        processor_has_tiles()
+            && std::arch::is_x86_feature_detected!("avx512bf16")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && system_allows_tiles()
+    });
+    *AVAILABLE
+}
+
+fn processor_has_tiles() -> bool {
+    const AMX_BF16: u32 = 1 << 22;
+    const AMX_TILE: u32 = 1 << 24;
+    const OSXSAVE: u32 = 1 << 27;
+    const TILE_STATE: u64 = 0b11 << 17;
+    let (basic, features) = (__cpuid_count(1, 0), __cpuid_count(7, 0).edx);
+    if features & AMX_BF16 == 0 || features & AMX_TILE == 0 || basic.ecx & OSXSAVE == 0 {
+        return false;
+    }
+    // SAFETY: `xgetbv` exists where the OSXSAVE bit is set.
+    let enabled = unsafe { xgetbv() };
+    enabled & TILE_STATE == TILE_STATE
+}
+
+/// # Safety
+///
+/// The processor has `xsave`, and the system has switched it on.
+#[target_feature(enable = "xsave")]
+unsafe fn xgetbv() -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe { _xgetbv(0) }
+}
+
+/// Linux saves the 8 KB of tiles at a context switch only for processes that asked for it.
+#[cfg(target_os = "linux")]
+fn system_allows_tiles() -> bool {
+    const ARCH_REQ_XCOMP_PERM: libc::c_ulong = 0x1023;
+    const XFEATURE_XTILEDATA: libc::c_ulong = 18;
+    // SAFETY: this call takes two numbers and touches no memory of ours. Asking twice is allowed.
+    unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0 }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system_allows_tiles() -> bool {
+    false
+}
+
+/// The tile registers of this thread, all eight set up as 16 rows of 64 bytes.
+///
+/// Neither `Send` nor `Sync`: registers belong to a thread.
+pub(super) struct Tiles(PhantomData<*const ()>);
+
+#[repr(C, align(64))]
+struct Configuration {
+    palette: u8,
+    start_row: u8,
+    reserved: [u8; 14],
+    row_bytes: [u16; 16],
+    rows: [u8; 16],
+}
+
+static CONFIGURATION: Configuration = Configuration {
+    palette: 1,
+    start_row: 0,
+    reserved: [0; 14],
+    row_bytes: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
+    rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
+};
+
+impl Tiles {
+    /// Sets the registers up; `None` where [`available`] is false.
+    pub(super) fn configure() -> Option<Tiles> {
+        if !available() {
+            return None;
+        }
+        // SAFETY: the instruction exists, and the configuration is valid and 64 bytes long.
+        unsafe {
+            asm!("ldtilecfg [{}]", in(reg) &raw const CONFIGURATION, options(readonly, nostack, preserves_flags));
+        }
+        Some(Tiles(PhantomData))
+    }
+
+    /// Fills tile `T` from 16 rows that lie `stride` bytes apart; 0 repeats one row.
+    ///
+    /// # Safety
+    ///
+    /// 64 bytes at each of the 16 addresses `from + k * stride` may be read.
+    #[inline(always)]
+    pub(super) unsafe fn load<const T: u8>(&self, from: *const u8, stride: usize) {
+        // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
+        unsafe {
+            asm!(
+                "tileloadd tmm{tile}, [{from} + {stride}*1]",
+                tile = const T, from = in(reg) from, stride = in(reg) stride,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// Writes tile `T` as 16 rows in a row, 1 KB.
+    ///
+    /// # Safety
+    ///
+    /// 1024 bytes at `to` may be written.
+    #[inline(always)]
+    pub(super) unsafe fn store<const T: u8>(&self, to: *mut u8) {
+        // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
+        unsafe {
+            asm!(
+                "tilestored [{to} + {stride}*1], tmm{tile}",
+                tile = const T, to = in(reg) to, stride = in(reg) ROW_BYTES,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// `C += A * B`: `C` is 16 x 16 float32, `A` 16 x 32 bf16, and `B` 32 x 16 bf16 with the two
+    /// numbers of rows `2k` and `2k + 1` side by side.
+    #[inline(always)]
+    pub(super) fn multiply<const C: u8, const A: u8, const B: u8>(&self) {
+        // SAFETY: tiles are configured, as `self` proves, and no memory is touched.
+        unsafe {
+            asm!(
+                "tdpbf16ps tmm{c}, tmm{a}, tmm{b}",
+                c = const C, a = const A, b = const B,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        // SAFETY: the instruction exists, or there were no `Tiles`.
+        unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
+    }
+}
