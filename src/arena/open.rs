@@ -22,9 +22,6 @@ pub enum OpenError {
     /// This kind of player is not part of the program yet.
     #[error("this kind of player is not built yet")]
     NotBuilt,
-    /// The network cannot be used.
-    #[error(transparent)]
-    Inference(#[from] inference::InferenceError),
 }
 
 /// What players need to know besides their specification.

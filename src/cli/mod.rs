@@ -10,15 +10,8 @@ mod contest;
 mod doctor;
 mod machine;
 mod perft;
-mod train;
-mod contest;
-mod perft;
-mod doctor;
-mod machine;
 mod serve;
-mod contest;
-mod doctor;
-mod machine;
+mod train;
 
 use std::process::ExitCode;
 
@@ -36,13 +29,12 @@ struct Cli {
 #[allow(clippy::large_enum_variant)]
 #[derive(Subcommand, Debug)]
 enum Command {
-    Doctor(doctor::Args),
-    Arena(arena::Args),
-    Perft(perft::Args),
-    Bench(bench::Args),
-    Config(config::Args),
     Train(train::Args),
     Arena(Box<arena::Args>),
+    Config(config::Args),
+    Doctor(doctor::Args),
+    Perft(perft::Args),
+    Bench(bench::Args),
     /// Plays behind the NBoard protocol, for graphical boards that speak it
     Nboard(serve::Args),
     /// Plays behind the Go Text Protocol, as Othello programs use it
@@ -58,6 +50,16 @@ pub fn main() -> ExitCode {
 #[inline(never)]
 fn parse_and_run() -> ExitCode {
     let cli = Cli::parse();
+    let level = tracing_subscriber::EnvFilter::builder()
+        .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
+        .with_env_var("OUTFLANK_LOG")
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .without_time()
+        .init();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -70,7 +72,6 @@ fn parse_and_run() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(args) => doctor::run(args),
-        Command::Arena(args) => arena::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
