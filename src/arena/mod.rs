@@ -8,6 +8,7 @@ pub mod nets;
 pub mod open;
 pub mod openings;
 mod options;
+pub mod paper;
 pub mod player;
 pub mod players;
 pub mod rating;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::ladder::PlayerLine;
 use crate::game::{Goal, Shape};
-use crate::net::NetSpec;
+use crate::net::Description;
 use crate::net::inference::{self, Backend, InferenceError};
 use crate::net::weights::{Weights, WeightsError};
 use crate::store::checkpoint::{self, CheckpointError, Found};
 use crate::store::net_file::{NetFile, NetFileError};
+use crate::store::run_dir::CHECKPOINTS;
 
 /// Why a net cannot play.
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +66,7 @@ pub enum NetError {
 #[derive(Clone, Debug)]
 pub struct LoadedNet {
     /// What it is.
-    pub spec: NetSpec,
-    /// The goal it has learnt for, if its file says so.
-    pub goal: Option<Goal>,
+    pub description: Description,
     /// Where it was found: a file or a checkpoint folder.
     pub path: PathBuf,
     weights: Arc<Weights>,
@@ -85,8 +84,8 @@ impl LoadedNet {
         let file_path = found.net_path();
         let file = NetFile::read(&file_path)?;
         let described = |source| NetError::Description { path: file_path.clone(), source };
-        let spec: NetSpec = serde_json::from_value(file.spec().clone()).map_err(described)?;
-        let goal = file.spec().get("goal").and_then(|goal| goal.as_str()?.parse().ok());
+        let description: Description =
+            serde_json::from_value(file.spec().clone()).map_err(described)?;
         let weights = Weights::from_bytes(file.bytes());
         let failed = |source| NetError::Weights { path: file_path.clone(), source };
         let (weights, _) = weights.map_err(failed)?;
@@ -94,7 +93,7 @@ impl LoadedNet {
             Found::Net(path) | Found::Checkpoint(path) => path,
         };
         let fingerprint = crc32fast::hash(file.bytes());
-        Ok(LoadedNet { spec, goal, path, weights: Arc::new(weights), fingerprint })
+        Ok(LoadedNet { description, path, weights: Arc::new(weights), fingerprint })
     }
 
     /// The same net, if it plays this board for this goal.
@@ -103,14 +102,15 @@ impl LoadedNet {
     ///
     /// It does not.
     pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedNet, NetError> {
+        let Description { spec, goal: learnt, .. } = &self.description;
         let path = || self.path.clone();
-        if self.spec.shape != wanted {
-            return Err(NetError::OtherBoard { path: path(), found: self.spec.shape, wanted });
+        if spec.shape != wanted {
+            return Err(NetError::OtherBoard { path: path(), found: spec.shape, wanted });
         }
-        match self.goal.filter(|found| *found != goal) {
-            Some(found) => Err(NetError::OtherGoal { path: path(), found, wanted: goal }),
-            None => Ok(self),
+        if *learnt != goal {
+            return Err(NetError::OtherGoal { path: path(), found: *learnt, wanted: goal });
         }
+        Ok(self)
     }
 
     /// A copy of the net for play.
@@ -123,7 +123,7 @@ impl LoadedNet {
         options: &inference::Options,
         device: &str,
     ) -> Result<Box<dyn Backend>, NetError> {
-        Ok(inference::open(&self.spec, &self.weights, options, device)?)
+        Ok(inference::open(&self.description.spec, &self.weights, options, device)?)
     }
 
     /// The path and a fingerprint of the file: what tells this net from a later one in the same
@@ -132,11 +132,12 @@ impl LoadedNet {
         format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
     }
 
-    /// The place in its training of the player called `name`, if the net lies in a checkpoint.
-    pub fn origin(&self, name: &str) -> Option<PlayerLine> {
-        let folder = self.path.file_name()?.to_str()?;
-        let step = folder.strip_prefix("step-")?.parse().ok()?;
-        let run = self.path.ancestors().nth(2)?.display().to_string();
-        Some(PlayerLine::new(name.into(), run, step, None))
+    /// The place in its training of the player called `name`.
+    pub fn origin(&self, name: &str) -> PlayerLine {
+        let Description { steps, positions, .. } = self.description;
+        let is_checkpoint = self.path.parent().is_some_and(|dir| dir.ends_with(CHECKPOINTS));
+        let run = self.path.ancestors().nth(if is_checkpoint { 2 } else { 0 });
+        let run = run.unwrap_or(&self.path).display().to_string();
+        PlayerLine::new(name.into(), run, steps, Some(positions))
     }
 }

@@ -56,7 +56,7 @@ pub fn contestant<G: Geometry>(
         net = Some(loaded);
     }
     let name = named.to_string();
-    let origin = net.as_ref().and_then(|net| net.origin(&name));
+    let origin = net.as_ref().map(|net| net.origin(&name));
     let open = opener(spec.clone(), net, name.clone(), context.clone())?;
     Ok(Contestant { name, deterministic: spec.is_deterministic(), origin, open })
 }

@@ -8,8 +8,10 @@ mod bench;
 mod config;
 mod contest;
 mod doctor;
+mod eval;
 mod machine;
 mod perft;
+mod play;
 mod serve;
 mod train;
 
@@ -30,7 +32,9 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Train(train::Args),
+    Eval(eval::Args),
     Arena(Box<arena::Args>),
+    Play(play::Args),
     Config(config::Args),
     Doctor(doctor::Args),
     Perft(perft::Args),
@@ -77,6 +81,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Config(args) => config::run(args),
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),
+        Command::Eval(args) => eval::run(args),
+        Command::Play(args) => play::run(args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
     }

@@ -1,0 +1,246 @@
+//! Tables 1 to 4 of "Learning to Play Othello: A Self-Play Approach" (Fu and Xu), played again.
+//!
+//! The paper's opponents of three levels belong to a course and are not published. Here
+//! level 1 is the random player, level 2 the greedy one (most discs flipped) and level 3
+//! alpha-beta search of depth 3 with the positional evaluator; wherever a table is shown they
+//! are named so. As in the paper games begin at the start position, and the net draws its moves
+//! in proportion to visits for the first five moves of a game; with no other randomness games
+//! repeat themselves, so a match goes on until it has as many different games as the paper
+//! counted.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+
+use super::matches::{Contestant, MatchError, Played, Setting, play};
+use super::openings::{Source, canonical_game};
+use super::report::table;
+use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec, RolloutsSpec};
+use super::tally::Outcomes;
+use crate::game::{Colour, Geometry, Goal};
+use crate::search::mcts;
+
+/// How many moves of a game are drawn in proportion to visits.
+const DRAWN_PLIES: u32 = 5;
+/// Rollouts of the paper's plain search.
+const ROLLOUTS: u32 = 200;
+/// How often a match is made longer because games repeated themselves.
+const ROUNDS: u32 = 6;
+
+/// Who plays in a row of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Agent {
+    /// The net with tree search.
+    Net,
+    /// Tree search with random rollouts, without the net.
+    Rollouts,
+    /// The net's policy alone.
+    Policy,
+}
+
+/// A row of one of the tables, with the paper's figures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// The table's number.
+    pub table: u32,
+    /// Who plays.
+    pub agent: Agent,
+    /// The opponent as the paper calls it.
+    pub opponent: &'static str,
+    /// Who stands for it here.
+    pub stand_in: &'static str,
+    /// Games won with black and with white.
+    pub won: [u32; 2],
+    /// Games played with each colour.
+    pub played: u32,
+}
+
+const fn row(
+    table: u32,
+    agent: Agent,
+    opponent: &'static str,
+    stand_in: &'static str,
+    won: [u32; 2],
+    played: u32,
+) -> Row {
+    Row { table, agent, opponent, stand_in, won, played }
+}
+
+/// All rows, in the paper's order.
+pub const ROWS: [Row; 12] = [
+    row(1, Agent::Net, "level 1", "random", [15, 15], 15),
+    row(1, Agent::Net, "level 2", "greedy", [20, 20], 20),
+    row(1, Agent::Net, "level 3", "alphabeta:depth=3", [11, 12], 15),
+    row(2, Agent::Net, "alpha-beta depth 4", "alphabeta:depth=4", [14, 18], 20),
+    row(2, Agent::Net, "alpha-beta depth 5", "alphabeta:depth=5", [13, 15], 20),
+    row(2, Agent::Net, "alpha-beta depth 6", "alphabeta:depth=6", [15, 16], 20),
+    row(3, Agent::Rollouts, "level 1", "random", [15, 15], 15),
+    row(3, Agent::Rollouts, "level 2", "greedy", [20, 20], 20),
+    row(3, Agent::Rollouts, "level 3", "alphabeta:depth=3", [11, 14], 15),
+    row(4, Agent::Policy, "level 1", "random", [12, 12], 15),
+    row(4, Agent::Policy, "level 2", "greedy", [20, 20], 20),
+    row(4, Agent::Policy, "level 3", "alphabeta:depth=3", [1, 1], 15),
+];
+
+/// What each table shows.
+pub fn title(table: u32) -> &'static str {
+    match table {
+        1 => "Table 1: net with tree search",
+        2 => "Table 2: net with tree search against alpha-beta",
+        3 => "Table 3: tree search with 200 random rollouts, no net",
+        _ => "Table 4: the net's policy alone",
+    }
+}
+
+impl Agent {
+    /// The player: the paper's search with the net at `checkpoint` and so many simulations.
+    pub fn spec(self, checkpoint: &Path, simulations: u32) -> PlayerSpec {
+        match self {
+            Agent::Net => PlayerSpec::Net(NetPlayerSpec {
+                path: checkpoint.into(),
+                parallel: 1,
+                search: mcts::Options {
+                    simulations,
+                    c_puct: 1.0,
+                    first_play: mcts::options::FirstPlay::Zero,
+                    temperature: 1.0,
+                    temperature_plies: DRAWN_PLIES,
+                    temperature_late: 0.0,
+                    solve_empties: 0,
+                    score_weight: 0.0,
+                    ..mcts::Options::default()
+                },
+            }),
+            Agent::Rollouts => PlayerSpec::Rollouts(RolloutsSpec {
+                simulations: ROLLOUTS,
+                ..RolloutsSpec::default()
+            }),
+            Agent::Policy => PlayerSpec::Policy(PolicySpec {
+                path: checkpoint.into(),
+                temperature_plies: DRAWN_PLIES,
+            }),
+        }
+    }
+}
+
+/// A row as played here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replayed {
+    /// The row.
+    pub row: Row,
+    /// With black.
+    pub black: Outcomes,
+    /// With white.
+    pub white: Outcomes,
+}
+
+/// Plays a row.
+///
+/// # Errors
+///
+/// A player that cannot be made.
+pub fn play_row<G: Geometry>(
+    row: &Row,
+    pair: [&Contestant<'_, G>; 2],
+    seed: u64,
+    threads: usize,
+    stop: &AtomicBool,
+) -> Result<Replayed, MatchError> {
+    let start = Source::Start.book::<G>(1, seed);
+    let openings = start.map(|book| book.openings).unwrap_or_default();
+    let mut setting =
+        Setting { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
+    let mut games = Vec::new();
+    let mut result = Replayed { row: *row, black: Outcomes::default(), white: Outcomes::default() };
+    for _ in 0..ROUNDS {
+        let mut go_on = |_: &Played<G>| ControlFlow::Continue(());
+        let outcome = play(pair, &openings, &setting, games, stop, &mut go_on)?;
+        games = outcome.games;
+        (result.black, result.white) = count(&games, row.played);
+        let missing = 2 * row.played - result.black.games().min(row.played) - result.white.games();
+        if missing == 0 || outcome.stopped {
+            break;
+        }
+        setting.games += 2 * missing;
+    }
+    Ok(result)
+}
+
+/// The first `most` different games of each colour.
+fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (Outcomes, Outcomes) {
+    let (mut black, mut white) = (Outcomes::default(), Outcomes::default());
+    let mut seen = HashSet::new();
+    for played in games {
+        let side = if played.first == Colour::Black { &mut black } else { &mut white };
+        let moves: Vec<_> = played.moves().collect();
+        let identity = (played.first, canonical_game(played.opening.start.board, &moves));
+        if side.games() < most && seen.insert(identity) {
+            side.add(played.first_score());
+        }
+    }
+    (black, white)
+}
+
+impl Replayed {
+    /// The row as JSON.
+    pub fn json(&self) -> Value {
+        let row = &self.row;
+        let paper = |won: u32| json!({ "wins": won, "games": row.played });
+        json!({
+            "version": 1,
+            "table": row.table,
+            "agent": match row.agent {
+                Agent::Net => "net",
+                Agent::Rollouts => "rollouts",
+                Agent::Policy => "policy",
+            },
+            "opponent": row.opponent,
+            "stand_in": row.stand_in,
+            "black": self.black,
+            "white": self.white,
+            "paper": { "black": paper(row.won[0]), "white": paper(row.won[1]) },
+        })
+    }
+}
+
+/// The tables side by side with the paper's.
+pub fn text(results: &[Replayed]) -> String {
+    let mut text = String::new();
+    for number in 1..=4 {
+        let rows = results.iter().filter(|result| result.row.table == number);
+        let head = ["opponent", "black here", "paper", "white here", "paper"];
+        let mut lines = vec![head.map(String::from).to_vec()];
+        for Replayed { row, black, white } in rows {
+            let opponent = match row.opponent.starts_with("level") {
+                true => format!("{} (here {})", row.opponent, row.stand_in),
+                false => row.opponent.to_string(),
+            };
+            lines.push(vec![
+                opponent,
+                won(*black),
+                format!("{}/{}", row.won[0], row.played),
+                won(*white),
+                format!("{}/{}", row.won[1], row.played),
+            ]);
+        }
+        if lines.len() > 1 {
+            text.push_str(title(number));
+            text.push('\n');
+            text.push_str(&table(&lines, 1));
+            text.push('\n');
+        }
+    }
+    text + "Games won of games played, each game different from the others. The paper's levels are\nnot published; the players named in brackets stand for them.\n"
+}
+
+fn won(outcomes: Outcomes) -> String {
+    let draws = match outcomes.draws {
+        0 => String::new(),
+        1 => " (1 draw)".into(),
+        draws => format!(" ({draws} draws)"),
+    };
+    format!("{}/{}{draws}", outcomes.wins, outcomes.games())
+}

@@ -1,0 +1,180 @@
+//! `outflank eval`: how strong a checkpoint is, against fixed opponents.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context as _, bail};
+
+use super::contest::{MatchArgs, contestants, run_match, stop_flag};
+use crate::arena::ladder::{Ladder, Terms};
+use crate::arena::matches::{Contestant, Setting};
+use crate::arena::nets::LoadedNet;
+use crate::arena::paper;
+use crate::arena::report::{Report, opponents_table};
+use crate::arena::spec::{NetPlayerSpec, PlayerSpec};
+use crate::arena::standings::standings;
+use crate::game::{Geometry, Goal, Shape};
+
+/// Tables of the literature that can be played again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Table {
+    /// Tables 1 to 4 of Fu and Xu
+    Paper,
+}
+
+/// Plays a checkpoint's net against fixed opponents.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A net file, a checkpoint, or a run directory (its newest checkpoint)
+    #[arg(value_name = "CHECKPOINT")]
+    checkpoint: PathBuf,
+    /// An opponent; may be given several times [default: random, greedy, alphabeta:depth=2]
+    #[arg(long, value_name = "SPEC", conflicts_with = "table")]
+    against: Vec<PlayerSpec>,
+    #[command(flatten)]
+    matches: MatchArgs,
+    /// Simulations of the net's search for each move
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    simulations: u32,
+    /// Decides openings and random moves
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Also add the games to this ladder file and tell the net's rating there
+    #[arg(long, value_name = "FILE", conflicts_with = "table")]
+    ladder: Option<PathBuf>,
+    /// Play a published table again and print it side by side
+    #[arg(long, value_name = "NAME")]
+    table: Option<Table>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// A checkpoint, opponents, openings or a ladder that cannot be used.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let net = LoadedNet::read(&args.checkpoint)?;
+    let (shape, goal) = (net.description.spec.shape, net.description.goal);
+    if args.table.is_some() {
+        if (shape, goal) != (Shape::Square8, Goal::Most) {
+            bail!(
+                "the paper's tables are for board 8x8 and most discs; the net is for {} and {goal}",
+                net.spec.shape
+            );
+        }
+        return play_tables(&args);
+    }
+    dispatch!(shape, G => play_opponents::<G>(&args, goal))
+}
+
+fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCode> {
+    let matches = &args.matches;
+    let context = matches.context(goal);
+    let defaults =
+        || ["random", "greedy", "alphabeta:depth=2"].map(str::parse).into_iter().collect();
+    let opponents: Vec<PlayerSpec> = match args.against.is_empty() {
+        true => Result::<_, _>::map_err(defaults(), anyhow::Error::from)?,
+        false => args.against.clone(),
+    };
+    let net = PlayerSpec::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
+    let net = contestants::<G>(&[net], &context)?.remove(0);
+    let players = contestants::<G>(&opponents, &context)?;
+    let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
+    if let (Some(ladder), Some(origin)) = (&mut ladder, &net.origin) {
+        ladder.introduce(origin.clone())?;
+    }
+    let book = matches.book::<G>(args.seed)?;
+    let setting = Setting {
+        goal,
+        games: matches.games,
+        seed: args.seed,
+        threads: matches.threads(),
+        sprt: None,
+    };
+    let mut reports = Vec::new();
+    for (spec, player) in opponents.iter().zip(&players) {
+        if stop_flag().load(Ordering::Relaxed) {
+            break;
+        }
+        let line = match &mut ladder {
+            Some(ladder) => Some(ladder.begin(terms::<G>(args, goal, &net, player), args.seed)?),
+            None => None,
+        };
+        let outcome =
+            run_match([&net, player], &book, &setting, ladder.as_mut().zip(line.as_ref()))?;
+        let report = Report::new(&net.name, &player.name, &outcome);
+        if matches.json {
+            println!("{}", report.opponent_json(&spec.to_string()));
+        }
+        reports.push((spec.to_string(), report));
+    }
+    if !matches.json {
+        println!("{}", net.name);
+        print!("{}", opponents_table(&reports));
+    }
+    if let Some(ladder) = &ladder {
+        show_rating::<G>(ladder, goal, &net.name, matches.json);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn terms<G: Geometry>(
+    args: &Args,
+    goal: Goal,
+    net: &Contestant<'_, G>,
+    player: &Contestant<'_, G>,
+) -> Terms {
+    Terms {
+        first: net.name.clone(),
+        second: player.name.clone(),
+        board: G::SHAPE.name().into(),
+        goal: goal.name().into(),
+        openings: args.matches.openings.to_string(),
+    }
+}
+
+fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool) {
+    let standings = standings::<G>(ladder, goal, None);
+    let found = standings.players.iter().zip(standings.json());
+    let Some((player, object)) = found.into_iter().find(|(player, _)| player.name == name) else {
+        return;
+    };
+    if json {
+        println!("{object}");
+    } else {
+        let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
+        let games = player.total.games();
+        println!(
+            "rating in the ladder: {elo:.0} +- {half:.0} from {games} games, the mean of all being 0"
+        );
+    }
+}
+
+fn play_tables(args: &Args) -> anyhow::Result<ExitCode> {
+    type G = crate::game::Square8;
+    let context = args.matches.context(Goal::Most);
+    let mut results = Vec::new();
+    for row in &paper::ROWS {
+        if stop_flag().load(Ordering::Relaxed) {
+            break;
+        }
+        let agent = row.agent.spec(&args.checkpoint, args.simulations);
+        let opponent = row.stand_in.parse::<PlayerSpec>().context("a table's opponent")?;
+        let players = contestants::<G>(&[agent, opponent], &context)?;
+        let threads = args.matches.threads();
+        let pair = [&players[0], &players[1]];
+        let result = paper::play_row(row, pair, args.seed, threads, stop_flag())?;
+        if args.matches.json {
+            println!("{}", result.json());
+        } else {
+            eprintln!("table {}, {}: done", row.table, row.opponent);
+        }
+        results.push(result);
+    }
+    if !args.matches.json {
+        println!("Net: {} with {} simulations\n", args.checkpoint.display(), args.simulations);
+        print!("{}", paper::text(&results));
+    }
+    Ok(ExitCode::SUCCESS)
+}
