@@ -27,6 +27,9 @@ fn main() {
         sizes = vec![(4, 32), (6, 64), (8, 96)];
     }
     tch::set_num_threads(1);
+    if let Some(peak) = inference::tile_peak() {
+        println!("tiles of one core: {:.2} TFLOP/s", peak / 1e12);
+    }
     for (blocks, channels) in sizes {
         let options = TowerOptions { blocks, channels, ..TowerOptions::default() };
         let spec = NetSpec { shape: Shape::Square8, options };

@@ -123,6 +123,15 @@ pub fn has_bf16() -> bool {
     return false;
 }
 
+/// Operations a second in bf16 that one core's matrix tiles reach, measured now; `None` where
+/// this process has no tiles.
+pub fn tile_peak() -> Option<f64> {
+    #[cfg(target_arch = "x86_64")]
+    return amx::peak();
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
 /// The number format that `precision` means on `device`.
 pub fn kind(precision: Precision, device: Device) -> Kind {
     match (precision, device) {

@@ -38,6 +38,11 @@ pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
     None
 }
 
+/// Operations a second that the tiles of one core reach; `None` where there are none.
+pub(super) fn peak() -> Option<f64> {
+    Tiles::configure().map(|tiles| kernel::peak(&tiles))
+}
+
 /// A net and room for one group of positions.
 pub(super) struct Amx {
     spec: NetSpec,
