@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Not;
 
+use super::around::Around;
 use super::geometry::{Geometry, Square, Word};
 use super::rules::{Goal, ScoreRule};
 use super::simd;
@@ -115,6 +116,26 @@ impl<G: Geometry> Board<G> {
     #[inline(always)]
     pub fn flips(self, square: Square) -> SquareSet<G> {
         SquareSet(simd::flips::<G>(G::bit_of(square), self.mine, self.theirs))
+    }
+
+    /// [`Board::flips`] by bit index.
+    #[inline(always)]
+    pub(crate) fn flips_at(self, bit: usize) -> G::Word {
+        simd::flips::<G>(bit, self.mine, self.theirs)
+    }
+
+    /// How many discs turn when the side to move plays at bit index `bit`, which must be the
+    /// only empty square.
+    #[inline(always)]
+    pub(crate) fn last_flips(self, bit: usize) -> u32 {
+        simd::last_flips::<G>(bit, self.mine)
+    }
+
+    /// Whether the opponent has a disc beside the square at bit index `bit`; if not, playing
+    /// there turns nothing.
+    #[inline(always)]
+    pub(crate) fn touches(self, bit: usize) -> bool {
+        !(self.theirs & G::Word::narrow(Around::<G>::NEIGHBOURS[bit & 127])).is_zero()
     }
 
     /// The board after a move, seen by the opponent; `None` if the move is not legal.

@@ -12,7 +12,6 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::lanes::{Lanes, NarrowLanes, WideLanes};
-use super::rays::{Rays, rays};
 
 /// The most playable squares that any shape has.
 pub const MAX_SQUARES: usize = 92;
@@ -141,8 +140,6 @@ pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug 
     const SQUARE_OF: &'static [u8; 128];
     /// For each of the eight symmetries, where it takes each square number.
     const MAPS: &'static [[u8; MAX_SQUARES]; 8];
-    /// For each bit of a 64-bit word, the rays from it; of no use on larger boards.
-    const RAYS: &'static [Rays; 64];
 
     /// The bit index of `square`.
     #[inline(always)]
@@ -299,7 +296,6 @@ macro_rules! shapes {
                 const SQUARE_OF: &'static [u8; 128] = &square_of(Self::PLAYABLE as u128);
                 const MAPS: &'static [[u8; MAX_SQUARES]; 8] =
                     &maps($width, $stride, Self::PLAYABLE as u128);
-                const RAYS: &'static [Rays; 64] = &rays($width, $stride);
             }
         )*
 

@@ -9,15 +9,16 @@
 #[macro_use]
 mod geometry;
 
+mod around;
 mod board;
 mod kernel;
 mod lanes;
 pub mod notation;
 pub mod perft;
-mod rays;
 pub mod record;
 mod rules;
 mod simd;
+mod stability;
 mod symmetry;
 
 pub use board::{Board, Colour, Position, SquareSet};

@@ -7,6 +7,7 @@
 //! The only `unsafe` code of the rules. Each call of an intrinsic needs its instruction set:
 //! the `cfg` of the module that holds it says that the whole program is compiled for it.
 
+use super::around::{Around, TURNED};
 use super::geometry::{Geometry, Word};
 use super::kernel;
 
@@ -35,6 +36,37 @@ pub(super) fn flips<G: Geometry>(bit: usize, mine: G::Word, theirs: G::Word) -> 
         return G::Word::narrow(u128::from(found));
     }
     kernel::flips::<G, G::Word>(G::Word::bit(bit), mine, theirs)
+}
+
+/// How many discs turn when the owner of `mine` plays at bit index `bit`, the only empty
+/// square.
+#[inline(always)]
+pub(super) fn last_flips<G: Geometry>(bit: usize, mine: G::Word) -> u32 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    if size_of::<G::Word>() == size_of::<u64>() {
+        return bmi2::last_flips::<G>(bit, mine.widen() as u64);
+    }
+    let theirs = G::PLAYABLE & !(mine | G::Word::bit(bit));
+    flips::<G>(bit, mine, theirs).count()
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+mod bmi2 {
+    use std::arch::x86_64::_pext_u64;
+
+    use super::{Around, Geometry, TURNED};
+
+    /// Looks up each line by its own discs.
+    #[inline(always)]
+    pub(super) fn last_flips<G: Geometry>(bit: usize, mine: u64) -> u32 {
+        let lines = &Around::<G>::LINES[bit & 63];
+        let turned = |line: usize| {
+            // SAFETY: BMI2 is enabled for the whole program.
+            let own = unsafe { _pext_u64(mine, lines.squares[line]) };
+            u32::from(TURNED[lines.before[line] as usize & 7][own as usize & 255])
+        };
+        turned(0) + turned(1) + turned(2) + turned(3)
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
@@ -94,12 +126,12 @@ mod avx2 {
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::Geometry;
+    use super::{Around, Geometry};
 
     /// Rays from the square, four towards higher bits and four towards lower ones.
     #[inline(always)]
     pub(super) fn flips<G: Geometry>(bit: usize, mine: u64, theirs: u64) -> u64 {
-        let rays = &G::RAYS[bit & 63];
+        let rays = &Around::<G>::RAYS[bit & 63];
         // SAFETY: AVX-512 F, VL and CD are enabled for the whole program; both loads lie within
         // the eight words of `rays`.
         unsafe {
@@ -148,6 +180,9 @@ mod tests {
                 let bit = G::bit_of(square);
                 let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, theirs);
                 assert_eq!(flips::<G>(bit, mine, theirs), wanted, "{board:?} {square:?}");
+                let full = G::PLAYABLE & !(mine | G::mask(square));
+                let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, full).count();
+                assert_eq!(last_flips::<G>(bit, mine), wanted, "{board:?} {square:?}");
             }
         }
         assert_eq!(G::square_at(G::bit_of(Square(7))), Square(7));
