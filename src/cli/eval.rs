@@ -59,8 +59,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.table.is_some() {
         if (shape, goal) != (Shape::Square8, Goal::Most) {
             bail!(
-                "the paper's tables are for board 8x8 and most discs; the net is for {} and {goal}",
-                net.spec.shape
+                "the paper's tables are for board 8x8 and most discs; the net is for {shape} and {goal}"
             );
         }
         return play_tables(&args);

@@ -27,7 +27,8 @@ const MANIFEST: &str = "run.json";
 const LOCK: &str = "run.lock";
 const CONFIG: &str = "config.toml";
 const GAMES: &str = "games";
-pub(super) const CHECKPOINTS: &str = "checkpoints";
+/// The folder of a run that holds its checkpoints.
+pub const CHECKPOINTS: &str = "checkpoints";
 /// `outflank runs` holds a lock for an instant to see whether it is free; opening a run waits
 /// that long.
 const LOCK_TRIES: u32 = 10;

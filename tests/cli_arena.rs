@@ -1,0 +1,269 @@
+//! The subcommands that play, run as a user runs them.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use outflank::game::{Goal, Shape};
+use outflank::net::{Description, Net, NetSpec, TowerOptions};
+use outflank::store::net_file::NetFile;
+use serde_json::Value;
+
+fn outflank(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    outflank(folder, arguments).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+fn talk(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = outflank(folder, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // A program that has left does not read on.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    child.wait_with_output().expect("the program ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn objects(output: &Output) -> Vec<Value> {
+    ok(output).lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+}
+
+/// What a command complains of; it must end with exit code 2.
+fn complaint(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    text(&output.stderr)
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// A small net that has learnt nothing.
+fn write_net(folder: &Path, shape: Shape, goal: Goal) -> PathBuf {
+    let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
+    let spec = NetSpec { shape, options };
+    let weights = Net::new(&spec, 1, tch::Device::Cpu).weights();
+    let description = Description { spec, goal, positions: 640, steps: 10 };
+    let description = serde_json::to_value(description).expect("plain data");
+    let bytes = weights.to_bytes(&std::collections::BTreeMap::new());
+    let path = folder.join("net.safetensors");
+    NetFile::seal(&description, &bytes).expect("weights").write(&path).expect("writable");
+    path
+}
+
+#[test]
+fn arena_plays_rates_and_draws() {
+    let folder = folder();
+    let arguments =
+        ["arena", "random", "greedy", "rollouts:simulations=20", "--games", "10", "--json"];
+    let said = objects(&run(folder.path(), &[&arguments[..], &["--svg", "table.svg"]].concat()));
+    let kinds: Vec<_> =
+        said.iter().map(|object| object["kind"].as_str().expect("a kind")).collect();
+    assert_eq!(kinds, ["match", "match", "match", "rating", "rating", "rating"]);
+    for object in &said[..3] {
+        assert_eq!((&object["version"], &object["games"]), (&1.into(), &10.into()));
+        let games: u64 = ["black", "white"]
+            .iter()
+            .flat_map(|side| ["wins", "draws", "losses"].map(|key| &object[side][key]))
+            .map(|count| count.as_u64().expect("a count"))
+            .sum();
+        assert_eq!(games, 10);
+        let number = |key: &str| object[key].as_f64().expect("a number");
+        assert!(number("low") <= number("score") && number("score") <= number("high"));
+    }
+    assert_eq!(said[3]["player"], "rollouts:simulations=20");
+    let svg = std::fs::read_to_string(folder.path().join("table.svg")).expect("a picture");
+    assert!(svg.contains("greedy") && svg.ends_with("</svg>\n"));
+    let table = ok(&run(folder.path(), &["arena"]));
+    assert!(table.contains("rollouts:simulations=20") && table.contains("rating"), "{table}");
+}
+
+#[test]
+fn arena_goes_on_where_it_was_cut_off() {
+    let (whole, cut) = (folder(), folder());
+    let arguments = ["arena", "random", "rollouts:simulations=10", "--games", "12", "--json"];
+    let wanted = objects(&run(whole.path(), &arguments));
+    let log = std::fs::read(whole.path().join("ladder.jsonl")).expect("a ladder");
+    std::fs::write(cut.path().join("ladder.jsonl"), &log[..log.len() * 2 / 3]).expect("writable");
+    let resume = [&arguments[..], &["--resume"]].concat();
+    let output = run(cut.path(), &resume);
+    let said = objects(&output);
+    // Times differ from run to run; results do not.
+    assert_eq!(said, wanted);
+    assert!(text(&output.stderr).contains("cannot be read"), "{}", text(&output.stderr));
+    let lines = |folder: &Path| {
+        let log = std::fs::read_to_string(folder.join("ladder.jsonl")).expect("a ladder");
+        log.lines().filter(|line| line.contains("\"kind\":\"game\"") && line.ends_with('}')).count()
+    };
+    assert_eq!((lines(whole.path()), lines(cut.path())), (12, 12));
+}
+
+#[test]
+fn arena_tests_whether_one_is_stronger() {
+    let folder = folder();
+    let accepted = run(
+        folder.path(),
+        &["arena", "rollouts:simulations=30", "random", "--sprt", "0,50", "--games", "200"],
+    );
+    assert!(ok(&accepted).contains("accepted"));
+    let arguments = ["arena", "random", "rollouts:simulations=30", "--sprt", "0,50"];
+    let rejected = run(folder.path(), &[&arguments[..], &["--games", "200"]].concat());
+    assert_eq!(rejected.status.code(), Some(1));
+    assert!(text(&rejected.stdout).contains("rejected"));
+}
+
+#[test]
+fn a_wrong_command_says_what_is_right() {
+    let folder = folder();
+    std::fs::write(folder.path().join("notes"), "dear diary\n").expect("writable");
+    for (arguments, wanted) in [
+        (vec!["arena", "random"], "needs two players"),
+        (vec!["arena", "random", "random"], "given twice"),
+        (vec!["arena", "random", "greddy"], "random, greedy, alphabeta"),
+        (vec!["arena", "random", "rollouts:sims=3"], "simulations, c_uct"),
+        (vec!["arena", "random", "greedy", "--sprt", "5,1"], "elo0 below elo1"),
+        (vec!["arena", "random", "greedy", "rollouts", "--sprt", "0,9"], "exactly two"),
+        (vec!["arena", "random", "greedy", "--openings", "random:0"], "random:PLIES"),
+        (vec!["arena", "random", "greedy", "--openings", "nowhere.txt"], "nowhere.txt"),
+        (vec!["arena", "random", "greedy", "--openings", "notes"], "line 1"),
+        (vec!["arena", "random", "greedy", "--shape", "9x9"], "8x8, 6x6"),
+        (vec!["arena", "random", "greedy", "--ladder", "notes"], "no ladder file"),
+        (vec!["arena", "random", "greedy", "--games", "0"], "0"),
+        (vec!["arena", "random", "net:nowhere"], "nowhere"),
+        (vec!["arena"], "no players are given"),
+        (vec!["eval", "nowhere"], "nowhere"),
+        (vec!["eval", "notes"], "notes"),
+        (vec!["play", "nobody"], "random, greedy"),
+        (vec!["play", "random", "--load", "nowhere"], "nowhere"),
+        (vec!["nboard", "nobody"], "random, greedy"),
+        (vec!["gtp", "random:x=1"], "allowed: none"),
+    ] {
+        let said = complaint(&run(folder.path(), &arguments));
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("notes")).expect("a file"), b"dear diary\n");
+}
+
+#[test]
+fn eval_reports_each_opponent() {
+    let folder = folder();
+    let net = write_net(folder.path(), Shape::Square6, Goal::Most);
+    let net = net.to_str().expect("a plain path");
+    let common = ["--games", "6", "--simulations", "8", "--against", "random"];
+    let arguments = [&["eval", net][..], &common, &["--against", "greedy"]].concat();
+    let said = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
+    assert_eq!(said.len(), 2);
+    for (object, opponent) in said.iter().zip(["random", "greedy"]) {
+        assert_eq!(object["opponent"], opponent);
+        assert_eq!(object["games"], 6);
+        for key in ["score", "low", "high"] {
+            let share = object[key].as_f64().expect("a number");
+            assert!((0.0..=1.0).contains(&share));
+        }
+        for side in ["black", "white"] {
+            assert!(object[side]["wins"].is_u64() && object[side]["losses"].is_u64());
+            assert!(object[side]["draws"].is_u64());
+        }
+    }
+    let table = ok(&run(folder.path(), &[&arguments[..], &["--ladder", "ladder.jsonl"]].concat()));
+    assert!(table.contains("black W-D-L") && table.contains("rating in the ladder"), "{table}");
+    let spec = format!("net:{net},simulations=8");
+    let curve = run(
+        folder.path(),
+        &["arena", &spec, "random", "--shape", "6x6", "--games", "2", "--curve", "curve.svg"],
+    );
+    ok(&curve);
+    assert!(folder.path().join("curve.svg").exists());
+}
+
+#[test]
+fn a_net_plays_only_its_own_board_and_goal() {
+    let folder = folder();
+    let net = write_net(folder.path(), Shape::Square6, Goal::Fewest);
+    let spec = format!("policy:{}", net.display());
+    let said = complaint(&run(folder.path(), &["arena", &spec, "random"]));
+    assert!(said.contains("6x6") && said.contains("8x8"), "{said}");
+    let said = complaint(&run(folder.path(), &["arena", &spec, "random", "--shape", "6x6"]));
+    assert!(said.contains("fewest") && said.contains("most"), "{said}");
+    let path = net.to_str().expect("a plain path");
+    let said = complaint(&run(folder.path(), &["eval", path, "--table", "paper"]));
+    assert!(said.contains("8x8"), "{said}");
+    std::fs::write(&net, &std::fs::read(&net).expect("a file")[..2000]).expect("writable");
+    let said = complaint(&run(folder.path(), &["eval", path]));
+    assert!(said.contains("net.safetensors"), "{said}");
+}
+
+/// Random against itself through both protocols, and against itself at home: legal games.
+#[test]
+fn our_own_players_play_through_both_protocols() {
+    let folder = folder();
+    let binary = env!("CARGO_BIN_EXE_outflank");
+    for (shape, protocol) in
+        [("8x8", "nboard"), ("8x8", "gtp"), ("cross92", "nboard"), ("6x6", "gtp"), ("7x7", "gtp")]
+    {
+        let engine = format!(
+            "external:protocol={protocol},command=\"'{binary}' {protocol} rollouts:simulations=5 --shape {shape}\""
+        );
+        let ladder = format!("{shape}-{protocol}.jsonl");
+        let arguments =
+            ["arena", &engine, "random", "--shape", shape, "--games", "6", "--ladder", &ladder];
+        let said = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
+        assert_eq!(said[0]["games"], 6);
+        assert_eq!(said[0]["forfeits"]["own"], 0, "{shape} {protocol}: {}", said[0]);
+    }
+}
+
+#[test]
+fn a_dying_engine_forfeits_with_the_reason_in_the_log() {
+    let folder = folder();
+    let engine = "external:protocol=gtp,command=\"sh -c 'exit 9'\"";
+    let said = run(folder.path(), &["arena", engine, "random", "--games", "4"]);
+    assert!(ok(&said).contains("forfeited 4 games"), "{}", ok(&said));
+    let log = std::fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
+    assert_eq!(log.matches("exit status: 9").count(), 4);
+}
+
+#[test]
+fn servers_survive_malformed_lines() {
+    let folder = folder();
+    let mut input = b"\n\xff\xfe\nset game (;\nmove zz\nplay black\n".to_vec();
+    input.extend(std::iter::repeat_n(b'x', 300_000));
+    input.extend(b"\n1 name\nping 5\nquit\n");
+    let said = ok(&talk(folder.path(), &["nboard", "random"], &input));
+    assert!(said.contains("pong 5"), "{said}");
+    let said = ok(&talk(folder.path(), &["gtp", "random"], &input));
+    assert!(said.contains("=1 Outflank"), "{said}");
+    assert!(said.ends_with("= \n\n"), "{said}");
+}
+
+#[test]
+fn play_works_in_a_plain_pipe() {
+    let folder = folder();
+    let input = b"f5\nhint 2\nnonsense\nundo\nsave game.txt\nd3\nsave game.txt\nquit\n";
+    let said = ok(&talk(folder.path(), &["play", "rollouts:simulations=20"], input));
+    assert!(said.contains("white plays"), "{said}");
+    assert!(said.contains("neither a square nor a command"), "{said}");
+    let saved = std::fs::read_to_string(folder.path().join("game.txt")).expect("a game");
+    assert!(saved.starts_with("d3"), "{saved}");
+    let arguments = ["play", "greedy", "--load", "game.txt", "--colour", "white"];
+    let said = ok(&talk(folder.path(), &arguments, b""));
+    assert!(said.contains("black plays"), "{said}");
+    let arguments = ["play", "random", "--shape", "cross92"];
+    let said = ok(&talk(folder.path(), &arguments, &b"go\n".repeat(100)));
+    assert!(said.contains("wins by") || said.contains("a draw"), "{said}");
+}
