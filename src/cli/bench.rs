@@ -14,7 +14,7 @@ use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Board, Geometry, Position, Shape, Word, perft};
 use crate::net::inference::{self, Outputs};
 use crate::net::weights::Weights;
-use crate::net::{Input, Net, NetSpec};
+use crate::net::{Input, Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
 use crate::train::game::Work;
 use crate::train::learner::Learner;
@@ -267,6 +267,7 @@ fn one_actor<G: Geometry>(
 
 fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     tch::set_num_threads(1);
+    keep_freed_memory();
     let spec = pipeline::spec(config);
     let device = inference::device(&config.device)?;
     let mut learner = Learner::new(&spec, &config.learner, config.seed, device);

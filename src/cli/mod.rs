@@ -61,6 +61,7 @@ fn parse_and_run() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(level)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
         .without_time()
         .init();

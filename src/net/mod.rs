@@ -1,5 +1,6 @@
 //! Networks: the tower, its inference copies, and the optimiser. Knows no search.
 
+mod allocator;
 pub mod average;
 pub mod bench;
 pub mod description;
@@ -18,6 +19,7 @@ mod tower;
 mod variables;
 pub mod weights;
 
+pub use allocator::keep_freed_memory;
 pub use description::Description;
 pub use encode::Input;
 pub use options::{Tower, TowerOptions};

@@ -24,7 +24,7 @@ use crossbeam_channel::bounded;
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::weights::Weights;
-use crate::net::{NetSpec, inference};
+use crate::net::{NetSpec, inference, keep_freed_memory};
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::{self, GameWriter};
 use crate::store::run_dir::RunDir;
@@ -89,6 +89,7 @@ fn train_on<G: Geometry>(
     let device = inference::device(&config.device)?;
     if device == tch::Device::Cpu {
         tch::set_num_threads(1);
+        keep_freed_memory();
     }
     let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
     let mut replay = Replay::<G>::new(&config.replay);
