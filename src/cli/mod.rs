@@ -12,6 +12,7 @@ mod eval;
 mod machine;
 mod perft;
 mod play;
+mod runs;
 mod serve;
 mod train;
 
@@ -35,6 +36,7 @@ enum Command {
     Eval(eval::Args),
     Arena(Box<arena::Args>),
     Play(play::Args),
+    Runs(runs::Args),
     Config(config::Args),
     Doctor(doctor::Args),
     Perft(perft::Args),
@@ -80,6 +82,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Perft(args) => perft::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
+        Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),
         Command::Eval(args) => eval::run(args),

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
+pub use super::find::{Found, find, load_net};
 use super::net_file::{NetFile, NetFileError};
-use super::run_dir;
 
 const VERSION: u32 = 1;
-const NET: &str = "net.safetensors";
+pub(super) const NET: &str = "net.safetensors";
 const LEARNER: &str = "learner.safetensors";
-const STATE: &str = "state.json";
+pub(super) const STATE: &str = "state.json";
 const PREFIX: &str = "step-";
 const FILLING: &str = ".filling-";
 const REPLACED: &str = ".replaced-";
@@ -50,7 +50,10 @@ pub enum CheckpointError {
         found: u32,
     },
     /// A file is not what was written.
-    #[error("{} is damaged: {found} bytes with another checksum than the {wanted} bytes that were written", path.display())]
+    #[error(
+        "{} is damaged: {found} bytes with another checksum than the {wanted} bytes written",
+        path.display()
+    )]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -325,59 +328,6 @@ pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
         removed += 1;
     }
     Ok(removed)
-}
-
-/// Where a net stands that somebody named by a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
-    /// A net file.
-    Net(PathBuf),
-    /// A checkpoint folder.
-    Checkpoint(PathBuf),
-}
-
-impl Found {
-    /// The net file.
-    pub fn net_path(&self) -> PathBuf {
-        match self {
-            Found::Net(path) => path.clone(),
-            Found::Checkpoint(path) => path.join(NET),
-        }
-    }
-}
-
-/// Finds the net that a path means: a net file, a checkpoint folder, a run directory or its
-/// `checkpoints` (the newest one).
-///
-/// # Errors
-///
-/// The path does not exist or leads to none of these.
-pub fn find(path: &Path) -> Result<Found, CheckpointError> {
-    let metadata = fs::metadata(path).map_err(FileError::at(Action::Read, path))?;
-    if metadata.is_file() {
-        return Ok(Found::Net(path.to_path_buf()));
-    }
-    if path.join(STATE).exists() {
-        return Ok(Found::Checkpoint(path.to_path_buf()));
-    }
-    for dir in [path.join(run_dir::CHECKPOINTS), path.to_path_buf()] {
-        if let Some((_, newest)) = list(&dir)?.pop() {
-            return Ok(Found::Checkpoint(newest));
-        }
-    }
-    if run_dir::is_run(path) {
-        return Err(CheckpointError::NoneYet { path: path.to_path_buf() });
-    }
-    Err(CheckpointError::Nothing { path: path.to_path_buf() })
-}
-
-/// Reads the net that a path means; see [`find`].
-///
-/// # Errors
-///
-/// There is none, or it is damaged.
-pub fn load_net(path: &Path) -> Result<NetFile, CheckpointError> {
-    Ok(NetFile::read(&find(path)?.net_path())?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::store::net_file::tests::a_net;
+use crate::store::run_dir;
 
 fn a_checkpoint(step: u64, minutes: f64) -> Checkpoint {
     Checkpoint {

@@ -6,6 +6,7 @@
 pub mod checkpoint;
 mod codec;
 mod files;
+mod find;
 mod frame;
 pub mod games;
 pub mod ggf;

@@ -358,7 +358,8 @@ pub struct Listed {
     pub manifest: Result<Manifest, RunDirError>,
 }
 
-/// The runs in a directory, or the one that the directory is, oldest first.
+/// The runs in a directory, or the one that the directory is, oldest first; none if there is no
+/// such directory.
 ///
 /// # Errors
 ///
@@ -367,7 +368,7 @@ pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
     let mut paths = Vec::new();
     if is_run(parent) {
         paths.push(parent.to_path_buf());
-    } else {
+    } else if parent.exists() {
         for entry in fs::read_dir(parent).map_err(FileError::at(Action::Read, parent))? {
             paths.push(entry.map_err(FileError::at(Action::Read, parent))?.path());
         }

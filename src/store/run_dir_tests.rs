@@ -84,6 +84,7 @@ fn the_list_tells_running_from_killed() {
     }
     let one = list(&dir.path().join("stopped")).unwrap();
     assert_eq!(one.len(), 1);
+    assert!(list(&dir.path().join("none")).unwrap().is_empty());
 }
 
 #[test]

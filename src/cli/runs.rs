@@ -1,0 +1,178 @@
+//! `outflank runs`: lists training runs with their state.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anyhow::bail;
+use serde::Serialize;
+
+use crate::store::run_dir::{self, Listed, Manifest, State};
+
+/// Lists training runs: state, progress, best rating, and when they were last heard of.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A folder of runs, or one run.
+    #[arg(default_value = "runs")]
+    dir: PathBuf,
+    /// Prints one JSON object for each run.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand. A run that cannot be read is listed as such and is no error.
+///
+/// # Errors
+///
+/// The folder cannot be read, or was named and does not exist.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if !args.dir.exists() && args.dir != Path::new("runs") {
+        bail!("there is no folder {}", args.dir.display());
+    }
+    let runs = run_dir::list(&args.dir)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+    if args.json {
+        for run in &runs {
+            println!("{}", serde_json::to_string(&Line::of(run, now))?);
+        }
+    } else if runs.is_empty() {
+        eprintln!("no runs in {}; start one with `outflank train CONFIG`", args.dir.display());
+    } else {
+        print!("{}", table(&runs, now));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A run as `--json` prints it.
+#[derive(Serialize)]
+struct Line<'a> {
+    version: u32,
+    run: &'a Path,
+    /// `unreadable` where `run.json` cannot be read.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(flatten)]
+    known: Option<Known>,
+}
+
+#[derive(Serialize)]
+struct Known {
+    games: u64,
+    positions: u64,
+    steps: u64,
+    minutes: f64,
+    best_rating: Option<f64>,
+    starts: u32,
+    seed: u64,
+    program: String,
+    created: u64,
+    updated: u64,
+    age_seconds: u64,
+}
+
+impl Line<'_> {
+    fn of(run: &Listed, now: u64) -> Line<'_> {
+        let (state, error, known) = match &run.manifest {
+            Ok(manifest) => (manifest.state.name(), None, Some(known(manifest, now))),
+            Err(error) => ("unreadable", Some(error.to_string()), None),
+        };
+        Line { version: 1, run: &run.path, state, error, known }
+    }
+}
+
+fn known(manifest: &Manifest, now: u64) -> Known {
+    let summary = manifest.summary;
+    Known {
+        games: summary.games,
+        positions: summary.positions,
+        steps: summary.steps,
+        minutes: summary.minutes,
+        best_rating: summary.best_rating,
+        starts: manifest.starts,
+        seed: manifest.seed,
+        program: manifest.program.clone(),
+        created: manifest.created,
+        updated: manifest.updated,
+        age_seconds: now.saturating_sub(manifest.updated),
+    }
+}
+
+fn table(runs: &[Listed], now: u64) -> String {
+    let head =
+        ["run", "state", "games", "positions", "steps", "trained", "best rating", "last heard of"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(runs.iter().map(|run| row(run, now)));
+    // A run that cannot be read has its path and one long cell, which shapes no column.
+    let shaping = |row: &&Vec<String>, column| column == 0 || row.len() == head.len();
+    let width = |column: usize| {
+        let rows = rows.iter().filter(|row| shaping(row, column));
+        rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            // Names to the left, numbers to the right.
+            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        let line: Vec<String> = cells.collect();
+        text.push_str(line.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn row(run: &Listed, now: u64) -> Vec<String> {
+    let path = run.path.display().to_string();
+    let manifest = match &run.manifest {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![path, format!("unreadable: {error}")],
+    };
+    let summary = manifest.summary;
+    let state = match manifest.state {
+        state @ (State::Running | State::Finished) => state.name().to_string(),
+        state => format!("{state} (can be resumed)"),
+    };
+    vec![
+        path,
+        state,
+        summary.games.to_string(),
+        summary.positions.to_string(),
+        summary.steps.to_string(),
+        span(summary.minutes * 60.0),
+        summary.best_rating.map_or("-".into(), |rating| format!("{rating:.0}")),
+        format!("{} ago", span(now.saturating_sub(manifest.updated) as f64)),
+    ]
+}
+
+/// A span of time in its two largest useful units.
+fn span(seconds: f64) -> String {
+    let seconds = seconds.max(0.0) as u64;
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes:02} min"),
+        (days, hours, _) => format!("{days} d {hours:02} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_read_well() {
+        for (seconds, wanted) in [
+            (-1.0, "0 s"),
+            (59.9, "59 s"),
+            (60.0, "1 min"),
+            (3599.0, "59 min"),
+            (3660.0, "1 h 01 min"),
+            (90_000.0, "1 d 01 h"),
+        ] {
+            assert_eq!(span(seconds), wanted);
+        }
+    }
+}

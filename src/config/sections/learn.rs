@@ -1,0 +1,158 @@
+//! The keys of `[replay]` and `[learner]`.
+
+use super::SHARE;
+use crate::config::reader::{Bounds, MOST, Reader, read_number};
+use crate::train::{learner, replay};
+
+const WEIGHT: Bounds = Bounds::within(0.0, 1000.0);
+
+pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options {
+    replay::Options {
+        min_positions: r.whole(
+            ("min_positions", "positions in the window before learning starts"),
+            d.min_positions,
+            1..=MOST,
+        ),
+        max_positions: r.whole(
+            (
+                "max_positions",
+                "the most positions in the window, each at most 100 bytes \
+                of memory",
+            ),
+            d.max_positions,
+            1..=1_000_000_000,
+        ),
+        growth_exponent: r.number(
+            (
+                "growth_exponent",
+                "the window grows as this power of the positions made; \
+                1 keeps all up to `max_positions`",
+            ),
+            d.growth_exponent,
+            Bounds::above(0.0, 1.0),
+        ),
+        growth_start: r.whole(
+            ("growth_start", "positions up to which the window keeps all"),
+            d.growth_start,
+            1..=MOST,
+        ),
+        ratio: r.number(
+            ("ratio", "training samples for each new position"),
+            d.ratio,
+            Bounds::above(0.0, 1000.0),
+        ),
+    }
+}
+
+#[allow(clippy::too_many_lines, reason = "a table, one entry for each key")]
+pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Options {
+    let rate = Bounds::within(0.0, 10.0);
+    learner::Options {
+        batch: r.whole(("batch", "positions in a step"), d.batch, 2..=1_048_576),
+        steps_per_publish: r.whole(
+            ("steps_per_publish", "steps between two nets that the actors get"),
+            d.steps_per_publish,
+            1..=1_000_000,
+        ),
+        optimizer: r.choice(
+            ("optimizer", "the rule that turns gradients into steps"),
+            d.optimizer,
+            learner::OptimizerKind::ALL,
+            learner::OptimizerKind::name,
+        ),
+        learning_rate: r.stairs(
+            ("learning_rate", "pairs [positions made, learning rate from then on]"),
+            d.learning_rate,
+            "a list of pairs [whole number, number from 0 to 10] whose first numbers \
+                rise from 0, such as [[0, 0.02], [1000000, 0.002]]"
+                .into(),
+            true,
+            |value, allowed| read_number(value, rate, allowed),
+        ),
+        momentum: r.number(("momentum", "momentum of `sgd`"), d.momentum, Bounds::below(0.0, 1.0)),
+        weight_decay: r.number(
+            (
+                "weight_decay",
+                "pull of the weights towards 0 in each step, times the \
+                learning rate",
+            ),
+            d.weight_decay,
+            SHARE,
+        ),
+        ema: r.number(
+            (
+                "ema",
+                "share of the old value in the averaged weights that play, per \
+                step; 0 plays the newest",
+            ),
+            d.ema,
+            Bounds::below(0.0, 1.0),
+        ),
+        search_value_share: r.single(
+            (
+                "search_value_share",
+                "share of the search's value in the value target; \
+                the rest is the outcome",
+            ),
+            d.search_value_share,
+            SHARE,
+        ),
+        policy_weight: r.number(
+            ("policy_weight", "weight of the policy loss"),
+            d.policy_weight,
+            WEIGHT,
+        ),
+        value_weight: r.number(
+            ("value_weight", "weight of the value loss"),
+            d.value_weight,
+            WEIGHT,
+        ),
+        score_weight: r.number(
+            ("score_weight", "weight of the loss on the final disc difference"),
+            d.score_weight,
+            WEIGHT,
+        ),
+        owner_weight: r.number(
+            ("owner_weight", "weight of the loss on the squares' final owners"),
+            d.owner_weight,
+            WEIGHT,
+        ),
+        gradient_clip: r.number(
+            (
+                "gradient_clip",
+                "the largest norm of a gradient, longer ones are \
+                shortened to it; 0 is off",
+            ),
+            d.gradient_clip,
+            Bounds::within(0.0, 1e6),
+        ),
+        precision: r.choice(
+            (
+                "precision",
+                "number format of the forward and backward pass; the weights \
+                stay float32",
+            ),
+            d.precision,
+            learner::Precision::ALL,
+            learner::Precision::name,
+        ),
+        loss_limit: r.number(
+            ("loss_limit", "a loss above this, or one that is no number, stops the run"),
+            d.loss_limit,
+            Bounds::above(0.0, 1e9),
+        ),
+        warmup_steps: r.whole(
+            (
+                "warmup_steps",
+                "steps over which the learning rate rises from 0 at the \
+                start of a run",
+            ),
+            d.warmup_steps,
+            0..=MOST,
+        ),
+        augment: r.flag(
+            ("augment", "whether each sample is turned by a random symmetry of the board"),
+            d.augment,
+        ),
+    }
+}

@@ -1,0 +1,218 @@
+//! Every key: what it sets, what it may be, and its default.
+
+mod learn;
+mod play;
+
+use super::reader::{Bounds, MOST, Reader};
+use super::{Config, Limits};
+use crate::arena;
+use crate::game::{Goal, Shape};
+use crate::net::{Tower, TowerOptions, inference};
+use crate::store::checkpoint::Rule;
+
+/// The sections in the order in which they are read and shown.
+pub(super) const SECTIONS: [&str; 9] = [
+    "limits",
+    "net",
+    "search",
+    "selfplay",
+    "inference",
+    "replay",
+    "learner",
+    "checkpoint",
+    "evaluation",
+];
+
+const SHARE: Bounds = Bounds::within(0.0, 1.0);
+const MINUTES: Bounds = Bounds::within(0.0, 1e6);
+const SIMULATIONS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
+
+/// Reads all keys. A section's defaults may depend on what was read before it: the paper's net
+/// has no extra heads, and without a score head there is no score to search for.
+pub(super) fn read(reader: &mut Reader<'_>) -> Config {
+    let mut config = Config::default();
+    top(reader, &mut config);
+    reader.section("limits");
+    config.limits = limits(reader, config.limits);
+    reader.section("net");
+    config.net = net(reader, config.net);
+    reader.section("search");
+    if !config.net.score_head {
+        config.search.score_weight = 0.0;
+    }
+    config.search = play::search(reader, config.search);
+    reader.section("selfplay");
+    config.selfplay = play::selfplay(reader, config.selfplay);
+    reader.section("inference");
+    config.inference = inference(reader, config.inference);
+    reader.section("replay");
+    config.replay = learn::replay(reader, config.replay);
+    reader.section("learner");
+    config.learner = learn::learner(reader, config.learner);
+    reader.section("checkpoint");
+    config.checkpoint = checkpoint(reader, config.checkpoint);
+    reader.section("evaluation");
+    config.evaluation = evaluation(reader, config.evaluation);
+    config
+}
+
+fn is_device(name: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(name, "auto" | "cpu" | "cuda") || name.strip_prefix("cuda:").is_some_and(number)
+}
+
+fn top(r: &mut Reader<'_>, config: &mut Config) {
+    config.board = r.choice(("board", "the board"), config.board, &Shape::ALL, Shape::name);
+    config.goal = r.choice(
+        ("goal", "which disc count wins: the most (Othello) or the fewest (reversed Othello)"),
+        config.goal,
+        &[Goal::Most, Goal::Fewest],
+        Goal::name,
+    );
+    config.seed = r.whole(("seed", "what everything random follows from"), config.seed, 0..=MOST);
+    config.device = r.word(
+        ("device", "where the net is trained and played: `auto` takes a GPU if there is one"),
+        std::mem::take(&mut config.device),
+        "\"auto\", \"cpu\", \"cuda\", \"cuda:N\" (N is a GPU's number)",
+        is_device,
+    );
+}
+
+fn limits(r: &mut Reader<'_>, d: Limits) -> Limits {
+    Limits {
+        minutes: r.number(
+            ("minutes", "minutes of training over all starts; 0 is no limit"),
+            d.minutes,
+            MINUTES,
+        ),
+        games: r.whole(("games", "games of self-play; 0 is no limit"), d.games, 0..=MOST),
+        positions: r.whole(
+            ("positions", "positions of self-play; 0 is no limit"),
+            d.positions,
+            0..=MOST,
+        ),
+        steps: r.whole(("steps", "steps of the learner; 0 is no limit"), d.steps, 0..=MOST),
+    }
+}
+
+fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
+    let tower = r.choice(
+        ("tower", "the trunk: residual blocks, or the net of Fu and Xu"),
+        d.tower,
+        Tower::ALL,
+        Tower::name,
+    );
+    let d = match tower {
+        Tower::Resnet => d,
+        Tower::Paper => TowerOptions {
+            global_pooling: false,
+            score_head: false,
+            owner_head: false,
+            dropout: 0.3,
+            ..d
+        },
+    };
+    TowerOptions {
+        tower,
+        blocks: r.whole(("blocks", "residual blocks of a `resnet`"), d.blocks, 1..=100),
+        channels: r.whole(("channels", "channels of each convolution"), d.channels, 1..=1024),
+        global_pooling: r.flag(
+            (
+                "global_pooling",
+                "whether some blocks of a `resnet` see means over the \
+                whole board",
+            ),
+            d.global_pooling,
+        ),
+        score_head: r.flag(
+            ("score_head", "whether a `resnet` also foretells the final disc difference"),
+            d.score_head,
+        ),
+        owner_head: r.flag(
+            ("owner_head", "whether a `resnet` also foretells each square's final owner"),
+            d.owner_head,
+        ),
+        dropout: r.number(
+            ("dropout", "share of the `paper` net's hidden units that a training step drops"),
+            d.dropout,
+            Bounds::below(0.0, 1.0),
+        ),
+    }
+}
+
+fn inference(r: &mut Reader<'_>, d: inference::Options) -> inference::Options {
+    inference::Options {
+        backend: r.choice(
+            (
+                "backend",
+                "the code that computes the net in play: `auto` takes the fastest there is",
+            ),
+            d.backend,
+            inference::BackendKind::ALL,
+            inference::BackendKind::name,
+        ),
+        precision: r.choice(
+            ("precision", "its number format: `auto` takes the fastest that the device has"),
+            d.precision,
+            inference::Precision::ALL,
+            inference::Precision::name,
+        ),
+    }
+}
+
+fn checkpoint(r: &mut Reader<'_>, d: Rule) -> Rule {
+    Rule {
+        every_minutes: r.number(
+            ("every_minutes", "minutes of training between two checkpoints"),
+            d.every_minutes,
+            Bounds::above(0.0, 1e6),
+        ),
+        keep_last: r.whole(
+            ("keep_last", "how many of the newest stay"),
+            d.keep_last,
+            1..=1_000_000,
+        ),
+        keep_every_minutes: r.number(
+            (
+                "keep_every_minutes",
+                "of the older ones, one stays for each so many minutes of training; 0 is none",
+            ),
+            d.keep_every_minutes,
+            MINUTES,
+        ),
+    }
+}
+
+fn evaluation(r: &mut Reader<'_>, d: arena::Options) -> arena::Options {
+    arena::Options {
+        every_minutes: r.number(
+            ("every_minutes", "minutes of training between two evaluations; 0 is none"),
+            d.every_minutes,
+            MINUTES,
+        ),
+        games: r.even(
+            ("games", "games against each opponent; pairs with colours swapped"),
+            d.games,
+            2..=100_000,
+        ),
+        simulations: r.whole(
+            ("simulations", "simulations of the net's searches"),
+            d.simulations,
+            SIMULATIONS,
+        ),
+        opponents: r.players(("opponents", "the opponents"), d.opponents),
+        opening_plies: r.whole(
+            ("opening_plies", "random moves that each pair of games starts with"),
+            d.opening_plies,
+            0..=60,
+        ),
+        at_end_games: r.even(
+            (
+                "at_end_games",
+                "games against each opponent when the run has reached a limit; 0 is none",
+            ),
+            d.at_end_games,
+            0..=100_000,
+        ),
+    }
+}
