@@ -15,21 +15,23 @@ mod messages;
 mod statistics;
 mod sync;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread;
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 use anyhow::{Context as _, anyhow};
-use crossbeam_channel::bounded;
+use crossbeam_channel::{Sender, bounded};
 
 use crate::config::Config;
 use crate::game::Geometry;
+use crate::net::inference::InferenceError;
 use crate::net::weights::Weights;
 use crate::net::{NetSpec, inference, keep_freed_memory};
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::{self, GameWriter};
 use crate::store::run_dir::RunDir;
 use crate::store::stream::{GameStream, in_process};
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Event, Telemetry};
 use crate::train::game::Rules;
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
@@ -38,6 +40,7 @@ use actor_thread::ActorThread;
 use coordinator::Coordinator;
 pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
+use messages::{Activity, NewNet};
 use sync::{Schedule, Shared};
 
 /// Nets that may wait for an actor. An actor takes each before it may go on, so only a resumed
@@ -98,57 +101,22 @@ fn train_on<G: Geometry>(
     let games = GameWriter::open(&run.games())?;
     let state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
 
-    let batch = config.learner.batch as f64 * config.learner.steps_per_publish as f64;
-    let schedule =
-        Schedule { warmup: config.replay.min_positions, quota: batch / config.replay.ratio };
+    let schedule = schedule(config);
     let shared = Shared { made: AtomicU64::new(state.positions), stop };
     let numbers = GameNumbers::from(state.next_game);
     let shortest_game = G::SQUARES / 2;
-    let (game_stream, games_source) =
+    let (game_stream, stream) =
         in_process(GAMES_IN_FLIGHT + 2 * schedule.quota as usize / shortest_game);
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
     let weights = learner.play_weights();
-    let run_dir = run.path().to_path_buf();
+    let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
 
     thread::scope(|scope| {
-        let mut actors = Vec::new();
-        let mut to_actors = Vec::new();
-        for _ in 0..config.selfplay.actors {
-            let (sender, nets) = bounded(NETS_IN_FLIGHT);
-            to_actors.push(sender);
-            let thread = ActorThread::<G> {
-                actor: actor(config, &spec, &weights, &numbers)?,
-                numbers: &numbers,
-                shared: &shared,
-                schedule,
-                version: state.version,
-                nets,
-                games: game_stream.another(),
-                activity: activity_sender.clone(),
-            };
-            actors.push(scope.spawn(|| {
-                let result = thread.run();
-                if result.is_err() {
-                    shared.stop();
-                }
-                result
-            }));
-        }
-        drop((game_stream, activity_sender));
-        let to_evaluator = (config.evaluation.every_minutes > 0.0).then(|| {
-            let evaluator = Evaluator {
-                config,
-                spec: &spec,
-                run_dir,
-                shared: &shared,
-                telemetry: telemetry.sender(),
-                ratings: rating_sender,
-            };
-            let (sender, nets) = bounded(1);
-            scope.spawn(move || evaluator.run::<G>(nets));
-            sender
-        });
+        let (actors, to_actors) =
+            crew.actors::<G>(scope, &weights, state.version, game_stream, activity_sender)?;
+        let run_dir = run.path().to_path_buf();
+        let to_evaluator = crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
             shared: &shared,
@@ -160,7 +128,7 @@ fn train_on<G: Geometry>(
             held_out,
             games,
             run,
-            stream: games_source,
+            stream,
             activity,
             to_actors,
             to_evaluator,
@@ -177,14 +145,80 @@ fn train_on<G: Geometry>(
     })
 }
 
-fn actor<G: Geometry>(
-    config: &Config,
-    spec: &NetSpec,
-    weights: &Weights,
-    numbers: &GameNumbers,
-) -> anyhow::Result<Actor<G>> {
-    let backend = inference::open(spec, weights, &config.inference, &config.device)?;
-    Ok(Actor::new(rules(config), backend, numbers))
+/// What the threads of a run are made from.
+struct Crew<'env> {
+    config: &'env Config,
+    spec: &'env NetSpec,
+    shared: &'env Shared<'env>,
+    numbers: &'env GameNumbers,
+    schedule: Schedule,
+}
+
+/// The actor threads, and the ways of nets to them.
+type Actors<'scope> =
+    (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
+
+impl<'env> Crew<'env> {
+    /// Starts the actors with the net of `weights`, which is of `version`.
+    fn actors<'scope, G: Geometry>(
+        &self,
+        scope: &'scope Scope<'scope, 'env>,
+        weights: &Weights,
+        version: u32,
+        games: impl GameStream,
+        activity: Sender<Activity>,
+    ) -> anyhow::Result<Actors<'scope>> {
+        let (shared, numbers) = (self.shared, self.numbers);
+        let (mut threads, mut senders) = (Vec::new(), Vec::new());
+        for _ in 0..self.config.selfplay.actors {
+            let (sender, nets) = bounded(NETS_IN_FLIGHT);
+            senders.push(sender);
+            let options = &self.config.inference;
+            let backend = inference::open(self.spec, weights, options, &self.config.device)?;
+            let thread = ActorThread::<G> {
+                actor: Actor::new(rules(self.config), backend, numbers),
+                numbers,
+                shared,
+                schedule: self.schedule,
+                version,
+                nets,
+                games: games.another(),
+                activity: activity.clone(),
+            };
+            threads.push(scope.spawn(move || {
+                let result = thread.run();
+                if result.is_err() {
+                    shared.stop();
+                }
+                result
+            }));
+        }
+        Ok((threads, senders))
+    }
+
+    /// Starts the evaluator, if the configuration has one.
+    fn evaluator<'scope, G: Geometry>(
+        &self,
+        scope: &'scope Scope<'scope, 'env>,
+        run_dir: PathBuf,
+        telemetry: Sender<Event>,
+        ratings: Sender<f64>,
+    ) -> Option<Sender<NewNet>> {
+        if self.config.evaluation.every_minutes == 0.0 {
+            return None;
+        }
+        let Crew { config, spec, shared, .. } = *self;
+        let evaluator = Evaluator { config, spec, run_dir, shared, telemetry, ratings };
+        let (sender, nets) = bounded(1);
+        scope.spawn(move || evaluator.run::<G>(nets));
+        Some(sender)
+    }
+}
+
+/// When the nets of a run are due, in positions.
+fn schedule(config: &Config) -> Schedule {
+    let samples = f64::from(config.learner.batch) * f64::from(config.learner.steps_per_publish);
+    Schedule { warmup: config.replay.min_positions, quota: samples / config.replay.ratio }
 }
 
 /// Brings learner, window and counters to where the run directory's files say that it was.

@@ -138,7 +138,7 @@ impl Sinks {
             match event {
                 Event::Scalars { positions, values } => self.scalars(positions, &values),
                 Event::Histogram { positions, name, values } => {
-                    self.to_tensorboard(|file| file.histogram(positions, &name, &values));
+                    self.write_events(|file| file.histogram(positions, &name, &values));
                 }
                 Event::Progress(progress) => self.display.show(&progress),
             }
@@ -161,10 +161,10 @@ impl Sinks {
                 self.fail(TelemetryError::Write { path: self.metrics_path.clone(), source });
             }
         }
-        self.to_tensorboard(|file| file.scalars(positions, values));
+        self.write_events(|file| file.scalars(positions, values));
     }
 
-    fn to_tensorboard(&mut self, write: impl FnOnce(&mut EventFile) -> Result<(), TelemetryError>) {
+    fn write_events(&mut self, write: impl FnOnce(&mut EventFile) -> Result<(), TelemetryError>) {
         let Some(file) = &mut self.events else { return };
         if let Err(error) = write(file) {
             self.events = None;
