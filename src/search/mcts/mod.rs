@@ -12,6 +12,7 @@ mod regularised;
 mod root;
 mod search;
 mod select;
+mod softmax;
 mod tree;
 mod utility;
 

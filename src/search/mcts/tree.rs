@@ -17,6 +17,7 @@
 
 use super::edge::{Edge, bring_next};
 use super::select::Selector;
+use super::softmax::{Lanes, softmax};
 use super::utility::{Utility, Worth};
 use crate::game::{Board, Geometry, Goal, MAX_SQUARES, Square, SquareSet};
 use crate::search::endgame::Solver;
@@ -274,25 +275,24 @@ impl<G: Geometry> Tree<G> {
 
     /// Appends the moves behind the edge `at`, their priors the softmax of their logits.
     fn expand(&mut self, at: usize, legal: SquareSet<G>, logits: &[f32]) {
-        let first = self.edges.len();
-        let greatest = legal.map(|square| logits[square.index()]).fold(f32::NEG_INFINITY, f32::max);
-        let mut sum = 0.0;
+        let logits = &logits[..G::SQUARES];
+        let mut lanes: Lanes = [0.0; _];
+        let (mut count, mut likeliest, mut greatest) = (0, 0, f32::NEG_INFINITY);
         for square in legal {
-            let weight = (logits[square.index()] - greatest).exp();
-            sum += weight;
-            self.edges.push(Edge::new(square, weight, G::SQUARES));
+            let logit = logits[square.index()];
+            lanes[count] = logit;
+            if logit > greatest {
+                (likeliest, greatest) = (count, logit);
+            }
+            count += 1;
         }
-        let moves = &mut self.edges[first..];
-        // Logits that are no numbers must not spread through a tree.
-        let even = 1.0 / moves.len() as f32;
-        let share = 1.0 / sum;
-        for edge in moves.iter_mut() {
-            edge.prior = if sum.is_finite() { edge.prior * share } else { even };
-        }
-        bring_next(moves, 0);
-        let moves = moves.len() as u8;
+        softmax(&mut lanes, count, greatest);
+        let first = self.edges.len();
+        let moves = legal.zip(&lanes).map(|(square, &prior)| Edge::new(square, prior, G::SQUARES));
+        self.edges.extend(moves);
+        self.edges.swap(first, first + likeliest);
         let edge = &mut self.edges[at];
-        (edge.first, edge.moves, edge.opened) = (first as u32, moves, 0);
+        (edge.first, edge.moves, edge.opened) = (first as u32, count as u8, 0);
     }
 
     /// Narrows the bounds along a path whose last edge has just become exact.
