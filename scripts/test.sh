@@ -17,9 +17,13 @@ case "${1-}" in
 esac
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 current=start
-trap 'echo "FAILED: $current" >&2' ERR
+finish() {
+    local code=$?
+    rm -rf "$work"
+    [ $code = 0 ] || printf '\n== FAILED: %s\n' "$current" >&2
+}
+trap finish EXIT
 
 step() {
     current=$1
@@ -34,12 +38,15 @@ tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
-# Trains for a minute and looks whether what a run must leave behind is there.
+# Trains for a minute and looks whether what a run must leave behind is there. The program is the one
+# that the tests have just built: `cargo run` leaves out the features that only the tests' libraries
+# ask for, and would build several of them and this crate anew.
 smoke_run() {
-    local run=$work/run name
+    local run=$work/run name target
+    target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
     local limit=()
     if command -v timeout > /dev/null; then limit=(timeout 600); fi
-    "${limit[@]+"${limit[@]}"}" cargo run --locked -- train configs/smoke.toml --run-dir "$run"
+    "${limit[@]+"${limit[@]}"}" "$target/debug/outflank" train configs/smoke.toml --run-dir "$run"
     for name in config.toml run.json metrics.jsonl games checkpoints tensorboard; do
         if [ -z "$(find "$run/$name" -type f -size +0 2> /dev/null | head -n 1)" ]; then
             echo "the run left nothing in $name" >&2
