@@ -149,7 +149,7 @@ fn deterministic(folder: &Path, name: &str) -> (Vec<u8>, Weights) {
     fs::write(&config, CONFIG).expect("a file");
     let dir = folder.join(name);
     let arguments =
-        [config.to_str(), Some("--run-dir"), dir.to_str(), Some("--set"), Some("limits.steps=24")];
+        [config.to_str(), Some("--run-dir"), dir.to_str(), Some("--set"), Some("limits.steps=80")];
     let arguments: Vec<&str> = arguments.into_iter().flatten().collect();
     assert!(outflank(&arguments).status().expect("the program").success());
     let games = fs::read(dir.join("games/games-000001.ofg")).expect("a file");
@@ -167,6 +167,6 @@ fn one_seed_and_one_actor_give_one_run() {
     assert!(first_net == second_net, "the nets differ");
     // The actor may be stopped a few games later in one run than in the other.
     let common = first_games.len().min(second_games.len());
-    assert!(common > 10_000);
+    assert!(common > 3_000, "{common} bytes of games");
     assert!(first_games[..common] == second_games[..common], "the games differ");
 }

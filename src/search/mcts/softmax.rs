@@ -85,9 +85,9 @@ mod tests {
             let greatest = lanes[..count].iter().copied().fold(f32::MIN, f32::max);
             softmax(&mut lanes, count, greatest);
             let sum: f64 = (0..count).map(|place| (logit(place) as f64).exp()).sum();
-            for place in 0..count {
+            for (place, lane) in lanes[..count].iter().enumerate() {
                 let wanted = (logit(place) as f64).exp() / sum;
-                assert!((lanes[place] as f64 - wanted).abs() < 1e-6);
+                assert!((*lane as f64 - wanted).abs() < 1e-6);
             }
         }
     }

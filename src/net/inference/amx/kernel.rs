@@ -185,6 +185,9 @@ impl Kernel {
     /// is added before the ReLU.
     #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
     #[allow(clippy::too_many_arguments)]
+    // One nest of loops that shares its tiles: cut apart, each piece would take most of the rest
+    // as arguments.
+    #[allow(clippy::too_many_lines)]
     unsafe fn convolve<const RESIDUAL: bool>(
         &mut self,
         tiles: &Tiles,
