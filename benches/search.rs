@@ -1,8 +1,8 @@
 //! Tree work in self-play, with a net that costs nothing.
 //!
-//! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS]` plays games of self-play whose
-//! net is a table, and prints what one simulation costs with the exact solver off and on:
-//! processor time, encoding of the leaves included, the least and the median of ten slices. The
+//! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS] [GAMES] [SOLVE_EMPTIES]` plays
+//! games of self-play whose net is a table, and prints what one simulation costs with the exact solver off and on:
+//! processor time, encoding of the leaves included, over all and in the least of ten slices. The
 //! solver's share is what `solve_empties` adds; `perf record` on this program tells the rest.
 
 use std::hint::black_box;
@@ -85,9 +85,10 @@ impl<'a, G: Geometry> Bench<'a, G> {
         }
     }
 
-    fn step(&mut self) {
+    /// One question to the net for each of the first `active` games.
+    fn step(&mut self, active: usize) {
         self.inputs.clear();
-        for game in &mut self.games {
+        for game in &mut self.games[..active] {
             let (board, legal) = loop {
                 match game.advance(self.rules, &mut self.solver) {
                     Wanted::Answer { board, legal } => break (board, legal),
@@ -118,9 +119,12 @@ impl<'a, G: Geometry> Bench<'a, G> {
 fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
     let mut bench = Bench::<G>::new(rules);
     let start = Instant::now();
-    // The first games all start together; measure once they are spread over all plies.
-    while bench.finished < bench.games.len() as u64 {
-        bench.step();
+    // Games that started together would reach their ends together, and with them the solver:
+    // start them one after the other, over about the length of a game.
+    let count = bench.games.len();
+    let length = 45 * rules.search.simulations as usize;
+    for step in 0..length {
+        bench.step((1 + step * count / length).min(count));
     }
     bench.take_work();
     bench.finished = 0;
@@ -129,7 +133,7 @@ fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
         let before = nanoseconds(start);
         while nanoseconds(start) - before < seconds * 1e9 / SLICES as f64 {
             for _ in 0..32 {
-                bench.step();
+                bench.step(count);
             }
         }
         let (spent, work) = (nanoseconds(start) - before, bench.take_work());
@@ -137,15 +141,14 @@ fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
         time += spent;
         total += work;
     }
-    slices.sort_by(f64::total_cmp);
     println!(
-        "{:<9} {:<6} {:>3} games, solve {:>2}: {:>6.0} ns/simulation (median {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
+        "{:<9} {:<6} {:>3} games, solve {:>2}: {:>6.0} ns/simulation (least {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
         G::SHAPE.name(),
         rules.search.root.name(),
         rules.selfplay.games_per_actor,
         rules.search.solve_empties,
-        slices[0],
-        slices[SLICES / 2],
+        time / total.simulations as f64,
+        slices.iter().copied().fold(f64::INFINITY, f64::min),
         bench.finished as f64 / time * 1e9,
         total.simulations as f64 / total.searches as f64,
         total.evaluations as f64 / total.simulations as f64,
@@ -161,14 +164,13 @@ fn main() {
     let shape: Shape = argument(0, "8x8").parse().expect("a board shape");
     let simulations = argument(1, "32").parse().expect("a number of simulations");
     let seconds = argument(2, "2").parse().expect("a number of seconds");
+    let mut cases = vec![(64, 0), (256, 0), (64, 10), (256, 10)];
+    if arguments.len() > 3 {
+        let solve_empties = argument(4, "10").parse().expect("a number of empties");
+        cases = vec![(argument(3, "").parse().expect("a number of games"), solve_empties)];
+    }
     for &root in mcts::Root::ALL {
-        for (games, solve_empties) in [(64, 0), (256, 0), (64, 10), (256, 10)] {
-            let wanted = |place, value: u32| {
-                arguments.get(place).is_none_or(|wanted| *wanted == value.to_string())
-            };
-            if !wanted(3, games) || !wanted(4, solve_empties) {
-                continue;
-            }
+        for &(games, solve_empties) in &cases {
             let search =
                 mcts::Options { root, simulations, solve_empties, ..mcts::Options::default() };
             let selfplay =
