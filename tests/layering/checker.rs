@@ -7,6 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Each module below the crate's root, with its floor. A module uses lower floors only.
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
+    ("choices", 0),
     ("eval", 1),
     ("search", 2),
     ("net", 2),
@@ -39,8 +40,10 @@ const UNSAFE_ALLOWED: &[&str] = &["src/game/simd.rs", "src/net/"];
 pub const LONGEST_FILE: usize = 400;
 
 /// Files that may be longer, each with the reason.
-const LONG_FILES: &[(&str, &str)] =
-    &[("src/game/geometry.rs", "the five shapes share one macro, and each one's drawing is data")];
+const LONG_FILES: &[(&str, &str)] = &[
+    ("src/game/geometry.rs", "the five shapes share one macro, and each one's drawing is data"),
+    ("src/net/inference/amx/kernel.rs", "all of its unsafe code rests on the facts at its head"),
+];
 
 /// Words that mark unfinished work, spelt so that this file does not hold them.
 pub const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];

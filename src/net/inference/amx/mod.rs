@@ -6,8 +6,10 @@
 //! | `route` | a board as the kernel walks it |
 //! | `pack` | a net's weights as the kernel reads them |
 //! | `kernel` | 16 positions through the net |
+//! | `leave` | sums on their way from the tiles into activations |
 
 mod kernel;
+mod leave;
 mod pack;
 mod route;
 mod tile;

@@ -1,0 +1,98 @@
+//! Tests of `alphabeta.rs`.
+
+use super::*;
+use crate::eval;
+use crate::game::Shape;
+use crate::search::endgame::tests::random_board;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::time::Duration;
+
+fn minimax<G: Geometry>(
+    board: Board<G>,
+    depth: u32,
+    goal: Goal,
+    evaluator: &dyn Evaluator<G>,
+) -> i32 {
+    if board.is_over() {
+        return SCALE * board.final_score(goal);
+    }
+    if depth == 0 {
+        return evaluator.evaluate(board);
+    }
+    let moves = board.legal();
+    let value = |square| -minimax(board.play_unchecked(square), depth - 1, goal, evaluator);
+    moves.map(value).max().unwrap_or_else(|| -minimax(board.pass(), depth, goal, evaluator))
+}
+
+fn agrees_with_minimax<G: Geometry>(threads: usize) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
+    for (name, goal) in
+        eval::NAMES.iter().flat_map(|name| [Goal::Most, Goal::Fewest].map(|goal| (name, goal)))
+    {
+        let evaluator = eval::named::<G>(name, goal).expect("a known name");
+        let mut search = Search::new(goal, evaluator.clone(), 1 << 16);
+        for _ in 0..40 {
+            let empties = random.random_range(2..G::SQUARES as u32 - 5);
+            let board = random_board::<G>(&mut random, empties);
+            let depth = random.random_range(1..=4).min(empties);
+            let limits = Limits { threads, ..Limits::depth(depth) };
+            search.forget();
+            let Some(outcome) = search.think(board, &limits) else { continue };
+            let wanted = minimax(board, depth, goal, &*evaluator);
+            assert_eq!(outcome.score * SCALE as f32, wanted as f32, "{board:?} {name} {goal}");
+            let child = board.play(outcome.square).expect("a legal move");
+            assert_eq!(-minimax(child, depth - 1, goal, &*evaluator), wanted, "{board:?}");
+            assert_eq!((outcome.depth, outcome.exact), (depth, depth == empties));
+            assert_eq!(outcome.pv[0], outcome.square);
+        }
+    }
+}
+
+#[test]
+fn search_agrees_with_plain_minimax() {
+    for (shape, threads) in Shape::ALL.into_iter().flat_map(|shape| [(shape, 1), (shape, 3)]) {
+        dispatch!(shape, G => agrees_with_minimax::<G>(threads));
+    }
+}
+
+fn positional() -> Search<crate::game::Square8> {
+    let evaluator = eval::named("positional", Goal::Most).expect("a known name");
+    Search::new(Goal::Most, evaluator, 1 << 20)
+}
+
+#[test]
+fn one_thread_is_deterministic() {
+    let board = random_board(&mut Xoshiro256PlusPlus::seed_from_u64(5), 40);
+    for limits in [Limits::depth(7), Limits { nodes: Some(20_000), ..Limits::default() }] {
+        let outcome = |search: &mut Search<_>| {
+            search.forget();
+            let found = search.think(board, &limits).expect("a legal move");
+            (found.square, found.score, found.depth, found.nodes, found.pv)
+        };
+        let mut used = positional();
+        used.think(board, &Limits::depth(6));
+        assert_eq!(outcome(&mut used), outcome(&mut positional()));
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let board = random_board(&mut Xoshiro256PlusPlus::seed_from_u64(6), 45);
+    let mut search = positional();
+    let limits = Limits { nodes: Some(5_000), ..Limits::default() };
+    let found = search.think(board, &limits).expect("a legal move");
+    assert!(found.nodes < 6_000 && found.depth > 1, "{found:?}");
+    let movetime = Some(Duration::from_millis(50));
+    for limits in [
+        Limits { movetime, ..Limits::default() },
+        Limits { movetime, threads: 2, ..Limits::default() },
+        Limits { remaining: Some(Duration::from_secs(1)), ..Limits::default() },
+    ] {
+        let found = search.think(board, &limits).expect("a legal move");
+        assert!(found.seconds < 0.5 && !found.exact, "{found:?}");
+        assert!(board.play(found.square).is_some());
+    }
+    let over = Board { mine: 1, theirs: 0 };
+    assert_eq!(search.think(over, &Limits::depth(3)), None);
+}
