@@ -46,7 +46,7 @@ fn a_resolved_configuration_resolves_to_itself() {
 #[test]
 fn all_problems_of_file_and_command_line_are_shown_at_once() {
     let folder = folder();
-    let text = "sed = 3\n[search]\nsimulations = \"all\"\n[replay]\nmin_positions = 600_000\n";
+    let text = "sed = 3\n[search]\nsimulations = \"all\"\n[replay]\nmin_positions = 600000\n";
     fs::write(folder.path().join("bad.toml"), text).expect("a file");
     for command in ["config", "train"] {
         let output = outflank(
@@ -59,7 +59,7 @@ fn all_problems_of_file_and_command_line_are_shown_at_once() {
                 "the configuration has 5 problems",
                 "bad.toml:1:1: unknown key `sed`; did you mean `seed`?",
                 "bad.toml:3:15: search.simulations = \"all\" is a string; allowed: a whole number",
-                "bad.toml:5:17: replay.min_positions = 600_000 contradicts replay.max_positions",
+                "bad.toml:5:17: replay.min_positions = 600000 contradicts replay.max_positions",
                 "--set learner.batch=1: learner.batch = 1 is not allowed; allowed: a whole number",
                 "--set net.blocks: not of the form key=value",
             ],
