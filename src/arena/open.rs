@@ -4,10 +4,10 @@ use super::external::External;
 use super::matches::{Contestant, Open};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
-use super::players::{Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer};
-use super::spec::PlayerSpec;
+use super::players::{AlphaBeta, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer};
+use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal};
-use crate::net::inference;
+use crate::net::inference::{self, Backend};
 use crate::search::rollouts;
 
 /// Why a player cannot be made.
@@ -19,9 +19,6 @@ pub enum OpenError {
     /// Its net cannot be computed.
     #[error(transparent)]
     Inference(#[from] inference::InferenceError),
-    /// This kind of player is not part of the program yet.
-    #[error("this kind of player is not built yet")]
-    NotBuilt,
 }
 
 /// What players need to know besides their specification.
@@ -46,51 +43,74 @@ pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &Context,
 ) -> Result<Contestant<'static, G>, OpenError> {
-    let mut named = spec.clone();
-    let mut net = None;
-    if let PlayerSpec::Net(super::spec::NetPlayerSpec { path, .. })
-    | PlayerSpec::Policy(super::spec::PolicySpec { path, .. }) = &mut named
-    {
-        let loaded = LoadedNet::read(path)?.for_match(G::SHAPE, context.goal)?;
-        *path = loaded.identity();
-        net = Some(loaded);
-    }
-    let name = named.to_string();
-    let origin = net.as_ref().map(|net| net.origin(&name));
-    let open = opener(spec.clone(), net, name.clone(), context.clone())?;
-    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin, open })
-}
-
-fn opener<G: Geometry>(
-    spec: PlayerSpec,
-    net: Option<LoadedNet>,
-    name: String,
-    context: Context,
-) -> Result<Box<Open<'static, G>>, OpenError> {
     let goal = context.goal;
-    let backend = move || match &net {
-        Some(net) => Ok(net.backend(&context.inference, &context.device)?),
-        None => Err(OpenError::NotBuilt),
-    };
-    Ok(match spec {
+    let name = spec.to_string();
+    let open: Box<Open<'static, G>> = match spec.clone() {
+        PlayerSpec::Net(own) => return net_player(own, context),
+        PlayerSpec::Policy(own) => return policy_player(own, context),
         PlayerSpec::Random => Box::new(|seed| boxed(Random::new(seed))),
         PlayerSpec::Greedy => Box::new(|seed| boxed(Greedy::new(seed))),
-        PlayerSpec::Rollouts(spec) => Box::new(move |seed| {
-            let options = rollouts::Options { simulations: spec.simulations, c_uct: spec.c_uct };
-            boxed(RolloutsPlayer::new(name.clone(), goal, options, seed))
-        }),
-        PlayerSpec::Net(spec) => Box::new(move |seed| {
-            let (search, parallel) = (spec.search.clone(), spec.parallel as usize);
-            boxed(NetPlayer::new(name.clone(), goal, backend()?, search, parallel, seed))
-        }),
-        PlayerSpec::Policy(spec) => Box::new(move |seed| {
-            boxed(PolicyPlayer::new(name.clone(), backend()?, spec.temperature_plies, seed))
-        }),
-        PlayerSpec::External(spec) => {
-            Box::new(move |_| boxed(External::new(name.clone(), spec.clone())))
+        PlayerSpec::Rollouts(own) => {
+            let options = rollouts::Options { simulations: own.simulations, c_uct: own.c_uct };
+            let name = name.clone();
+            Box::new(move |seed| {
+                boxed(RolloutsPlayer::new(name.clone(), goal, options.clone(), seed))
+            })
         }
-        PlayerSpec::AlphaBeta(_) => return Err(OpenError::NotBuilt),
-    })
+        PlayerSpec::AlphaBeta(own) => {
+            let name = name.clone();
+            Box::new(move |_| {
+                let evaluator = own.evaluation.evaluator::<G>(goal);
+                boxed(AlphaBeta::new(name.clone(), goal, evaluator, own.clone()))
+            })
+        }
+        PlayerSpec::External(own) => {
+            let name = name.clone();
+            Box::new(move |_| boxed(External::new(name.clone(), own.clone())))
+        }
+    };
+    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin: None, open })
+}
+
+fn net_player<G: Geometry>(
+    own: NetPlayerSpec,
+    context: &Context,
+) -> Result<Contestant<'static, G>, OpenError> {
+    let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
+    let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
+    let goal = context.goal;
+    Ok(with_net(named, net, context, move |name, backend, seed| {
+        let (search, parallel) = (own.search.clone(), own.parallel as usize);
+        Box::new(NetPlayer::new(name, goal, backend, search, parallel, seed))
+    }))
+}
+
+fn policy_player<G: Geometry>(
+    own: PolicySpec,
+    context: &Context,
+) -> Result<Contestant<'static, G>, OpenError> {
+    let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
+    let named = PlayerSpec::Policy(PolicySpec { path: net.identity(), ..own.clone() });
+    Ok(with_net(named, net, context, move |name, backend, seed| {
+        Box::new(PolicyPlayer::new(name, backend, own.temperature_plies, seed))
+    }))
+}
+
+/// A player around a net of its own; each thread that plays gets a copy.
+fn with_net<G: Geometry>(
+    named: PlayerSpec,
+    net: LoadedNet,
+    context: &Context,
+    make: impl Fn(String, Box<dyn Backend>, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
+) -> Contestant<'static, G> {
+    let (name, context) = (named.to_string(), context.clone());
+    let origin = Some(net.origin(&name));
+    let own_name = name.clone();
+    let open = move |seed| {
+        let backend = net.backend(&context.inference, &context.device)?;
+        Ok(make(own_name.clone(), backend, seed))
+    };
+    Contestant { name, deterministic: named.is_deterministic(), origin, open: Box::new(open) }
 }
 
 fn boxed<G: Geometry>(player: impl Player<G> + 'static) -> Result<Box<dyn Player<G>>, OpenError> {

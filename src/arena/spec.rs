@@ -6,13 +6,18 @@
 //! form, without the keys that have their default, and that form is the player's name in
 //! ratings; the keys that say most (depth, simulations) are always written.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::grammar::{Fields, Quoted, SpecError, list};
+mod write;
+
+use super::grammar::{Fields, SpecError, list};
 use crate::choices::choices;
+use crate::eval::positional::Positional;
+use crate::eval::{Discs, Evaluator};
+use crate::game::{Geometry, Goal};
 use crate::search::mcts;
 
 choices! {
@@ -23,6 +28,16 @@ choices! {
         Positional = "positional",
         /// Nothing but the disc difference.
         Discs = "discs",
+    }
+}
+
+impl Evaluation {
+    /// The evaluator that strives for a goal.
+    pub fn evaluator<G: Geometry>(self, goal: Goal) -> Arc<dyn Evaluator<G>> {
+        match self {
+            Evaluation::Positional => Arc::new(Positional::new(goal)),
+            Evaluation::Discs => Arc::new(Discs { goal }),
+        }
     }
 }
 
@@ -44,6 +59,8 @@ pub enum Limit {
     Depth(u32),
     /// Time for each move.
     MoveTime(Duration),
+    /// Time for all of its moves of a game.
+    GameTime(Duration),
     /// Positions for each move.
     Nodes(u64),
 }
@@ -144,7 +161,7 @@ pub enum PlayerSpec {
 }
 
 const ALPHABETA_KEYS: &[&str] =
-    &["depth", "movetime", "nodes", "eval", "solve_empties", "threads", "table_mb"];
+    &["depth", "movetime", "gametime", "nodes", "eval", "solve_empties", "threads", "table_mb"];
 const ROLLOUTS_KEYS: &[&str] = &["simulations", "c_uct"];
 const NET_KEYS: &[&str] = &[
     "simulations",
@@ -178,7 +195,7 @@ impl PlayerSpec {
         match self {
             PlayerSpec::Random | PlayerSpec::Greedy | PlayerSpec::Rollouts(_) => false,
             PlayerSpec::AlphaBeta(spec) => {
-                spec.threads == 1 && !matches!(spec.limit, Limit::MoveTime(_))
+                spec.threads == 1 && matches!(spec.limit, Limit::Depth(_) | Limit::Nodes(_))
             }
             PlayerSpec::Net(spec) => spec.search.temperature_plies == 0,
             PlayerSpec::Policy(spec) => spec.temperature_plies == 0,
@@ -238,6 +255,7 @@ fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {
     let given = [
         ("depth", fields.whole("depth", 1..=60)?.map(Limit::Depth)),
         ("movetime", take_duration(&mut fields, "movetime")?.map(Limit::MoveTime)),
+        ("gametime", take_duration(&mut fields, "gametime")?.map(Limit::GameTime)),
         ("nodes", fields.whole("nodes", 1..=u64::MAX)?.map(Limit::Nodes)),
     ];
     let mut limits = given.into_iter().filter_map(|(key, limit)| Some((key, limit?)));
@@ -321,77 +339,6 @@ fn parse_duration(text: &str) -> Option<Duration> {
     let seconds: f64 = number.trim().parse::<f64>().ok()? * unit;
     let fits = (0.001..=86_400.0).contains(&seconds);
     fits.then(|| Duration::from_millis((seconds * 1000.0).round() as u64))
-}
-
-fn duration_text(time: Duration) -> String {
-    match time.as_millis() {
-        whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
-        fraction => format!("{fraction}ms"),
-    }
-}
-
-impl fmt::Display for PlayerSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlayerSpec::Random => f.write_str("random"),
-            PlayerSpec::Greedy => f.write_str("greedy"),
-            PlayerSpec::AlphaBeta(spec) => write_alphabeta(spec, f),
-            PlayerSpec::Rollouts(spec) => {
-                write!(f, "rollouts:simulations={}", spec.simulations)?;
-                key(f, "c_uct", &spec.c_uct, &RolloutsSpec::default().c_uct)
-            }
-            PlayerSpec::Net(spec) => write_net(spec, f),
-            PlayerSpec::Policy(spec) => {
-                write!(f, "policy:{}", Quoted(&spec.path.to_string_lossy()))?;
-                key(f, "temperature_plies", &spec.temperature_plies, &0)
-            }
-            PlayerSpec::External(spec) => {
-                let command = spec.command.replace('\\', "\\\\").replace('"', "\\\"");
-                write!(f, "external:protocol={},command=\"{command}\"", spec.protocol)?;
-                key(f, "depth", &spec.depth, &DEFAULT_DEPTH)?;
-                key(f, "timeout", &duration_text(spec.timeout), &duration_text(DEFAULT_TIMEOUT))
-            }
-        }
-    }
-}
-
-/// Writes a key unless it has its default.
-fn key<T: PartialEq + fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    key: &str,
-    value: &T,
-    default: &T,
-) -> fmt::Result {
-    if value == default { Ok(()) } else { write!(f, ",{key}={value}") }
-}
-
-fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match spec.limit {
-        Limit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
-        Limit::MoveTime(time) => write!(f, "alphabeta:movetime={}", duration_text(time))?,
-        Limit::Nodes(nodes) => write!(f, "alphabeta:nodes={nodes}")?,
-    }
-    let default = AlphaBetaSpec::default();
-    key(f, "eval", &spec.evaluation, &default.evaluation)?;
-    key(f, "solve_empties", &spec.solve_empties, &default.solve_empties)?;
-    key(f, "threads", &spec.threads, &default.threads)?;
-    key(f, "table_mb", &spec.table_mb, &default.table_mb)
-}
-
-fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let search = &spec.search;
-    let path = spec.path.to_string_lossy();
-    write!(f, "net:{},simulations={}", Quoted(&path), search.simulations)?;
-    let default = mcts::Options::default();
-    key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
-    key(f, "temperature_plies", &search.temperature_plies, &0)?;
-    key(f, "temperature", &search.temperature, &default.temperature)?;
-    key(f, "c_puct", &search.c_puct, &default.c_puct)?;
-    key(f, "first_play", &search.first_play, &default.first_play)?;
-    key(f, "fpu_reduction", &search.fpu_reduction, &default.fpu_reduction)?;
-    key(f, "score_weight", &search.score_weight, &default.score_weight)?;
-    key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
-    key(f, "parallel", &spec.parallel, &1)
 }
 
 #[cfg(test)]

@@ -91,6 +91,8 @@ impl<'a, G: Geometry> Arena<'a, G> {
             bail!("no players are given, and there is no ladder {}", args.ladder.display());
         }
         let players = contestants(&args.players, &args.matches.context(args.goal))?;
+        // Before a ladder is begun for nothing.
+        args.matches.openings.book::<G>(1, 0)?;
         let ladder = Ladder::open(&args.ladder)?;
         if !ladder.skipped.is_empty() {
             let lines: Vec<_> = ladder.skipped.iter().map(|line| line.to_string()).collect();

@@ -10,6 +10,7 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
         ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
         ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
+        ("alphabeta:gametime=1.5m", "alphabeta:gametime=90s"),
         ("alphabeta:movetime=1.5s", "alphabeta:movetime=1500ms"),
         ("rollouts:simulations=200", "rollouts:simulations=200"),
         ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
@@ -32,7 +33,7 @@ fn a_wrong_specification_names_what_is_allowed() {
     for (text, wanted) in [
         ("", "random, greedy, alphabeta, rollouts, net, policy, external"),
         ("alfabeta:depth=2", "random, greedy, alphabeta"),
-        ("alphabeta:dept=2", "depth, movetime, nodes, eval"),
+        ("alphabeta:dept=2", "depth, movetime, gametime, nodes, eval"),
         ("random:seed=3", "allowed: none"),
         ("alphabeta:depth=0", "from 1 to 60"),
         ("alphabeta:depth=deep", "from 1 to 60"),

@@ -1,0 +1,182 @@
+//! Alpha-beta search as a player.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn};
+use crate::arena::spec::{AlphaBetaSpec, Limit};
+use crate::eval::Evaluator;
+use crate::game::{Board, Geometry, Goal, Position, Square};
+use crate::search::alphabeta::{Limits, Outcome, Search};
+
+/// What is left of a player's time for a game never falls below this: it must move somehow.
+const LAST_RESERVE: Duration = Duration::from_millis(10);
+
+/// Searches each position anew, so that a move depends on nothing but the position and, for a
+/// player that goes by the clock, on time.
+pub struct AlphaBeta<G: Geometry> {
+    name: String,
+    spec: AlphaBetaSpec,
+    goal: Goal,
+    search: Search<G>,
+    /// Time spent in each running game.
+    spent: HashMap<u32, Duration>,
+}
+
+impl<G: Geometry> AlphaBeta<G> {
+    /// A player whose `evaluator` must strive for `goal`.
+    pub fn new(
+        name: String,
+        goal: Goal,
+        evaluator: Arc<dyn Evaluator<G>>,
+        spec: AlphaBetaSpec,
+    ) -> AlphaBeta<G> {
+        let search = Search::new(goal, evaluator, spec.table_mb << 20);
+        AlphaBeta { name, spec, goal, search, spent: HashMap::new() }
+    }
+
+    fn limits(&self, game: u32) -> Limits {
+        let spent = || self.spent.get(&game).copied().unwrap_or_default();
+        let common = Limits {
+            solve_empties: self.spec.solve_empties,
+            threads: self.spec.threads,
+            ..Limits::default()
+        };
+        match self.spec.limit {
+            Limit::Depth(plies) => Limits { depth: Some(plies), ..common },
+            Limit::MoveTime(time) => Limits { movetime: Some(time), ..common },
+            Limit::Nodes(nodes) => Limits { nodes: Some(nodes), ..common },
+            Limit::GameTime(time) => {
+                let left = time.saturating_sub(spent()).max(LAST_RESERVE);
+                Limits { remaining: Some(left), ..common }
+            }
+        }
+    }
+
+    fn think(&mut self, turn: &Turn<'_, G>) -> Result<Outcome, PlayerError> {
+        self.search.forget();
+        let found = self.search.think(turn.position.board, &self.limits(turn.game));
+        let outcome = found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })?;
+        if matches!(self.spec.limit, Limit::GameTime(_)) {
+            *self.spent.entry(turn.game).or_default() += Duration::from_secs_f64(outcome.seconds);
+        }
+        Ok(outcome)
+    }
+
+    /// What a move is worth, by a search one ply shallower after it.
+    fn hint(&mut self, turn: &Turn<'_, G>, square: Square, limits: &Limits) -> Option<Hint> {
+        let next = turn.position.play(square)?;
+        let settled = next.settled();
+        let sign = if settled.side == turn.position.side { 1.0 } else { -1.0 };
+        let mut line = vec![square];
+        if settled.board.legal().is_empty() {
+            let score = sign * settled.board.final_score(self.goal) as f32;
+            return Some(hint_of(line, score, true, 1));
+        }
+        let found = self.search.think(settled.board, limits)?;
+        line.extend(legal_part(settled, &found.pv));
+        Some(hint_of(line, sign * found.score, found.exact, found.depth + 1))
+    }
+}
+
+fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32) -> Hint {
+    let win_chance = exact.then(|| 0.5 + 0.5 * if score == 0.0 { 0.0 } else { score.signum() });
+    Hint { line, win_chance, score: Some(score), exact, depth: Some(depth) }
+}
+
+/// The beginning of a line that the rules allow: a table may lose a line's end to another one.
+fn legal_part<G: Geometry>(mut position: Position<G>, line: &[Square]) -> Vec<Square> {
+    let legal = line.iter().map_while(|&square| {
+        position = position.play(square)?.settled();
+        Some(square)
+    });
+    legal.collect()
+}
+
+impl<G: Geometry> Player<G> for AlphaBeta<G> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        let choice = |outcome: Outcome| Choice {
+            square: outcome.square,
+            score: Some(outcome.score),
+            depth: Some(outcome.depth),
+            nodes: outcome.nodes,
+            seconds: outcome.seconds,
+        };
+        turns.iter().map(|turn| self.think(turn).map(choice)).collect()
+    }
+
+    fn end_game(&mut self, game: u32) {
+        self.spent.remove(&game);
+    }
+
+    fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
+        let best = self.think(turn)?;
+        let mut hints =
+            vec![hint_of(legal_part(turn.position, &best.pv), best.score, best.exact, best.depth)];
+        let board: Board<G> = turn.position.board;
+        let limits = Limits {
+            depth: Some(best.depth.saturating_sub(1).max(1)),
+            threads: self.spec.threads,
+            ..Limits::default()
+        };
+        let others = board.legal().filter(|&square| square != best.square && count > 1);
+        let mut others: Vec<_> =
+            others.filter_map(|square| self.hint(turn, square, &limits)).collect();
+        others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));
+        hints.extend(others);
+        hints.truncate(count);
+        Ok(hints)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Square6, Square8};
+
+    fn player<G: Geometry>(spec: &str) -> AlphaBeta<G> {
+        let crate::arena::spec::PlayerSpec::AlphaBeta(spec) = spec.parse().expect("a player")
+        else {
+            panic!("alpha-beta");
+        };
+        let evaluator = crate::eval::named(spec.evaluation.name(), Goal::Most).expect("a name");
+        AlphaBeta::new("test".into(), Goal::Most, evaluator, spec)
+    }
+
+    #[test]
+    fn hints_are_sorted_lines_of_legal_moves() {
+        let start = Position::<Square8>::start();
+        let position = start.play(Square(19)).expect("d3").settled();
+        let turn = Turn { game: 0, start, moves: &[Square(19)], position };
+        let hints = player::<Square8>("alphabeta:depth=5").hints(&turn, 9).expect("hints");
+        assert_eq!(hints.len(), 3);
+        for hint in &hints {
+            assert_eq!(legal_part(position, &hint.line), hint.line);
+            assert!(!hint.exact && hint.depth.is_some_and(|depth| depth >= 4));
+        }
+    }
+
+    #[test]
+    fn a_game_on_the_clock_keeps_its_time() {
+        let mut player = player::<Square6>("alphabeta:gametime=300ms");
+        let (start, mut moves) = (Position::<Square6>::start(), Vec::new());
+        let (mut position, mut seconds) = (start, 0.0);
+        while !position.board.legal().is_empty() {
+            let turn = Turn { game: 4, start, moves: &moves, position };
+            let choice = player.choose(&[turn]).remove(0).expect("a move");
+            seconds += choice.seconds;
+            moves.push(choice.square);
+            position = position.play(choice.square).expect("legal").settled();
+        }
+        // One player made all moves of both sides; on a busy machine a clock is read late.
+        assert!(seconds < 3.0, "{seconds}");
+        assert!(player.spent[&4] > Duration::ZERO);
+        Player::<Square6>::end_game(&mut player, 4);
+        assert!(player.spent.is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+//! Specifications as text: the canonical form.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::{
+    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Limit, NetPlayerSpec, PlayerSpec, RolloutsSpec,
+};
+use crate::arena::grammar::Quoted;
+use crate::search::mcts;
+
+fn duration_text(time: Duration) -> String {
+    match time.as_millis() {
+        whole if whole % 1000 == 0 => format!("{}s", whole / 1000),
+        fraction => format!("{fraction}ms"),
+    }
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerSpec::Random => f.write_str("random"),
+            PlayerSpec::Greedy => f.write_str("greedy"),
+            PlayerSpec::AlphaBeta(spec) => write_alphabeta(spec, f),
+            PlayerSpec::Rollouts(spec) => {
+                write!(f, "rollouts:simulations={}", spec.simulations)?;
+                key(f, "c_uct", &spec.c_uct, &RolloutsSpec::default().c_uct)
+            }
+            PlayerSpec::Net(spec) => write_net(spec, f),
+            PlayerSpec::Policy(spec) => {
+                write!(f, "policy:{}", Quoted(&spec.path.to_string_lossy()))?;
+                key(f, "temperature_plies", &spec.temperature_plies, &0)
+            }
+            PlayerSpec::External(spec) => {
+                let command = spec.command.replace('\\', "\\\\").replace('"', "\\\"");
+                write!(f, "external:protocol={},command=\"{command}\"", spec.protocol)?;
+                key(f, "depth", &spec.depth, &DEFAULT_DEPTH)?;
+                key(f, "timeout", &duration_text(spec.timeout), &duration_text(DEFAULT_TIMEOUT))
+            }
+        }
+    }
+}
+
+/// Writes a key unless it has its default.
+fn key<T: PartialEq + fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    key: &str,
+    value: &T,
+    default: &T,
+) -> fmt::Result {
+    if value == default { Ok(()) } else { write!(f, ",{key}={value}") }
+}
+
+fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match spec.limit {
+        Limit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
+        Limit::MoveTime(time) => write!(f, "alphabeta:movetime={}", duration_text(time))?,
+        Limit::GameTime(time) => write!(f, "alphabeta:gametime={}", duration_text(time))?,
+        Limit::Nodes(nodes) => write!(f, "alphabeta:nodes={nodes}")?,
+    }
+    let default = AlphaBetaSpec::default();
+    key(f, "eval", &spec.evaluation, &default.evaluation)?;
+    key(f, "solve_empties", &spec.solve_empties, &default.solve_empties)?;
+    key(f, "threads", &spec.threads, &default.threads)?;
+    key(f, "table_mb", &spec.table_mb, &default.table_mb)
+}
+
+fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let search = &spec.search;
+    let path = spec.path.to_string_lossy();
+    write!(f, "net:{},simulations={}", Quoted(&path), search.simulations)?;
+    let default = mcts::Options::default();
+    key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
+    key(f, "temperature_plies", &search.temperature_plies, &0)?;
+    key(f, "temperature", &search.temperature, &default.temperature)?;
+    key(f, "c_puct", &search.c_puct, &default.c_puct)?;
+    key(f, "first_play", &search.first_play, &default.first_play)?;
+    key(f, "fpu_reduction", &search.fpu_reduction, &default.fpu_reduction)?;
+    key(f, "score_weight", &search.score_weight, &default.score_weight)?;
+    key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
+    key(f, "parallel", &spec.parallel, &1)
+}
