@@ -7,6 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Each module below the crate's root, with its floor. A module uses lower floors only.
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
+    ("choices", 0),
     ("eval", 1),
     ("search", 2),
     ("net", 2),
