@@ -2,6 +2,7 @@
 
 use outflank::game::record::GameRecord;
 use outflank::game::{Colour, Goal, Shape, Square6};
+use outflank::net::server::{Local, Server};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
 use outflank::search::mcts;
 use outflank::train::game::{Rules, Work};
@@ -36,13 +37,45 @@ fn play_counted(rules: &Rules, games: usize) -> (Vec<GameRecord>, Work) {
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
     let numbers = GameNumbers::from(0);
-    let mut actor = Actor::<G>::new(rules.clone(), backend, &numbers);
+    let evaluator = Box::new(Local::new(backend));
+    let mut actor = Actor::<G>::new(rules.clone(), evaluator, 1, &numbers);
     let mut finished = Vec::new();
     while finished.len() < games {
         actor.step(&numbers, &mut finished).expect("an evaluation");
     }
     finished.truncate(games);
     (finished, actor.take_work())
+}
+
+#[test]
+fn actors_share_a_server_with_two_groups_each() {
+    let rules = rules();
+    let net = Net::new(&spec(), 1, Device::Cpu);
+    let weights = std::sync::Arc::new(net.weights());
+    let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
+    let backend = |_| inference::open(&spec(), &weights, &options, "cpu").expect("a net");
+    let server =
+        Server::start((0..2).map(backend).collect(), weights.clone(), 8).expect("a server");
+    let numbers = GameNumbers::from(0);
+    let games: Vec<GameRecord> = std::thread::scope(|scope| {
+        let play = || {
+            let mut actor = Actor::<G>::new(rules.clone(), Box::new(server.client()), 2, &numbers);
+            let mut finished = Vec::new();
+            while finished.len() < 20 {
+                actor.step(&numbers, &mut finished).expect("an evaluation");
+                actor.load(&weights, 1, 0).expect("the same net");
+            }
+            finished
+        };
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(play)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("an actor")).collect()
+    });
+    server.join();
+    let numbers: std::collections::HashSet<u64> = games.iter().map(|game| game.id).collect();
+    assert_eq!(numbers.len(), games.len(), "each number is given once");
+    for game in &games {
+        game.positions::<G>().expect("a legal game");
+    }
 }
 
 fn learner_options() -> learner::Options {

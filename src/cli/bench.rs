@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Board, Geometry, Position, Shape, Word, perft};
 use crate::net::inference::{self, Outputs};
+use crate::net::server::Local;
 use crate::net::weights::Weights;
 use crate::net::{Input, Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
@@ -240,7 +241,8 @@ fn one_actor<G: Geometry>(
     seconds: Duration,
 ) -> anyhow::Result<(f64, f64, f64)> {
     let backend = inference::open(spec, weights, &config.inference, &config.device)?;
-    let mut actor = Actor::<G>::new(pipeline::rules(config), backend, numbers);
+    let evaluator = Box::new(Local::new(backend));
+    let mut actor = Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers);
     let mut finished = Vec::new();
     let mut games = 0;
     // Games begin at the same time, so the first generation of them is played as a warm-up:

@@ -11,11 +11,13 @@
 mod actor_thread;
 mod coordinator;
 mod evaluator;
+mod inference;
 mod messages;
 mod statistics;
 mod sync;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
@@ -25,8 +27,9 @@ use crossbeam_channel::{Sender, bounded};
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::inference::InferenceError;
+use crate::net::inference::device;
 use crate::net::weights::Weights;
-use crate::net::{NetSpec, inference, keep_freed_memory};
+use crate::net::{NetSpec, keep_freed_memory};
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::{self, GameWriter};
 use crate::store::run_dir::RunDir;
@@ -40,6 +43,7 @@ use actor_thread::ActorThread;
 use coordinator::Coordinator;
 pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
+use inference::Inference;
 use messages::{Activity, NewNet};
 use sync::{Schedule, Shared};
 
@@ -89,7 +93,7 @@ fn train_on<G: Geometry>(
     stop: &AtomicBool,
 ) -> anyhow::Result<Summary> {
     let spec = spec(config);
-    let device = inference::device(&config.device)?;
+    let device = device(&config.device)?;
     if device == tch::Device::Cpu {
         tch::set_num_threads(1);
         keep_freed_memory();
@@ -109,10 +113,18 @@ fn train_on<G: Geometry>(
         in_process(GAMES_IN_FLIGHT + 2 * schedule.quota as usize / shortest_game);
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
-    let weights = learner.play_weights();
-    let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
+    let weights = Arc::new(learner.play_weights());
+    let inference = Inference::open(config, &spec, &weights)?;
+    let crew = Crew {
+        config,
+        spec: &spec,
+        shared: &shared,
+        numbers: &numbers,
+        schedule,
+        inference: &inference,
+    };
 
-    thread::scope(|scope| {
+    let result = thread::scope(|scope| {
         let (actors, to_actors) =
             crew.actors::<G>(scope, &weights, state.version, game_stream, activity_sender)?;
         let run_dir = run.path().to_path_buf();
@@ -142,7 +154,9 @@ fn train_on<G: Geometry>(
             actor.join().map_err(|_| anyhow!("an actor thread panicked"))??;
         }
         summary
-    })
+    });
+    inference.close();
+    result
 }
 
 /// What the threads of a run are made from.
@@ -152,6 +166,7 @@ struct Crew<'env> {
     shared: &'env Shared<'env>,
     numbers: &'env GameNumbers,
     schedule: Schedule,
+    inference: &'env Inference,
 }
 
 /// The actor threads, and the ways of nets to them.
@@ -173,10 +188,9 @@ impl<'env> Crew<'env> {
         for _ in 0..self.config.selfplay.actors {
             let (sender, nets) = bounded(NETS_IN_FLIGHT);
             senders.push(sender);
-            let options = &self.config.inference;
-            let backend = inference::open(self.spec, weights, options, &self.config.device)?;
+            let (evaluator, groups) = self.inference.evaluator(self.config, self.spec, weights)?;
             let thread = ActorThread::<G> {
-                actor: Actor::new(rules(self.config), backend, numbers),
+                actor: Actor::new(rules(self.config), evaluator, groups, numbers),
                 numbers,
                 shared,
                 schedule: self.schedule,

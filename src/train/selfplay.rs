@@ -4,6 +4,7 @@
 //! and the batch is as large as the number of games. The actor owns no thread and no channel:
 //! the pipeline calls [`Actor::step`] in a loop and decides what happens in between.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use super::options::selfplay::{Opening, Options};
@@ -12,7 +13,8 @@ use super::game::{Game, Rules, Wanted, Work};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::net::encode::Input;
-use crate::net::inference::{Backend, InferenceError, Outputs};
+use crate::net::inference::{InferenceError, Outputs};
+use crate::net::server::{Evaluate, Question};
 use crate::net::weights::Weights;
 use crate::search::endgame::Solver;
 use crate::search::mcts::Answer;
@@ -41,36 +43,58 @@ impl GameNumbers {
     }
 }
 
-/// Plays many games at once with one copy of the net.
+/// Games whose questions travel together.
+struct Group<G: Geometry> {
+    games: Vec<Game<G>>,
+    /// Whether a question is under way, with one input for each game.
+    asked: bool,
+    /// The question's memory while none is under way.
+    spare: Question,
+}
+
+/// Plays many games at once with one net.
+///
+/// The games form groups: while one group's question is answered elsewhere, another plays. A
+/// net that answers on the spot needs one group, one behind a server two.
 pub struct Actor<G: Geometry> {
     rules: Rules,
-    games: Vec<Game<G>>,
+    groups: Vec<Group<G>>,
+    turn: usize,
     solver: Solver<G>,
-    backend: Box<dyn Backend>,
+    evaluator: Box<dyn Evaluate>,
     version: u32,
     positions: u64,
-    inputs: Vec<Input>,
-    outputs: Outputs,
     work: Work,
 }
 
 impl<G: Geometry> Actor<G> {
-    /// An actor that plays `rules.selfplay.games_per_actor` games with `backend`.
-    pub fn new(rules: Rules, backend: Box<dyn Backend>, numbers: &GameNumbers) -> Actor<G> {
+    /// An actor that plays `rules.selfplay.games_per_actor` games in so many groups.
+    pub fn new(
+        rules: Rules,
+        evaluator: Box<dyn Evaluate>,
+        groups: usize,
+        numbers: &GameNumbers,
+    ) -> Actor<G> {
         let mut actor = Actor {
             solver: Solver::new(rules.goal, SOLVER_TABLE_BYTES),
-            games: Vec::new(),
-            backend,
+            groups: Vec::new(),
+            turn: 0,
+            evaluator,
             version: 0,
             positions: 0,
-            inputs: Vec::new(),
-            outputs: Outputs::default(),
             work: Work::default(),
             rules,
         };
-        for _ in 0..actor.rules.selfplay.games_per_actor {
-            let simulations = actor.simulations();
-            actor.games.push(Game::new(&actor.rules, numbers.take(), 0, simulations));
+        let simulations = actor.simulations();
+        let games = actor.rules.selfplay.games_per_actor as usize;
+        for index in 0..groups.clamp(1, games) {
+            let share = games / groups + usize::from(index < games % groups);
+            let game = |_| Game::new(&actor.rules, numbers.take(), 0, simulations);
+            actor.groups.push(Group {
+                games: (0..share).map(game).collect(),
+                asked: false,
+                spare: Question::default(),
+            });
         }
         actor
     }
@@ -83,11 +107,11 @@ impl<G: Geometry> Actor<G> {
     /// The weights do not fit the net.
     pub fn load(
         &mut self,
-        weights: &Weights,
+        weights: &Arc<Weights>,
         version: u32,
         positions: u64,
     ) -> Result<(), InferenceError> {
-        self.backend.load(weights)?;
+        self.evaluator.load(weights, version.into())?;
         (self.version, self.positions) = (version, positions);
         Ok(())
     }
@@ -100,8 +124,9 @@ impl<G: Geometry> Actor<G> {
             .map_or(self.rules.search.simulations, |&(_, simulations)| simulations)
     }
 
-    /// Brings every game to its next question, asks the net about all of them at once, and
-    /// appends the games that ended to `finished`; others start in their place.
+    /// Takes the answers of one group, brings each of its games to its next question, and asks
+    /// the net about all of them at once. Appends the games that ended to `finished`; others
+    /// start in their place.
     ///
     /// # Errors
     ///
@@ -111,9 +136,20 @@ impl<G: Geometry> Actor<G> {
         numbers: &GameNumbers,
         finished: &mut Vec<GameRecord>,
     ) -> Result<(), InferenceError> {
+        let turn = self.turn;
+        self.turn = (turn + 1) % self.groups.len();
         let simulations = self.simulations();
-        self.inputs.clear();
-        for game in &mut self.games {
+        let mut question = if self.groups[turn].asked {
+            self.evaluator.collect(turn)?
+        } else {
+            std::mem::take(&mut self.groups[turn].spare)
+        };
+        let group = &mut self.groups[turn];
+        if group.asked {
+            answer(&mut group.games, &self.rules, &question.outputs);
+        }
+        question.inputs.clear();
+        for game in &mut group.games {
             let (board, legal) = loop {
                 match game.advance(&self.rules, &mut self.solver) {
                     Wanted::Answer { board, legal } => break (board, legal),
@@ -124,27 +160,29 @@ impl<G: Geometry> Actor<G> {
                     }
                 }
             };
-            self.inputs.push(Input::new(board, legal));
+            question.inputs.push(Input::new(board, legal));
         }
-        self.backend.evaluate(&self.inputs, &mut self.outputs)?;
-        for (index, game) in self.games.iter_mut().enumerate() {
-            game.apply(
-                &self.rules,
-                Answer {
-                    policy: &self.outputs.policy[index * G::SQUARES..][..G::SQUARES],
-                    value: self.outputs.value[index],
-                    score: self.outputs.score[index],
-                },
-            );
-        }
-        Ok(())
+        group.asked = true;
+        self.evaluator.submit(turn, question)
     }
 
     /// The work done since this was last called.
     pub fn take_work(&mut self) -> Work {
-        for game in &mut self.games {
+        for game in self.groups.iter_mut().flat_map(|group| &mut group.games) {
             self.work += std::mem::take(&mut game.work);
         }
         std::mem::take(&mut self.work)
+    }
+}
+
+/// Hands each game its row of the answers.
+fn answer<G: Geometry>(games: &mut [Game<G>], rules: &Rules, outputs: &Outputs) {
+    for (index, game) in games.iter_mut().enumerate() {
+        let answer = Answer {
+            policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
+            value: outputs.value[index],
+            score: outputs.score[index],
+        };
+        game.apply(rules, answer);
     }
 }

@@ -1,0 +1,69 @@
+//! Who computes the net for the actors: each its own copy, or one server for all of them.
+
+use std::sync::Arc;
+
+use crate::config::Config;
+use crate::net::NetSpec;
+use crate::net::inference::{self, InferenceError};
+use crate::net::server::{Evaluate, Local, Server};
+use crate::net::weights::Weights;
+
+/// Batches that a device computes at a time: while one is on its way back, the next is computed.
+const BATCHES_IN_FLIGHT: usize = 2;
+
+/// Where the actors' questions go.
+pub(super) enum Inference {
+    /// On a CPU every actor computes a copy of the net on its own core.
+    OwnCopies,
+    /// On a GPU all actors ask one server.
+    Shared(Server),
+}
+
+impl Inference {
+    /// What suits the device of the configuration.
+    ///
+    /// # Errors
+    ///
+    /// The device is not there, or the net cannot be computed on it.
+    pub fn open(
+        config: &Config,
+        spec: &NetSpec,
+        weights: &Arc<Weights>,
+    ) -> anyhow::Result<Inference> {
+        if inference::device(&config.device)? == tch::Device::Cpu {
+            return Ok(Inference::OwnCopies);
+        }
+        let backend = |_| inference::open(spec, weights, &config.inference, &config.device);
+        let backends = (0..BATCHES_IN_FLIGHT).map(backend).collect::<Result<Vec<_>, _>>()?;
+        let games = config.selfplay.actors as usize * config.selfplay.games_per_actor as usize;
+        let batch = games / BATCHES_IN_FLIGHT;
+        Ok(Inference::Shared(Server::start(backends, weights.clone(), batch)?))
+    }
+
+    /// A way to the net for one actor, and in how many groups its games are best played.
+    ///
+    /// # Errors
+    ///
+    /// The net cannot be computed.
+    pub fn evaluator(
+        &self,
+        config: &Config,
+        spec: &NetSpec,
+        weights: &Weights,
+    ) -> Result<(Box<dyn Evaluate>, usize), InferenceError> {
+        Ok(match self {
+            Inference::OwnCopies => {
+                let backend = inference::open(spec, weights, &config.inference, &config.device)?;
+                (Box::new(Local::new(backend)), 1)
+            }
+            Inference::Shared(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
+        })
+    }
+
+    /// Waits for a server to end; all actors must be gone.
+    pub fn close(self) {
+        if let Inference::Shared(server) = self {
+            server.join();
+        }
+    }
+}
