@@ -137,6 +137,35 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
+impl<G: Geometry> NetPlayer<G> {
+    /// Gives each hint that is not proven the disc difference that the net expects after its
+    /// first move. A net without that head foretells 0 for all of them, and is not quoted.
+    fn add_scores(&mut self, turn: &Turn<'_, G>, hints: &mut [Hint]) -> Result<(), InferenceError> {
+        let mut open: Vec<_> = hints.iter_mut().filter(|hint| !hint.exact).collect();
+        let after = |hint: &&mut Hint| {
+            let next = hint.line.first().and_then(|&square| turn.position.play(square));
+            next.unwrap_or(turn.position).settled()
+        };
+        let positions: Vec<_> = open.iter().map(after).collect();
+        let inputs = positions.iter().map(|next| Input::new(next.board, next.board.legal()));
+        self.inputs.clear();
+        self.inputs.extend(inputs);
+        if self.inputs.is_empty() {
+            return Ok(());
+        }
+        self.backend.evaluate(&self.inputs, &mut self.outputs)?;
+        let scores = &self.outputs.score[..open.len()];
+        if scores.iter().all(|&score| score == 0.0) {
+            return Ok(());
+        }
+        for ((hint, next), score) in open.iter_mut().zip(&positions).zip(scores) {
+            let same_side = next.side == turn.position.side;
+            hint.score = Some(if same_side { *score } else { -score });
+        }
+        Ok(())
+    }
+}
+
 fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
     Answer {
         policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
@@ -190,8 +219,9 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
                 depth: Some(turn.position.board.empties()),
             }],
             Some(Thought::Searched(search)) => {
-                let hints = search_hints(&search, count);
+                let mut hints = search_hints(&search, count);
                 self.searches.insert(turn.game, search);
+                self.add_scores(turn, &mut hints).map_err(failed)?;
                 hints
             }
         })
