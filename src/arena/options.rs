@@ -11,10 +11,8 @@ pub struct Options {
     pub simulations: u32,
     /// The opponents, as player specifications.
     pub opponents: Vec<String>,
-    /// Random moves that each pair of games starts with.
+    /// Random moves that each pair of games starts with, 1 to 40.
     pub opening_plies: u32,
-    /// Games against each opponent when the run has reached a limit; even, 0 plays none.
-    pub at_end_games: u32,
 }
 
 impl Default for Options {
@@ -25,7 +23,6 @@ impl Default for Options {
             simulations: 64,
             opponents: ["random", "greedy", "alphabeta:depth=2"].map(String::from).to_vec(),
             opening_plies: 6,
-            at_end_games: 0,
         }
     }
 }

@@ -55,6 +55,7 @@ pub fn main() -> ExitCode {
 // Out of line, so that none of its instructions comes before the check of the processor.
 #[inline(never)]
 fn parse_and_run() -> ExitCode {
+    end_quietly_with_the_reader();
     let cli = Cli::parse();
     let level = tracing_subscriber::EnvFilter::builder()
         .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
@@ -74,6 +75,20 @@ fn parse_and_run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Ends the process without a word when whoever read its output has gone, as in `| head`.
+///
+/// The standard library turns a closed pipe into a panic of the printing macros.
+fn end_quietly_with_the_reader() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(0);
+        }
+        report(panic);
+    }));
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

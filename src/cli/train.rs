@@ -48,14 +48,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     eprintln!("run directory: {}", run.path().display());
     eprintln!("curves: tensorboard --logdir {}", run.path().display());
     let telemetry = Telemetry::start(run.path(), args.quiet)?;
-    let before = run.manifest().summary;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
     // The run's own failure says more than that of its curves.
     let told = telemetry.finish();
     let summary = match result {
         Ok(summary) => summary,
         Err(error) => {
-            run.record(State::Failed, before)?;
+            // What the last checkpoint recorded still holds. If even this cannot be written, the
+            // error that ended the run says more.
+            let reached = run.manifest().summary;
+            if let Err(unwritten) = run.record(State::Failed, reached) {
+                tracing::warn!("{unwritten}");
+            }
             return Err(error.context(format!("the run in {} has ended", run.path().display())));
         }
     };

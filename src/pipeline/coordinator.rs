@@ -128,6 +128,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
         let mut statistics = Statistics::default();
         let mut batch = Batch::default();
+        let mut losses = None;
         self.publish();
         while !self.shared.stopping() && !self.limit_reached(&clock) {
             let start = Instant::now();
@@ -136,12 +137,12 @@ impl<G: Geometry> Coordinator<'_, G> {
             }
             let waited = start.elapsed();
             let start = Instant::now();
-            let losses = self.train_generation(&mut batch)?;
+            losses = Some(self.train_generation(&mut batch)?);
             self.state.version += 1;
             self.publish();
             statistics.learner(start.elapsed(), waited);
             if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
-                self.report(&mut statistics, losses, &mut batch, &clock);
+                self.report(&mut statistics, losses.take(), &mut batch, &clock);
             }
             if checkpoint.is_due() {
                 self.checkpoint(&clock)?;
@@ -154,6 +155,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         self.shared.stop();
         self.to_actors.clear();
         self.drain(&mut statistics)?;
+        self.report(&mut statistics, losses, &mut batch, &clock);
         self.checkpoint(&clock)?;
         Ok(Summary { state: self.state, finished })
     }
@@ -257,17 +259,19 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn report(
         &mut self,
         statistics: &mut Statistics,
-        losses: Losses,
+        losses: Option<Losses>,
         batch: &mut Batch,
         clock: &Clock,
     ) {
         let mut values = statistics.scalars();
         let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
-        put("loss/total", losses.total);
-        put("loss/policy", losses.policy);
-        put("loss/value", losses.value);
-        put("loss/score", losses.score);
-        put("loss/owner", losses.owner);
+        if let Some(losses) = losses {
+            put("loss/total", losses.total);
+            put("loss/policy", losses.policy);
+            put("loss/value", losses.value);
+            put("loss/score", losses.score);
+            put("loss/owner", losses.owner);
+        }
         put("learner/rate", self.learner.learning_rate(self.state.positions));
         put("learner/steps", self.state.steps as f64);
         put("replay/positions", self.replay.len() as f64);
@@ -287,7 +291,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             put("policy/agreement", held_out.agreement);
         }
         let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
-        self.progress(statistics, Some(losses.total), clock);
+        self.progress(statistics, losses.map(|losses| losses.total), clock);
         *statistics = Statistics::default();
     }
 

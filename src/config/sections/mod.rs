@@ -204,15 +204,7 @@ fn evaluation(r: &mut Reader<'_>, d: arena::Options) -> arena::Options {
         opening_plies: r.whole(
             ("opening_plies", "random moves that each pair of games starts with"),
             d.opening_plies,
-            0..=60,
-        ),
-        at_end_games: r.even(
-            (
-                "at_end_games",
-                "games against each opponent when the run has reached a limit; 0 is none",
-            ),
-            d.at_end_games,
-            0..=100_000,
+            1..=40,
         ),
     }
 }
