@@ -37,15 +37,6 @@ pub enum Event {
         /// Names, such as `loss/policy`, with their values.
         values: Vec<(String, f64)>,
     },
-    /// A distribution, for TensorBoard alone.
-    Histogram {
-        /// The position on the x axis.
-        positions: u64,
-        /// Its name.
-        name: String,
-        /// The values whose distribution is shown.
-        values: Vec<f64>,
-    },
     /// How far the run has come.
     Progress(Progress),
 }
@@ -137,9 +128,6 @@ impl Sinks {
         for event in events {
             match event {
                 Event::Scalars { positions, values } => self.scalars(positions, &values),
-                Event::Histogram { positions, name, values } => {
-                    self.write_events(|file| file.histogram(positions, &name, &values));
-                }
                 Event::Progress(progress) => self.display.show(&progress),
             }
         }

@@ -17,9 +17,6 @@ use tensorboard_rs::summary;
 
 use super::TelemetryError;
 
-/// Buckets of a histogram.
-const BUCKETS: usize = 30;
-
 /// An event file that is being written.
 pub(super) struct EventFile {
     path: PathBuf,
@@ -80,30 +77,5 @@ impl EventFile {
             self.summary(positions, summary::scalar(name, *value as f32))?;
         }
         Ok(())
-    }
-
-    /// Writes a distribution in evenly spaced buckets.
-    pub fn histogram(
-        &mut self,
-        positions: u64,
-        name: &str,
-        values: &[f64],
-    ) -> Result<(), TelemetryError> {
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if !(most - least).is_finite() {
-            return Ok(());
-        }
-        let width = ((most - least) / BUCKETS as f64).max(1e-9);
-        let limits: Vec<f64> = (1..=BUCKETS).map(|i| least + width * i as f64).collect();
-        let mut counts = vec![0.0; BUCKETS];
-        for value in values {
-            counts[(((value - least) / width) as usize).min(BUCKETS - 1)] += 1.0;
-        }
-        let (sum, squares) = values.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
-        let count = values.len() as f64;
-        let histogram =
-            summary::histogram_raw(name, least, most, count, sum, squares, &limits, &counts);
-        self.summary(positions, histogram)
     }
 }
