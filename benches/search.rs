@@ -1,7 +1,7 @@
 //! Tree work in self-play, with a net that costs nothing.
 //!
-//! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS] [GAMES] [SOLVE_EMPTIES]` plays
-//! games of self-play whose net is a table, and prints what one simulation costs with the exact solver off and on:
+//! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS] [GAMES] [SOLVE_EMPTIES]
+//! [SOLVE_LEAVES]` plays games of self-play whose net is a table, and prints what one simulation costs with the exact solver off and on:
 //! processor time, encoding of the leaves included, over all and in the least of ten slices. The
 //! solver's share is what `solve_empties` adds; `perf record` on this program tells the rest.
 
@@ -142,11 +142,12 @@ fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
         total += work;
     }
     println!(
-        "{:<9} {:<6} {:>3} games, solve {:>2}: {:>6.0} ns/simulation (least {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
+        "{:<9} {:<6} {:>3} games, solve {:>2} {:>2}: {:>6.0} ns/simulation (least {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
         G::SHAPE.name(),
         rules.search.root.name(),
         rules.selfplay.games_per_actor,
         rules.search.solve_empties,
+        rules.search.solve_leaves,
         time / total.simulations as f64,
         slices.iter().copied().fold(f64::INFINITY, f64::min),
         bench.finished as f64 / time * 1e9,
@@ -164,15 +165,20 @@ fn main() {
     let shape: Shape = argument(0, "8x8").parse().expect("a board shape");
     let simulations = argument(1, "32").parse().expect("a number of simulations");
     let seconds = argument(2, "2").parse().expect("a number of seconds");
-    let mut cases = vec![(64, 0), (256, 0), (64, 10), (256, 10)];
+    let mut cases = vec![(64, 0, 0), (256, 0, 0), (64, 12, 8), (256, 12, 8)];
     if arguments.len() > 3 {
-        let solve_empties = argument(4, "10").parse().expect("a number of empties");
-        cases = vec![(argument(3, "").parse().expect("a number of games"), solve_empties)];
+        let number = |place, default: &str| argument(place, default).parse().expect("a number");
+        cases = vec![(number(3, ""), number(4, "12"), number(5, "8"))];
     }
     for &root in mcts::Root::ALL {
-        for &(games, solve_empties) in &cases {
-            let search =
-                mcts::Options { root, simulations, solve_empties, ..mcts::Options::default() };
+        for &(games, solve_empties, solve_leaves) in &cases {
+            let search = mcts::Options {
+                root,
+                simulations,
+                solve_empties,
+                solve_leaves,
+                ..mcts::Options::default()
+            };
             let selfplay =
                 selfplay::Options { games_per_actor: games, ..selfplay::Options::default() };
             let rules = Rules { seed: 1, goal: Goal::Most, search, selfplay };

@@ -107,7 +107,8 @@ fn a_uniform_net_finds_the_exact_move() {
 #[test]
 fn a_root_within_reach_of_the_solver_is_proven_move_by_move() {
     let mut random = random(14);
-    let options = Options { simulations: 200, solve_empties: 10, ..Options::default() };
+    let options =
+        Options { simulations: 200, solve_empties: 10, solve_leaves: 10, ..Options::default() };
     for goal in [Goal::Most, Goal::Fewest] {
         let board = random_board::<outflank::game::Square8>(&mut random, 9);
         let mut search = Search::new(goal, &options);

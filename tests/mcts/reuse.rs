@@ -145,7 +145,7 @@ fn noise_does_not_pile_up_and_leaves_with_its_search() {
 fn a_root_that_the_solver_answered_can_be_searched() {
     let mut random = random(36);
     for root in [Root::Puct, Root::Gumbel] {
-        let options = Options { root, solve_empties: 9, ..unsolved(100) };
+        let options = Options { root, solve_empties: 9, solve_leaves: 9, ..unsolved(100) };
         let board = random_board::<Square8>(&mut random, 10);
         let mut search = searched(board, Goal::Most, &options, Mode::Explore, hashed);
         let square = search.choose(0.0, &mut random).expect("a move");

@@ -110,10 +110,19 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         solve_empties: r.whole(
             (
                 "solve_empties",
-                "positions with at most this many empty squares are \
+                "positions of a game with at most this many empty squares are \
                 solved exactly; 0 is off",
             ),
             d.solve_empties,
+            0..=20,
+        ),
+        solve_leaves: r.whole(
+            (
+                "solve_leaves",
+                "leaves of the tree with at most this many empty squares are \
+                solved exactly, up to `solve_empties`",
+            ),
+            d.solve_leaves,
             0..=20,
         ),
         score_weight: r.single(

@@ -58,8 +58,13 @@ pub struct Options {
     pub gumbel_c_visit: f32,
     /// The scale of a value against a logit at the Gumbel root.
     pub gumbel_c_scale: f32,
-    /// Positions with at most this many empty squares are solved exactly; 0 switches it off.
+    /// Positions of a game with at most this many empty squares are solved exactly instead of
+    /// searched; 0 switches all solving off.
     pub solve_empties: u32,
+    /// Leaves of the tree with at most this many empty squares are solved exactly instead of
+    /// asked about; counts up to `solve_empties`. A game comes to its end once but its trees
+    /// reach there a hundred times, so this is best lower.
+    pub solve_leaves: u32,
     /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
     /// the value.
     pub score_weight: f32,
@@ -82,7 +87,8 @@ impl Default for Options {
             gumbel_considered: 16,
             gumbel_c_visit: 50.0,
             gumbel_c_scale: 1.0,
-            solve_empties: 10,
+            solve_empties: 12,
+            solve_leaves: 8,
             score_weight: 0.1,
         }
     }

@@ -95,7 +95,7 @@ pub struct Tree<G: Geometry> {
     selector: Selector,
     pub(super) utility: Utility,
     goal: Goal,
-    solve_empties: u32,
+    solve_leaves: u32,
 }
 
 impl<G: Geometry> Tree<G> {
@@ -112,7 +112,7 @@ impl<G: Geometry> Tree<G> {
             selector: Selector::new(options, G::SQUARES),
             utility: Utility::new(options.score_weight, G::SQUARES),
             goal,
-            solve_empties: options.solve_empties,
+            solve_leaves: options.solve_leaves.min(options.solve_empties),
         }
     }
 
@@ -225,7 +225,7 @@ impl<G: Geometry> Tree<G> {
             None
         } else if legal.is_empty() {
             Some(board.final_score(self.goal))
-        } else if board.empties() <= self.solve_empties {
+        } else if board.empties() <= self.solve_leaves {
             Some(solver.score(board))
         } else {
             None
