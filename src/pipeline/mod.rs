@@ -93,12 +93,7 @@ fn train_on<G: Geometry>(
     stop: &AtomicBool,
 ) -> anyhow::Result<Summary> {
     let spec = spec(config);
-    let device = device(&config.device)?;
-    if device == tch::Device::Cpu {
-        tch::set_num_threads(1);
-        keep_freed_memory();
-    }
-    let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
+    let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&coordinator::held_out_options());
     // Opened first: this cuts a torn record off before the games are read.
@@ -157,6 +152,17 @@ fn train_on<G: Geometry>(
     });
     inference.close();
     result
+}
+
+/// A learner of a random net on the configured device.
+fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
+    let device = device(&config.device)?;
+    if device == tch::Device::Cpu {
+        // The other cores are for the actors.
+        tch::set_num_threads(1);
+        keep_freed_memory();
+    }
+    Ok(Learner::new(spec, &config.learner, config.seed, device))
 }
 
 /// What the threads of a run are made from.
