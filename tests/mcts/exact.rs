@@ -119,3 +119,21 @@ fn a_root_within_reach_of_the_solver_is_proven_move_by_move() {
         assert_eq!(search.tree().exact().map(i32::from), Some(solver(goal).score(board)));
     }
 }
+
+#[test]
+fn a_proven_root_needs_no_second_search() {
+    let mut random = random(15);
+    let board = random_board::<outflank::game::Square8>(&mut random, 5);
+    let mut search = searched(board, Goal::Most, &unsolved(10_000), Mode::Explore, hashed);
+    let truth = solver(Goal::Most).score(board);
+    for mode in [Mode::Explore, Mode::Play] {
+        search.begin(board, 100, mode);
+        assert_eq!(run(&mut search, &mut solver(Goal::Most), hashed, &mut random), 0);
+        assert_eq!(search.simulations(), 0);
+        assert_eq!(search.tree().exact().map(i32::from), Some(truth));
+        assert_eq!(search.tree().root_value(), truth.signum() as f32);
+        assert!((search.policy().iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        let square = search.choose(1.0, &mut random).expect("a move");
+        assert_eq!(score_of(&mut solver(Goal::Most), board, square), truth);
+    }
+}
