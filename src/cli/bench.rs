@@ -12,10 +12,11 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Board, Geometry, Position, Shape, Word, perft};
+use crate::net::bench::positions;
 use crate::net::inference::{self, Outputs};
 use crate::net::server::Local;
 use crate::net::weights::Weights;
-use crate::net::{Input, Net, NetSpec, keep_freed_memory};
+use crate::net::{Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
 use crate::train::game::Work;
 use crate::train::learner::Learner;
@@ -141,36 +142,15 @@ fn random_net(config: &Config) -> anyhow::Result<(NetSpec, Weights)> {
     Ok((spec, weights))
 }
 
-/// Positions of random games, with their legal moves.
-fn some_positions<G: Geometry>(count: usize) -> Vec<Input> {
-    let mut random = stream(0, Purpose::Game, 0);
-    let mut inputs = Vec::with_capacity(count);
-    let mut position = Position::<G>::start();
-    while inputs.len() < count {
-        let legal = position.board.legal();
-        if legal.is_empty() {
-            position = Position::start();
-            continue;
-        }
-        inputs.push(Input::new(position.board, legal));
-        let choice = random.random_range(0..legal.len());
-        let square = legal.into_iter().nth(choice);
-        position = square.and_then(|square| position.play(square)).unwrap_or(position).settled();
-    }
-    inputs
-}
-
 fn net(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     let (spec, weights) = random_net(config)?;
     let mut backend = inference::open(&spec, &weights, &config.inference, &config.device)?;
     let batch = config.selfplay.games_per_actor as usize;
-    let inputs = dispatch!(config.board, G => some_positions::<G>(batch));
+    let inputs = positions(config.board, batch, 1);
     let mut outputs = Outputs::default();
-    let mut evaluated = 0;
     let rate = measured(seconds, || {
         backend.evaluate(&inputs, &mut outputs)?;
-        evaluated += batch;
-        Ok(std::mem::take(&mut evaluated) as f64)
+        Ok(batch as f64)
     })?;
     let name = format!("net {} batch {batch}", backend.describe());
     Ok(vec![Figure::new(name, rate, "positions/s")])
