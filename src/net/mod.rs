@@ -18,6 +18,7 @@ mod tests;
 mod tower;
 mod variables;
 pub mod weights;
+mod winograd;
 
 pub use allocator::keep_freed_memory;
 pub use description::Description;
