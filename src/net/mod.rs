@@ -16,6 +16,7 @@ pub mod server;
 #[cfg(test)]
 mod tests;
 mod tower;
+pub mod trainer;
 mod variables;
 pub mod weights;
 mod winograd;

@@ -19,13 +19,16 @@
 //! | `points` | the points, and the matrices that follow from them |
 //! | `transform` | boards and filters to points and back |
 //! | `product` | products of matrices with their sums in registers |
+//! | `workspace` | convolutions of a group of positions, forward and backward |
 
 mod points;
 pub(super) mod product;
-pub(super) mod transform;
+mod transform;
+mod workspace;
 
 pub(super) use transform::Board;
 pub(super) use wide::f32x16 as Vector;
+pub(super) use workspace::{Channels, Workspace};
 
 /// Channels of a vector.
 pub(super) const LANES: usize = 16;

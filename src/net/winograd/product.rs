@@ -143,15 +143,6 @@ fn block_transposed<const R: usize, const C: usize>(
     }
 }
 
-/// `to = from` with rows and columns exchanged; `from` is `rows` rows of `columns` numbers.
-pub(in crate::net) fn transpose(from: &[f32], to: &mut [f32], rows: usize, columns: usize) {
-    for row in 0..rows {
-        for column in 0..columns {
-            to[column * rows + row] = from[row * columns + column];
-        }
-    }
-}
-
 /// So many numbers as vectors, rounded up.
 pub(in crate::net) fn vectors(numbers: usize) -> usize {
     numbers.div_ceil(LANES)

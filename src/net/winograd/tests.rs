@@ -62,7 +62,7 @@ fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
     let mut points = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * grid.stride];
     for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
         let to = &mut points[position * depth..];
-        board.inputs(|index| board_cells[index], to, grid, &mut scratch);
+        board.inputs(|cell, c| board_cells[cell * depth + c], to, grid, &mut scratch);
     }
     let mut products = vec![Vector::ZERO; points.len()];
     for point in 0..Board::<W, PAIRS>::POINTS {
@@ -73,7 +73,9 @@ fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
     }
     for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
         let mut found = vec![Vector::ZERO; cells];
-        board.outputs(&products[position * depth..], grid, &mut scratch, |i, sum| found[i] = sum);
+        board.outputs(&products[position * depth..], grid, &mut scratch, |cell, c, sum| {
+            found[cell * depth + c] = sum;
+        });
         let wanted = plain::<W>(board_cells, &taps, depth);
         let error: Vec<Vector> = found.iter().zip(&wanted).map(|(&a, &b)| a - b).collect();
         assert!(size(&error) < tolerance * size(&wanted), "{W}: {}", size(&error) / size(&wanted));
@@ -101,11 +103,12 @@ fn transposes<const W: usize, const PAIRS: usize>() {
     let (cells, points) = (random(W * W * depth, &mut source), random(count, &mut source));
     let mut scratch = NO_SCRATCH;
     let (mut to, mut back) = (vec![Vector::ZERO; count], vec![Vector::ZERO; W * W * depth]);
-    board.inputs(|index| cells[index], &mut to, grid, &mut scratch);
-    board.input_gradients(&points, grid, &mut scratch, |index, value| back[index] = value);
+    let cell = |cell: usize, c: usize| cells[cell * depth + c];
+    board.inputs(cell, &mut to, grid, &mut scratch);
+    board.input_gradients(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
     agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "inputs");
-    board.output_gradients(|index| cells[index], &mut to, grid, &mut scratch);
-    board.outputs(&points, grid, &mut scratch, |index, value| back[index] = value);
+    board.output_gradients(cell, &mut to, grid, &mut scratch);
+    board.outputs(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
     agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "outputs");
     let taps = random(9 * 5, &mut source);
     let points = random(Board::<W, PAIRS>::POINTS * 5, &mut source);

@@ -52,12 +52,12 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         Board { matrices: Matrices::new() }
     }
 
-    /// Evaluates one position at all points as the input of a convolution. `cell(index)` is the
-    /// vector at `cell * depth + channel vector`; `points` starts at the position's place.
+    /// Evaluates one position at all points as the input of a convolution. `cell(cell, channel
+    /// vector)` reads it; `points` starts at the position's place.
     #[inline(always)]
     pub(in crate::net) fn inputs(
         &self,
-        cell: impl Fn(usize) -> Vector,
+        cell: impl Fn(usize, usize) -> Vector,
         points: &mut [Vector],
         grid: Grid,
         scratch: &mut Scratch,
@@ -65,15 +65,15 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         self.to_points(&self.matrices.inputs, Ends::Inputs, cell, points, grid, scratch);
     }
 
-    /// Interpolates one position's outputs from its products at all points: `put(cell * depth +
-    /// channel vector, value)`.
+    /// Interpolates one position's outputs from its products at all points: `put(cell, channel
+    /// vector, value)`.
     #[inline(always)]
     pub(in crate::net) fn outputs(
         &self,
         points: &[Vector],
         grid: Grid,
         scratch: &mut Scratch,
-        put: impl FnMut(usize, Vector),
+        put: impl FnMut(usize, usize, Vector),
     ) {
         self.to_cells(&self.matrices.outputs, Ends::Outputs, points, grid, scratch, put);
     }
@@ -82,7 +82,7 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
     #[inline(always)]
     pub(in crate::net) fn output_gradients(
         &self,
-        cell: impl Fn(usize) -> Vector,
+        cell: impl Fn(usize, usize) -> Vector,
         points: &mut [Vector],
         grid: Grid,
         scratch: &mut Scratch,
@@ -97,7 +97,7 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         points: &[Vector],
         grid: Grid,
         scratch: &mut Scratch,
-        put: impl FnMut(usize, Vector),
+        put: impl FnMut(usize, usize, Vector),
     ) {
         self.to_cells(&self.matrices.inputs, Ends::Inputs, points, grid, scratch, put);
     }
@@ -107,14 +107,14 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         &self,
         table: &Table<W, PAIRS>,
         ends: Ends,
-        cell: impl Fn(usize) -> Vector,
+        cell: impl Fn(usize, usize) -> Vector,
         points: &mut [Vector],
         Grid { stride, depth }: Grid,
         scratch: &mut Scratch,
     ) {
         for channel in 0..depth {
             for column in 0..W {
-                let line = std::array::from_fn(|row| cell((row * W + column) * depth + channel));
+                let line = std::array::from_fn(|row| cell(row * W + column, channel));
                 evaluate(table, ends, line, |point, value| scratch[point][column] = value);
             }
             for (first, line) in scratch[..Self::ROW].iter().enumerate() {
@@ -133,7 +133,7 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         points: &[Vector],
         Grid { stride, depth }: Grid,
         scratch: &mut Scratch,
-        mut put: impl FnMut(usize, Vector),
+        mut put: impl FnMut(usize, usize, Vector),
     ) {
         for channel in 0..depth {
             for (first, line) in scratch[..Self::ROW].iter_mut().enumerate() {
@@ -144,7 +144,7 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
             for column in 0..W {
                 let cells = interpolate(table, ends, |point| scratch[point][column]);
                 for (row, value) in cells.into_iter().enumerate() {
-                    put((row * W + column) * depth + channel, value);
+                    put(row * W + column, channel, value);
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A group goes through all layers before the next one starts, so that its activations stay in
 //! the second-level cache. Nothing is allocated after the first group.
 
-use super::pack::{Convolution, Matrix, PLANES, Packed};
+use super::pack::{Matrix, PLANES, Packed};
 use super::{AnyKernel, unsupported};
 use crate::game::Layout;
 use crate::net::encode::Input;
@@ -11,8 +11,7 @@ use crate::net::fold::Folded;
 use crate::net::inference::InferenceError;
 use crate::net::plan::HIDDEN;
 use crate::net::winograd::product::{Rows, multiply};
-use crate::net::winograd::transform::{Grid, NO_SCRATCH, Scratch};
-use crate::net::winograd::{Board, LANES, Vector, flat, flat_mut};
+use crate::net::winograd::{Board, Channels, LANES, Vector, Workspace, flat, flat_mut};
 
 /// Positions of a group: as many as keep the filters busy and fit the second-level cache.
 pub(super) const GROUP: usize = 16;
@@ -34,7 +33,9 @@ pub(super) struct Answers<'a> {
 pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     layout: &'static Layout,
     net: Packed,
-    rooms: Rooms<W, PAIRS>,
+    workspace: Workspace<W, PAIRS>,
+    /// 1 on squares, 0 on holes.
+    mask: Vec<Vector>,
     /// Vectors of channels.
     depth: usize,
     /// `[position][cell]` of planes.
@@ -49,49 +50,6 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     heads: Vec<Vector>,
     features: Vec<Vector>,
     hidden: Vec<Vector>,
-}
-
-/// What a convolution needs besides its filters.
-struct Rooms<const W: usize, const PAIRS: usize> {
-    board: Board<W, PAIRS>,
-    /// 1 on squares, 0 on holes.
-    mask: Vec<Vector>,
-    inputs: Vec<Vector>,
-    products: Vec<Vector>,
-    scratch: Box<Scratch>,
-}
-
-impl<const W: usize, const PAIRS: usize> Rooms<W, PAIRS> {
-    /// Convolves `positions` positions of `depth` channels, the first of their `cells`' vectors;
-    /// `put(position, cell, channel vector, sum without bias)`.
-    #[inline(always)]
-    fn convolve(
-        &mut self,
-        net: &Convolution,
-        (positions, depth): (usize, usize),
-        cells: &[Vector],
-        mut put: impl FnMut(usize, usize, usize, Vector),
-    ) {
-        let (wide, columns) = (depth.div_ceil(LANES), net.bias.len());
-        let (from, to) = (Grid::new(positions, wide), Grid::new(positions, columns));
-        let size = Board::<W, PAIRS>::CELLS * wide;
-        for (position, cells) in cells.chunks_exact(size).take(positions).enumerate() {
-            let points = &mut self.inputs[position * wide..];
-            self.board.inputs(|index| cells[index], points, from, &mut self.scratch);
-        }
-        for (point, filter) in net.points.chunks_exact(depth * columns).enumerate() {
-            let numbers = flat(&self.inputs[point * from.stride..]);
-            let left = Rows { numbers, stride: wide * LANES };
-            let out = &mut self.products[point * to.stride..];
-            multiply(left, filter, out, (positions, depth, columns));
-        }
-        for position in 0..positions {
-            let points = &self.products[position * columns..];
-            self.board.outputs(points, to, &mut self.scratch, |index, sum| {
-                put(position, index / columns, index % columns, sum);
-            });
-        }
-    }
 }
 
 fn packed<const W: usize, const PAIRS: usize>(
@@ -114,24 +72,17 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         layout: &'static Layout,
         net: &Folded,
     ) -> Result<Kernel<W, PAIRS>, InferenceError> {
-        let board = Board::new();
-        let net = packed(net, &board)?;
+        let net = packed(net, &Board::<W, PAIRS>::new())?;
         let depth = net.stem.bias.len();
         let cells = GROUP * Board::<W, PAIRS>::CELLS;
-        let points = Board::<W, PAIRS>::POINTS * Grid::new(GROUP, depth).stride;
         let room = |vectors: usize| vec![Vector::ZERO; vectors];
         let mut mask = room(Board::<W, PAIRS>::CELLS);
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
         Ok(Kernel {
             layout,
             net,
-            rooms: Rooms {
-                board,
-                mask,
-                inputs: room(points),
-                products: room(points),
-                scratch: Box::new(NO_SCRATCH),
-            },
+            workspace: Workspace::new(GROUP, depth),
+            mask,
             depth,
             planes: room(cells),
             trunk: room(cells * depth),
@@ -159,13 +110,16 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     /// From planes to the trunk.
     fn tower(&mut self, positions: usize) {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
-        let Kernel { net, rooms, planes, trunk, inner, pooled, added, .. } = self;
-        let mask = std::mem::take(&mut rooms.mask);
-        let place = |position: usize, cell: usize, c: usize| (position * cells + cell) * depth + c;
-        rooms.convolve(&net.stem, (positions, PLANES), planes, |position, cell, c, sum| {
+        let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
+        let at = |position: usize, cell: usize, c: usize| (position * cells + cell) * depth + c;
+        let channels = Channels { inputs: PLANES, outputs: depth };
+        let read = |position: usize, cell: usize, _: usize| planes[position * cells + cell];
+        let filter = &net.stem.points;
+        workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
             let sum = (sum + net.stem.bias[c]).fast_max(Vector::ZERO);
-            trunk[place(position, cell, c)] = sum * mask[cell];
+            trunk[at(position, cell, c)] = sum * mask[cell];
         });
+        let channels = Channels { inputs: depth * LANES, outputs: depth };
         for block in &net.blocks {
             match &block.pool {
                 Some(pool) => {
@@ -176,23 +130,23 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 }
                 None => added.fill(Vector::ZERO),
             }
-            for position in 0..positions {
-                for c in 0..depth {
-                    added[position * depth + c] += block.first.bias[c];
-                }
+            for added in added.chunks_exact_mut(depth) {
+                added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
             }
-            let size = (positions, depth * LANES);
-            rooms.convolve(&block.first, size, trunk, |position, cell, c, sum| {
+            let read = |position: usize, cell: usize, c: usize| trunk[at(position, cell, c)];
+            let filter = &block.first.points;
+            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
                 let sum = (sum + added[position * depth + c]).fast_max(Vector::ZERO);
-                inner[place(position, cell, c)] = sum * mask[cell];
+                inner[at(position, cell, c)] = sum * mask[cell];
             });
-            rooms.convolve(&block.second, size, inner, |position, cell, c, sum| {
-                let old = &mut trunk[place(position, cell, c)];
+            let read = |position: usize, cell: usize, c: usize| inner[at(position, cell, c)];
+            let filter = &block.second.points;
+            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
+                let old = &mut trunk[at(position, cell, c)];
                 let sum = (sum + block.second.bias[c] + *old).fast_max(Vector::ZERO);
                 *old = sum * mask[cell];
             });
         }
-        rooms.mask = mask;
     }
 
     /// From the trunk to the answers.
@@ -208,7 +162,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             let features = &mut self.features[position * cells..][..cells];
             for (cell, feature) in features.iter_mut().enumerate() {
                 let sum = (from[2 * cell + 1] + heads.bias[1]).fast_max(Vector::ZERO);
-                *feature = sum * self.rooms.mask[cell];
+                *feature = sum * self.mask[cell];
             }
             let logits = &mut answers.policy[position * squares..][..squares];
             for (square, logit) in logits.iter_mut().enumerate() {
@@ -269,6 +223,6 @@ impl<const W: usize, const PAIRS: usize> AnyKernel for Kernel<W, PAIRS> {
     }
 
     fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError> {
-        packed(weights, &self.rooms.board)
+        packed(weights, self.workspace.board())
     }
 }
