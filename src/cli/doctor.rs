@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use self::found::{Bf16, Gpus, Libtorch, Processor};
+use self::found::{Bf16, Gpus, Kernels, Libtorch, Processor};
 use super::machine::{self, Cpuinfo};
 
 /// The libtorch that `tch` is made for.
@@ -46,6 +46,7 @@ struct Report {
     gpus: Gpus,
     processor: Processor,
     bf16: Bf16,
+    kernels: Kernels,
     /// Bytes; absent where the system does not say.
     memory_total: Option<u64>,
     memory_free: Option<u64>,
@@ -89,6 +90,7 @@ impl Report {
             libtorch: Libtorch::loaded(),
             gpus: Gpus::found(),
             bf16: Bf16::measured(&processor),
+            kernels: Kernels::chosen(),
             processor,
             memory_total: memory.map(|(total, _)| total),
             memory_free: memory.map(|(_, free)| free),
@@ -183,6 +185,8 @@ impl Report {
         line("instructions", processor.instruction_sets().join(" "));
         let bf16 = &self.bf16;
         line("bf16", format!("{}, {:.1} times float32", bf16.path, bf16.speed_against_float32));
+        line("play", self.kernels.play.clone());
+        line("learning", self.kernels.learning.clone());
         if let (Some(total), Some(free)) = (self.memory_total, self.memory_free) {
             line("memory", format!("{}, {} free", gibibytes(total), gibibytes(free)));
         }
@@ -224,6 +228,7 @@ mod tests {
             gpus: Gpus { devices: vec!["cpu".into()], driver_lists: Vec::new() },
             processor: Processor { avx2: true, ..Processor::default() },
             bf16: Bf16::default(),
+            kernels: Kernels::default(),
             memory_total: Some(8 << 30),
             memory_free: Some(8 << 30),
             findings: Vec::new(),

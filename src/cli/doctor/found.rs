@@ -8,6 +8,9 @@ use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
 use crate::cli::machine::Cpuinfo;
+use crate::game::Shape;
+use crate::net::trainer::Trainer;
+use crate::net::{Net, NetSpec, TowerOptions, inference};
 
 /// The libtorch that the dynamic linker really loaded, wherever the build found its own.
 #[derive(Clone, Default, Serialize)]
@@ -145,6 +148,27 @@ impl Bf16 {
         let float32 = convolution_time(Kind::Float);
         let bf16 = convolution_time(Kind::BFloat16);
         Self { path, speed_against_float32: float32.as_secs_f64() / bf16.as_secs_f64() }
+    }
+}
+
+/// The code that a residual net is computed by here when the configuration leaves it open.
+#[derive(Serialize, Debug, Default, PartialEq)]
+pub(super) struct Kernels {
+    pub(super) play: String,
+    pub(super) learning: String,
+}
+
+impl Kernels {
+    pub(super) fn chosen() -> Self {
+        let spec = NetSpec { shape: Shape::Square8, options: TowerOptions::default() };
+        let weights = Net::new(&spec, 0, Device::Cpu).weights();
+        let play = inference::open(&spec, &weights, &inference::Options::default(), "auto");
+        let device = inference::device("auto").unwrap_or(Device::Cpu);
+        let learning = Trainer::new(&spec, device).map(|trainer| trainer.describe());
+        Self {
+            play: play.map_or_else(|error| error.to_string(), |backend| backend.describe()),
+            learning: learning.unwrap_or_else(|| "libtorch".to_string()),
+        }
     }
 }
 

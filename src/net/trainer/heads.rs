@@ -93,15 +93,16 @@ impl Head {
         for (from, to) in trunk.cells.chunks(group * depth).zip(self.outputs.chunks_mut(group)) {
             let left = Rows { numbers: flat(from), stride: inputs };
             multiply(left, &self.matrix.forward, to, (to.len(), inputs, 1));
-            to.iter().for_each(|y| self.norm.count(0, *y));
+            self.norm.count(0, to.iter());
             self.norm.close_group();
         }
         self.norm.finish(places, vectors, cells);
+        let forward = self.norm.forward(0);
         for (outputs, values) in
             self.outputs.chunks_exact(mask.len()).zip(self.values.chunks_exact_mut(mask.len()))
         {
             for ((y, value), mask) in outputs.iter().zip(values).zip(mask) {
-                *value = self.norm.apply(0, *y).fast_max(Vector::ZERO) * *mask;
+                *value = forward.apply(*y).fast_max(Vector::ZERO) * *mask;
             }
         }
     }
@@ -113,19 +114,21 @@ impl Head {
         for ((gradients, values), outputs) in
             gradients.chunks_mut(group).zip(values.chunks(group)).zip(outputs.chunks(group))
         {
-            for ((gradient, value), y) in gradients.iter_mut().zip(values).zip(outputs) {
+            let cells = gradients.iter_mut().zip(values).zip(outputs);
+            let counted = cells.map(|((gradient, value), y)| {
                 *gradient = *gradient & value.simd_gt(Vector::ZERO);
-                norm.count_gradient(0, *y, *gradient);
-            }
+                (*y, *gradient)
+            });
+            norm.count_gradients(0, counted);
             norm.close_group();
         }
         norm.finish_gradients(places, found, outputs.len());
-        let depth = matrix.inputs / LANES;
+        let (depth, backward) = (matrix.inputs / LANES, norm.backward(0));
         for ((gradients, outputs), from) in
             gradients.chunks_mut(group).zip(outputs.chunks(group)).zip(trunk.cells.chunks(group * depth))
         {
             for (gradient, y) in gradients.iter_mut().zip(outputs) {
-                *gradient = norm.gradient(0, *y, *gradient);
+                *gradient = backward.apply(*y, *gradient);
             }
             let left = Rows { numbers: flat(from), stride: matrix.inputs };
             add_transposed(left, gradients, &mut matrix.sums, (gradients.len(), matrix.inputs, 1));

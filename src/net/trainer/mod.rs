@@ -35,7 +35,7 @@ use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::tower::{Heads, Net};
 use crate::net::variables::{TRAINED, to_vec};
-use crate::net::winograd::for_width;
+use crate::net::winograd::{for_width, unit};
 
 /// Positions that go through a layer together: their points fill the second-level cache.
 const GROUP: usize = 16;
@@ -87,6 +87,11 @@ impl Trainer {
         let layout = spec.shape.layout();
         let squares = layout.squares as i64;
         Some(Trainer { places: Places::new(spec), step: open(spec, layout), squares })
+    }
+
+    /// Code, precision and device, for people.
+    pub fn describe(&self) -> String {
+        format!("own kernel, f32 after Winograd on {}, cpu", unit())
     }
 
     /// The gradient of a loss for each of [`Net::parameters`], and the loss as `loss` returned it.

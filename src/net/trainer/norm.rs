@@ -51,12 +51,45 @@ pub(super) struct Norm {
     sums: Sums,
     mean: Vec<Vector>,
     inverse: Vec<Vector>,
-    /// `scale / s` and `shift - m scale / s`.
+    /// See [`Forward`].
     factor: Vec<Vector>,
     offset: Vec<Vector>,
-    /// What the gradient before the norm takes of `y`, and of 1.
+    /// See [`Backward`].
     slope: Vec<Vector>,
     constant: Vec<Vector>,
+}
+
+/// From an output `y` to what it is after the norm.
+#[derive(Clone, Copy)]
+pub(super) struct Forward {
+    /// `scale / s`.
+    factor: Vector,
+    /// `shift - m scale / s`.
+    offset: Vector,
+}
+
+impl Forward {
+    /// The output `y` after the norm.
+    #[inline(always)]
+    pub(super) fn apply(self, y: Vector) -> Vector {
+        y.mul_add(self.factor, self.offset)
+    }
+}
+
+/// From a gradient after the norm to that before it, which also takes of `y` and of 1.
+#[derive(Clone, Copy)]
+pub(super) struct Backward {
+    factor: Vector,
+    slope: Vector,
+    constant: Vector,
+}
+
+impl Backward {
+    /// The gradient of the output `y`.
+    #[inline(always)]
+    pub(super) fn apply(self, y: Vector, gradient: Vector) -> Vector {
+        gradient.mul_add(self.factor, y.mul_add(self.slope, self.constant))
+    }
 }
 
 impl Norm {
@@ -75,17 +108,31 @@ impl Norm {
         }
     }
 
-    /// Counts an output of channel vector `c`.
+    /// Counts outputs of channel vector `c`.
     #[inline(always)]
-    pub(super) fn count(&mut self, c: usize, y: Vector) {
-        self.sums.add(c, y, y * y);
+    pub(super) fn count<'a>(&mut self, c: usize, outputs: impl Iterator<Item = &'a Vector>) {
+        let (mut sum, mut squares) = (Vector::ZERO, Vector::ZERO);
+        for y in outputs {
+            sum += *y;
+            squares = y.mul_add(*y, squares);
+        }
+        self.sums.add(c, sum, squares);
     }
 
-    /// Counts a gradient after the norm, of the output `y`.
+    /// Counts gradients after the norm, each with its output `y`.
     #[inline(always)]
-    pub(super) fn count_gradient(&mut self, c: usize, y: Vector, gradient: Vector) {
-        let normalised = (y - self.mean[c]) * self.inverse[c];
-        self.sums.add(c, gradient, gradient * normalised);
+    pub(super) fn count_gradients(
+        &mut self,
+        c: usize,
+        gradients: impl Iterator<Item = (Vector, Vector)>,
+    ) {
+        let (mean, inverse) = (self.mean[c], self.inverse[c]);
+        let (mut sum, mut normalised) = (Vector::ZERO, Vector::ZERO);
+        for (y, gradient) in gradients {
+            sum += gradient;
+            normalised = gradient.mul_add(y - mean, normalised);
+        }
+        self.sums.add(c, sum, normalised * inverse);
     }
 
     /// Ends a group of positions of either kind.
@@ -93,16 +140,16 @@ impl Norm {
         self.sums.close_group();
     }
 
-    /// The output `y` after the norm.
+    /// What the norm makes of the outputs of channel vector `c`.
     #[inline(always)]
-    pub(super) fn apply(&self, c: usize, y: Vector) -> Vector {
-        y.mul_add(self.factor[c], self.offset[c])
+    pub(super) fn forward(&self, c: usize) -> Forward {
+        Forward { factor: self.factor[c], offset: self.offset[c] }
     }
 
-    /// The gradient before the norm, from that after it.
+    /// What the norm makes of gradients of channel vector `c`.
     #[inline(always)]
-    pub(super) fn gradient(&self, c: usize, y: Vector, gradient: Vector) -> Vector {
-        gradient.mul_add(self.factor[c], y.mul_add(self.slope[c], self.constant[c]))
+    pub(super) fn backward(&self, c: usize) -> Backward {
+        Backward { factor: self.factor[c], slope: self.slope[c], constant: self.constant[c] }
     }
 
     /// Turns the counted outputs, `count` of each channel, into statistics, and moves the running
@@ -136,7 +183,7 @@ impl Norm {
     }
 
     /// Turns the counted gradients, `count` of each channel, into those of scale and shift, and
-    /// into what [`Norm::gradient`] needs.
+    /// into what [`Backward`] needs.
     pub(super) fn finish_gradients(
         &mut self,
         places: &Places,

@@ -12,8 +12,8 @@ pub(super) struct Pool {
     depth: usize,
     /// `[position][means, then maxima]`.
     pooled: Vec<Vector>,
-    /// For each number of `[position][channel]`, the first cell that holds the maximum.
-    top: Vec<u8>,
+    /// For each number of `[position][channel vector]`, the first cell that holds the maximum.
+    top: Vec<Vector>,
     /// `[position][channel vector]`: what is added to all cells, and later its gradient.
     pub added: Vec<Vector>,
     /// Gradients of `pooled`.
@@ -40,28 +40,27 @@ impl Pool {
         self.pooled.resize(positions * 2 * self.depth, Vector::ZERO);
         self.gradients.resize(positions * 2 * self.depth, Vector::ZERO);
         self.added.resize(positions * self.depth, Vector::ZERO);
-        self.top.resize(positions * self.depth * LANES, 0);
+        self.top.resize(positions * self.depth, Vector::ZERO);
     }
 
-    /// Looks at a position's cells, of which `squares` are squares and the others hold 0.
-    pub(super) fn look(&mut self, position: usize, cells: &[Vector], squares: usize) {
-        let share = Vector::splat(1.0 / squares as f32);
+    /// Looks at channel vector `c` of a position's cells, of which `squares` are squares and the
+    /// others hold 0.
+    #[inline(always)]
+    pub(super) fn look(&mut self, position: usize, c: usize, cells: &[Vector], squares: usize) {
         let depth = self.depth;
-        let pooled = &mut self.pooled[position * 2 * depth..][..2 * depth];
-        for c in 0..depth {
-            let tops = &mut self.top[(position * depth + c) * LANES..][..LANES];
-            tops.fill(0);
-            let (mut sum, mut top) = (Vector::ZERO, [0.0; LANES]);
-            for (cell, values) in cells[c..].iter().step_by(depth).enumerate() {
-                sum += *values;
-                for (lane, value) in values.to_array().into_iter().enumerate() {
-                    if value > top[lane] {
-                        (top[lane], tops[lane]) = (value, cell as u8);
-                    }
-                }
-            }
-            (pooled[c], pooled[depth + c]) = (sum * share, Vector::new(top));
+        let (mut sum, mut top) = (Vector::ZERO, Vector::ZERO);
+        let (mut first, mut index) = (Vector::ZERO, Vector::ZERO);
+        for cell in cells {
+            sum += *cell;
+            let higher = cell.simd_gt(top);
+            first = higher.bitselect(index, first);
+            top = top.fast_max(*cell);
+            index += Vector::ONE;
         }
+        let pooled = &mut self.pooled[position * 2 * depth..][..2 * depth];
+        pooled[c] = sum * (1.0 / squares as f32);
+        pooled[depth + c] = top;
+        self.top[position * depth + c] = first;
     }
 
     /// Computes what is added to the cells of all positions.
@@ -85,22 +84,32 @@ impl Pool {
         multiply(left, &self.matrix.back, &mut self.gradients, sizes);
     }
 
-    /// Adds to the gradients of a position's cells what its mean and maximum contribute. Those of
-    /// holes come out wrong, and are cleared with those of other cells that hold 0.
-    pub(super) fn spread(&self, position: usize, cells: &mut [[f32; LANES]], squares: usize) {
-        let depth = self.depth;
-        let gradients = &self.gradients[position * 2 * depth..][..2 * depth];
-        for c in 0..depth {
-            let mean = (gradients[c] * (1.0 / squares as f32)).to_array();
-            for cell in cells[c..].iter_mut().step_by(depth) {
-                cell.iter_mut().zip(mean).for_each(|(gradient, mean)| *gradient += mean);
-            }
-            let tops = &self.top[(position * depth + c) * LANES..][..LANES];
-            for (lane, (&top, gradient)) in
-                tops.iter().zip(gradients[depth + c].to_array()).enumerate()
-            {
-                cells[usize::from(top) * depth + c][lane] += gradient;
-            }
+    /// What the mean and the maximum of channel vector `c` of a position contribute to the
+    /// gradients of its cells, of which `squares` are squares. That of holes comes out wrong, and
+    /// is cleared with that of other cells that hold 0.
+    #[inline(always)]
+    pub(super) fn spread(&self, position: usize, c: usize, squares: usize) -> Spread {
+        let gradients = &self.gradients[position * 2 * self.depth..][..2 * self.depth];
+        Spread {
+            mean: gradients[c] * (1.0 / squares as f32),
+            top: gradients[self.depth + c],
+            first: self.top[position * self.depth + c],
         }
+    }
+}
+
+/// Gradients of a mean and a maximum on their way back to the cells.
+#[derive(Clone, Copy)]
+pub(super) struct Spread {
+    mean: Vector,
+    top: Vector,
+    first: Vector,
+}
+
+impl Spread {
+    /// The contribution to a cell.
+    #[inline(always)]
+    pub(super) fn to(self, cell: usize) -> Vector {
+        self.mean + (self.top & self.first.simd_eq(Vector::splat(cell as f32)))
     }
 }

@@ -11,7 +11,7 @@ use super::pool::Pool;
 use crate::game::Layout;
 use crate::net::encode::Input;
 use crate::net::plan::NetSpec;
-use crate::net::winograd::{Board, LANES, Vector, Workspace, flat_mut};
+use crate::net::winograd::{Board, LANES, Plane, Vector, Workspace, flat_mut};
 
 /// Planes of the stem's input.
 const PLANES: usize = 4;
@@ -51,10 +51,26 @@ impl Cells {
         (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
     }
 
-    /// Where a vector of a group lies.
+    /// The cells of channel vector `c` of a position.
     #[inline(always)]
-    fn at(&self, position: usize, cell: usize, c: usize) -> usize {
-        position * self.size + cell * self.depth + c
+    fn plane<'a>(
+        &self,
+        from: &'a [Vector],
+        position: usize,
+        c: usize,
+    ) -> impl Iterator<Item = &'a Vector> + use<'a> {
+        from[position * self.size..][..self.size][c..].iter().step_by(self.depth)
+    }
+
+    /// The same, to be written.
+    #[inline(always)]
+    fn plane_mut<'a>(
+        &self,
+        into: &'a mut [Vector],
+        position: usize,
+        c: usize,
+    ) -> impl Iterator<Item = &'a mut Vector> + use<'a> {
+        into[position * self.size..][..self.size][c..].iter_mut().step_by(self.depth)
     }
 
     /// Cells of the whole batch.
@@ -154,35 +170,37 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     pub(super) fn forward(&mut self, places: &Places, vectors: &mut Vectors, inputs: &[Input]) {
         self.load(places, vectors, inputs);
         let Trunk { cells, workspace, planes, layers, pools, results, .. } = self;
-        let (size, board) = (cells.size, cells.mask.len());
+        let board = cells.mask.len();
         for (first, positions) in cells.groups() {
-            let from = &planes[first * board..];
-            let read = |position: usize, cell: usize, _: usize| from[position * board + cell];
+            let read = |position: usize, _, plane: &mut Plane<W>| {
+                let from = &planes[(first + position) * board..][..board];
+                plane.as_flattened_mut().copy_from_slice(from);
+            };
             convolve(workspace, &mut layers[0], cells, (first, positions), read);
         }
         layers[0].norm.finish(places, vectors, cells.count());
-        for block in 0..pools.len() {
-            let index = 1 + 2 * block;
+        for (block, pool) in pools.iter_mut().enumerate() {
+            let [previous, one, two] = &mut layers[2 * block..2 * block + 3] else { return };
             for (first, positions) in cells.groups() {
-                block_input(cells, &layers[index - 1], results, block, first, positions);
-                let from = &results[block][first * size..][..positions * size];
-                if let Some(pool) = &mut pools[block] {
-                    for (position, cells_of) in from.chunks_exact(size).enumerate() {
-                        pool.look(first + position, cells_of, cells.layout.squares);
+                let mut entry = Entry::new(cells, previous, results, block);
+                let read = |position: usize, c: usize, plane: &mut Plane<W>| {
+                    entry.fill(first + position, c, plane);
+                    if let Some(pool) = pool.as_mut() {
+                        let squares = cells.layout.squares;
+                        pool.look(first + position, c, plane.as_flattened(), squares);
                     }
-                }
-                let read = |position, cell, c| from[cells.at(position, cell, c)];
-                convolve(workspace, &mut layers[index], cells, (first, positions), read);
+                };
+                convolve(workspace, one, cells, (first, positions), read);
             }
-            layers[index].norm.finish(places, vectors, cells.count());
-            if let Some(pool) = &mut pools[block] {
+            one.norm.finish(places, vectors, cells.count());
+            if let Some(pool) = pool.as_mut() {
                 pool.add();
             }
-            let (before, after) = layers.split_at_mut(index + 1);
-            let (one, two) = (&before[index], &mut after[0]);
             for (first, positions) in cells.groups() {
-                let inside = Inside::new(cells, one, pools[block].as_ref(), first);
-                let read = |position, cell, c| inside.value(position, cell, c);
+                let inside = Inside { cells, layer: one, pool: pool.as_ref() };
+                let read = |position: usize, c: usize, plane: &mut Plane<W>| {
+                    inside.fill(first + position, c, plane);
+                };
                 convolve(workspace, two, cells, (first, positions), read);
             }
             two.norm.finish(places, vectors, cells.count());
@@ -192,9 +210,10 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// Computes the last block's result.
     pub(super) fn finish(&mut self) -> Last<'_> {
         let blocks = self.pools.len();
-        for (first, positions) in self.cells.groups() {
-            let layer = &self.layers[2 * blocks];
-            block_input(&self.cells, layer, &mut self.results, blocks, first, positions);
+        let mut plane = [[Vector::ZERO; W]; W];
+        let mut entry = Entry::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
+        for position in 0..self.cells.positions {
+            (0..self.cells.depth).for_each(|c| entry.fill(position, c, &mut plane));
         }
         self.last()
     }
@@ -210,28 +229,28 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
 
     /// Brings the gradients that [`Trunk::last`] was given back through all layers.
     pub(super) fn backward(&mut self, places: &Places, gradients: &mut Vectors) {
-        let blocks = self.pools.len();
         self.through_last();
-        for block in (0..blocks).rev() {
+        for block in (0..self.pools.len()).rev() {
             self.second(block, places, gradients);
             self.first(block, places, gradients);
         }
         let Trunk { cells, workspace, planes, layers, outer, sums, taps, .. } = self;
-        let (size, board) = (cells.size, cells.mask.len());
+        let board = cells.mask.len();
         let Layer { convolution, norm, outputs } = &mut layers[0];
         norm.finish_gradients(places, gradients, cells.count());
         sums.clear();
         sums.resize(convolution.filter.len(), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            let (from, at) = (&planes[first * board..], first * size);
             workspace.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
-                |position, cell, _| from[position * board + cell],
-                |position, cell, c| {
-                    let index = at + cells.at(position, cell, c);
-                    norm.gradient(c, outputs[index], outer[index])
+                |position, _, plane| {
+                    let from = &planes[(first + position) * board..][..board];
+                    plane.as_flattened_mut().copy_from_slice(from);
+                },
+                |position, c, plane| {
+                    before_norm(cells, (norm, outputs), outer, (first + position, c), plane);
                 },
             );
         }
@@ -246,62 +265,66 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             return;
         };
         for (first, positions) in cells.groups() {
-            let range = first * cells.size..(first + positions) * cells.size;
-            let outer = &mut outer[range.clone()];
-            for (gradient, value) in outer.iter_mut().zip(&result[range.clone()]) {
-                *gradient = *gradient & value.simd_gt(Vector::ZERO);
+            for (position, c) in
+                (first..first + positions).flat_map(|p| (0..cells.depth).map(move |c| (p, c)))
+            {
+                let outer = cells.plane_mut(outer, position, c);
+                let alive = cells.plane(result, position, c);
+                let outputs = cells.plane(outputs, position, c);
+                let gradients = outer.zip(alive).zip(outputs).map(|((outer, result), y)| {
+                    *outer = *outer & result.simd_gt(Vector::ZERO);
+                    (*y, *outer)
+                });
+                norm.count_gradients(c, gradients);
             }
-            count_gradients(norm, &outputs[range], outer, cells.depth);
+            norm.close_group();
         }
     }
 
     /// Back through a block's second convolution: from `outer` to `inner`.
     fn second(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
         let Trunk { cells, workspace, layers, pools, outer, inner, sums, taps, .. } = self;
-        let (depth, size) = (cells.depth, cells.size);
-        let (before, after) = layers.split_at_mut(2 + 2 * block);
-        let (one, two) = (&mut before[1 + 2 * block], &mut after[0]);
+        let pool = &mut pools[block];
+        let [one, two] = &mut layers[2 * block + 1..2 * block + 3] else { return };
         let Layer { convolution, norm, outputs } = two;
         norm.finish_gradients(places, gradients, cells.count());
         sums.clear();
         sums.resize(convolution.filter.len(), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            let at = first * size;
-            let inside = Inside::new(cells, one, pools[block].as_ref(), first);
+            let inside = Inside { cells, layer: one, pool: pool.as_ref() };
             workspace.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
-                |position, cell, c| inside.value(position, cell, c),
-                |position, cell, c| {
-                    let index = at + cells.at(position, cell, c);
-                    norm.gradient(c, outputs[index], outer[index])
+                |position, c, plane| inside.fill(first + position, c, plane),
+                |position, c, plane| {
+                    before_norm(cells, (norm, outputs), outer, (first + position, c), plane);
                 },
             );
-            let into = &mut inner[at..][..positions * size];
-            workspace.input_gradients(
-                &convolution.back,
-                convolution.channels,
-                positions,
-                |position, cell, c, value| {
-                    let alive = inside.value(position, cell, c).simd_gt(Vector::ZERO);
-                    into[cells.at(position, cell, c)] = value & alive;
-                },
-            );
-            count_gradients(&mut one.norm, &one.outputs[at..], into, depth);
-            if let Some(pool) = &mut pools[block] {
-                let added = &mut pool.added[first * depth..][..positions * depth];
-                added.fill(Vector::ZERO);
-                for (added, board) in added.chunks_exact_mut(depth).zip(into.chunks_exact(size)) {
-                    for cell in board.chunks_exact(depth) {
-                        added.iter_mut().zip(cell).for_each(|(added, cell)| *added += *cell);
-                    }
+            let Convolution { back, channels, .. } = &*convolution;
+            workspace.input_gradients(back, *channels, positions, |position, c, plane| {
+                let position = first + position;
+                let (forward, added) = (one.norm.forward(c), added(pool, cells, position, c));
+                let into = cells.plane_mut(inner, position, c);
+                let outputs = cells.plane(&one.outputs, position, c);
+                let planes = plane.as_flattened().iter().zip(into).zip(outputs).zip(&cells.mask);
+                let mut sum = Vector::ZERO;
+                let gradients = planes.map(|(((value, into), y), mask)| {
+                    let before = (forward.apply(*y) + added) * *mask;
+                    *into = *value & before.simd_gt(Vector::ZERO);
+                    sum += *into;
+                    (*y, *into)
+                });
+                one.norm.count_gradients(c, gradients);
+                if let Some(pool) = pool.as_mut() {
+                    pool.added[position * cells.depth + c] = sum;
                 }
-            }
+            });
+            one.norm.close_group();
         }
         convolution.store(workspace.board(), sums, (places, gradients), taps);
         one.norm.finish_gradients(places, gradients, cells.count());
-        if let Some(pool) = &mut pools[block] {
+        if let Some(pool) = pool {
             pool.backward(places, gradients);
         }
     }
@@ -310,110 +333,132 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// the `outer` of the result before.
     fn first(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
         let Trunk { cells, workspace, layers, pools, results, outer, inner, sums, taps, .. } = self;
-        let (depth, size) = (cells.depth, cells.size);
-        let (before, after) = layers.split_at_mut(1 + 2 * block);
-        let previous = &mut before[2 * block];
-        let Layer { convolution, norm, outputs } = &mut after[0];
-        let result = &results[block];
+        let [previous, one] = &mut layers[2 * block..2 * block + 2] else { return };
+        let Layer { convolution, norm, outputs } = one;
+        let (result, pool) = (&results[block], &pools[block]);
         sums.clear();
         sums.resize(convolution.filter.len(), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            let at = first * size;
             workspace.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
-                |position, cell, c| result[at + cells.at(position, cell, c)],
-                |position, cell, c| {
-                    let index = at + cells.at(position, cell, c);
-                    norm.gradient(c, outputs[index], inner[index])
+                |position, c, plane| {
+                    let from = cells.plane(result, first + position, c);
+                    plane.as_flattened_mut().iter_mut().zip(from).for_each(|(to, x)| *to = *x);
+                },
+                |position, c, plane| {
+                    before_norm(cells, (norm, outputs), inner, (first + position, c), plane);
                 },
             );
-            let outer = &mut outer[at..][..positions * size];
-            if let Some(pool) = &pools[block] {
-                for (position, outer) in outer.chunks_exact_mut(size).enumerate() {
-                    let numbers = bytemuck::cast_slice_mut(outer);
-                    pool.spread(first + position, numbers, cells.layout.squares);
-                }
-            }
-            workspace.input_gradients(
-                &convolution.back,
-                convolution.channels,
-                positions,
-                |position, cell, c, value| {
-                    let index = cells.at(position, cell, c);
-                    let alive = result[at + index].simd_gt(Vector::ZERO);
-                    outer[index] = (outer[index] + value) & alive;
-                },
-            );
-            count_gradients(&mut previous.norm, &previous.outputs[at..], outer, depth);
+            let Convolution { back, channels, .. } = &*convolution;
+            workspace.input_gradients(back, *channels, positions, |position, c, plane| {
+                let position = first + position;
+                let into = cells.plane_mut(outer, position, c);
+                let result = cells.plane(result, position, c);
+                let outputs = cells.plane(&previous.outputs, position, c);
+                let planes = plane.as_flattened().iter().zip(into).zip(result.zip(outputs));
+                let spread = pool.as_ref().map(|p| p.spread(position, c, cells.layout.squares));
+                let gradients = planes.enumerate().map(|(cell, ((value, into), (result, y)))| {
+                    let sum = *into + *value;
+                    let sum = spread.map_or(sum, |spread| sum + spread.to(cell));
+                    *into = sum & result.simd_gt(Vector::ZERO);
+                    (*y, *into)
+                });
+                previous.norm.count_gradients(c, gradients);
+            });
+            previous.norm.close_group();
         }
         convolution.store(workspace.board(), sums, (places, gradients), taps);
     }
 }
 
-/// Counts a group's gradients after a norm.
-fn count_gradients(norm: &mut Norm, outputs: &[Vector], gradients: &[Vector], depth: usize) {
-    for (outputs, gradients) in outputs.chunks_exact(depth).zip(gradients.chunks_exact(depth)) {
-        for (c, (y, gradient)) in outputs.iter().zip(gradients).enumerate() {
-            norm.count_gradient(c, *y, *gradient);
-        }
+/// What a block's pooling adds to the cells of a position.
+#[inline(always)]
+fn added(pool: &Option<Pool>, cells: &Cells, position: usize, c: usize) -> Vector {
+    pool.as_ref().map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c])
+}
+
+/// Fills a plane with gradients before a norm, from those after it.
+#[inline(always)]
+fn before_norm<const W: usize>(
+    cells: &Cells,
+    (norm, outputs): (&Norm, &[Vector]),
+    gradients: &[Vector],
+    (position, c): (usize, usize),
+    plane: &mut Plane<W>,
+) {
+    let backward = norm.backward(c);
+    let outputs = cells.plane(outputs, position, c);
+    let from = outputs.zip(cells.plane(gradients, position, c));
+    for (to, (y, gradient)) in plane.as_flattened_mut().iter_mut().zip(from) {
+        *to = backward.apply(*y, *gradient);
     }
-    norm.close_group();
 }
 
 /// What lies between a block's two convolutions.
 struct Inside<'a> {
     cells: &'a Cells,
-    norm: &'a Norm,
-    outputs: &'a [Vector],
-    added: Option<&'a [Vector]>,
+    layer: &'a Layer,
+    pool: Option<&'a Pool>,
 }
 
-impl<'a> Inside<'a> {
-    fn new(cells: &'a Cells, layer: &'a Layer, pool: Option<&'a Pool>, first: usize) -> Self {
-        Inside {
-            cells,
-            norm: &layer.norm,
-            outputs: &layer.outputs[first * cells.size..],
-            added: pool.map(|pool| &pool.added[first * cells.depth..]),
+impl Inside<'_> {
+    /// Fills a plane of a position of the batch.
+    #[inline(always)]
+    fn fill<const W: usize>(&self, position: usize, c: usize, plane: &mut Plane<W>) {
+        let Inside { cells, layer, pool } = self;
+        let forward = layer.norm.forward(c);
+        let added = pool.map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c]);
+        let outputs = cells.plane(&layer.outputs, position, c);
+        for ((to, y), mask) in plane.as_flattened_mut().iter_mut().zip(outputs).zip(&cells.mask) {
+            *to = (forward.apply(*y) + added).fast_max(Vector::ZERO) * *mask;
         }
     }
-
-    /// The value in a cell of a position of the group.
-    #[inline(always)]
-    fn value(&self, position: usize, cell: usize, c: usize) -> Vector {
-        let sum = self.norm.apply(c, self.outputs[self.cells.at(position, cell, c)]);
-        let sum = match self.added {
-            Some(added) => sum + added[position * self.cells.depth + c],
-            None => sum,
-        };
-        sum.fast_max(Vector::ZERO) * self.cells.mask[cell]
-    }
 }
 
-/// Computes what goes into block `block` for a group: the norm's outputs plus what went into the
-/// block before, through a ReLU.
-fn block_input(
-    cells: &Cells,
-    layer: &Layer,
-    results: &mut [Vec<Vector>],
-    block: usize,
-    first: usize,
-    positions: usize,
-) {
-    let range = first * cells.size..(first + positions) * cells.size;
-    let (before, after) = results.split_at_mut(block);
-    let residual = before.last().map(|before| &before[range.clone()]);
-    let into = &mut after[0][range.clone()];
-    let outputs = &layer.outputs[range];
-    for position in 0..positions {
-        for (cell, mask) in cells.mask.iter().enumerate() {
-            for c in 0..cells.depth {
-                let index = cells.at(position, cell, c);
-                let sum = layer.norm.apply(c, outputs[index]);
-                let sum = residual.map_or(sum, |residual| sum + residual[index]);
-                into[index] = sum.fast_max(Vector::ZERO) * *mask;
+/// What goes into a block: the norm's outputs plus what went into the block before, through a ReLU.
+struct Entry<'a> {
+    cells: &'a Cells,
+    layer: &'a Layer,
+    before: Option<&'a [Vector]>,
+    into: &'a mut [Vector],
+}
+
+impl<'a> Entry<'a> {
+    /// The entry of block `block`, whose place in `results` is filled.
+    fn new(
+        cells: &'a Cells,
+        layer: &'a Layer,
+        results: &'a mut [Vec<Vector>],
+        block: usize,
+    ) -> Entry<'a> {
+        let (before, after) = results.split_at_mut(block);
+        let before = before.last().map(|before| &before[..]);
+        Entry { cells, layer, before, into: &mut after[0] }
+    }
+
+    /// Computes a plane of a position of the batch, and copies it to `plane`.
+    #[inline(always)]
+    fn fill<const W: usize>(&mut self, position: usize, c: usize, plane: &mut Plane<W>) {
+        let Entry { cells, layer, before, into } = self;
+        let forward = layer.norm.forward(c);
+        let outputs = cells.plane(&layer.outputs, position, c);
+        let into = cells.plane_mut(into, position, c);
+        let places = plane.as_flattened_mut().iter_mut().zip(into).zip(outputs.zip(&cells.mask));
+        match before {
+            Some(before) => {
+                let before = cells.plane(before, position, c);
+                for (((to, into), (y, mask)), residual) in places.zip(before) {
+                    *to = (forward.apply(*y) + *residual).fast_max(Vector::ZERO) * *mask;
+                    *into = *to;
+                }
+            }
+            None => {
+                for ((to, into), (y, mask)) in places {
+                    *to = forward.apply(*y).fast_max(Vector::ZERO) * *mask;
+                    *into = *to;
+                }
             }
         }
     }
@@ -427,14 +472,15 @@ fn convolve<const W: usize, const PAIRS: usize>(
     layer: &mut Layer,
     cells: &Cells,
     (first, positions): (usize, usize),
-    read: impl Fn(usize, usize, usize) -> Vector,
+    read: impl FnMut(usize, usize, &mut Plane<W>),
 ) {
     let Layer { convolution, norm, outputs } = layer;
-    let into = &mut outputs[first * cells.size..];
     let Convolution { channels, filter, .. } = convolution;
-    workspace.convolve(filter, *channels, positions, read, |position, cell, c, sum| {
-        into[cells.at(position, cell, c)] = sum;
-        norm.count(c, sum);
+    workspace.convolve(filter, *channels, positions, read, |position, c, plane| {
+        let sums = plane.as_flattened();
+        norm.count(c, sums.iter());
+        let into = cells.plane_mut(outputs, first + position, c);
+        into.zip(sums).for_each(|(into, sum)| *into = *sum);
     });
     norm.close_group();
 }

@@ -26,12 +26,21 @@ pub(super) mod product;
 mod transform;
 mod workspace;
 
-pub(super) use transform::Board;
+pub(super) use transform::{Board, Plane};
 pub(super) use wide::f32x16 as Vector;
 pub(super) use workspace::{Channels, Workspace};
 
 /// Channels of a vector.
 pub(super) const LANES: usize = 16;
+
+/// The instructions that vectors are computed with, for people.
+pub(super) fn unit() -> &'static str {
+    match () {
+        () if cfg!(target_feature = "avx512f") => "AVX-512",
+        () if cfg!(target_feature = "avx2") => "AVX2",
+        () => "plain vectors",
+    }
+}
 
 /// The channels of vectors one after another.
 pub(super) fn flat(vectors: &[Vector]) -> &[f32] {

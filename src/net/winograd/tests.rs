@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::product::{Rows, add_transposed, multiply, vectors};
-use super::transform::{Grid, NO_SCRATCH};
+use super::transform::NO_SCRATCH;
 use super::*;
 
 fn random(count: usize, random: &mut impl Rng) -> Vec<Vector> {
@@ -49,34 +49,35 @@ fn plain<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec
     out
 }
 
+/// Copies a vector of channels between cells and a plane.
+fn plane_of<const W: usize>(cells: &[Vector], depth: usize, c: usize) -> Plane<W> {
+    std::array::from_fn(|row| std::array::from_fn(|column| cells[(row * W + column) * depth + c]))
+}
+
 fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(1);
-    let (board, depth, positions) = (Board::<W, PAIRS>::new(), 2, 3);
+    let (depth, positions) = (2, 3);
+    let mut workspace = Workspace::<W, PAIRS>::new(positions, depth);
     let (cells, inputs) = (W * W * depth, depth * LANES);
-    let grid = Grid::new(positions, depth);
+    let channels = Channels { inputs, outputs: depth };
     let boards = random(positions * cells, &mut source);
-    let taps = random(9 * inputs * depth, &mut source);
-    let mut filter = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * inputs * depth];
-    board.filter(&taps, &mut filter, inputs * depth);
-    let mut scratch = NO_SCRATCH;
-    let mut points = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * grid.stride];
-    for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
-        let to = &mut points[position * depth..];
-        board.inputs(|cell, c| board_cells[cell * depth + c], to, grid, &mut scratch);
-    }
-    let mut products = vec![Vector::ZERO; points.len()];
-    for point in 0..Board::<W, PAIRS>::POINTS {
-        let left = Rows { numbers: flat(&points[point * grid.stride..]), stride: inputs };
-        let right = &filter[point * inputs * depth..][..inputs * depth];
-        let out = &mut products[point * grid.stride..];
-        multiply(left, right, out, (positions, inputs, depth));
-    }
-    for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
-        let mut found = vec![Vector::ZERO; cells];
-        board.outputs(&products[position * depth..], grid, &mut scratch, |cell, c, sum| {
-            found[cell * depth + c] = sum;
-        });
-        let wanted = plain::<W>(board_cells, &taps, depth);
+    let taps = random(9 * channels.size(), &mut source);
+    let mut filter = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * channels.size()];
+    workspace.board().filter(&taps, &mut filter, channels.size());
+    let mut found = vec![Vector::ZERO; boards.len()];
+    workspace.convolve(
+        &filter,
+        channels,
+        positions,
+        |position, c, plane| *plane = plane_of(&boards[position * cells..], depth, c),
+        |position, c, plane| {
+            for (cell, sum) in plane.as_flattened().iter().enumerate() {
+                found[position * cells + cell * depth + c] = *sum;
+            }
+        },
+    );
+    for (found, board) in found.chunks_exact(cells).zip(boards.chunks_exact(cells)) {
+        let wanted = plain::<W>(board, &taps, depth);
         let error: Vec<Vector> = found.iter().zip(&wanted).map(|(&a, &b)| a - b).collect();
         assert!(size(&error) < tolerance * size(&wanted), "{W}: {}", size(&error) / size(&wanted));
     }
@@ -97,19 +98,26 @@ fn agree(left: f64, right: f64, size: f64, what: &str) {
 
 fn transposes<const W: usize, const PAIRS: usize>() {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(2);
-    let (board, depth) = (Board::<W, PAIRS>::new(), 2);
-    let grid = Grid::new(1, depth);
-    let count = Board::<W, PAIRS>::POINTS * grid.stride;
-    let (cells, points) = (random(W * W * depth, &mut source), random(count, &mut source));
+    let (board, stride) = (Board::<W, PAIRS>::new(), 3);
+    let count = (Board::<W, PAIRS>::POINTS - 1) * stride + 1;
+    let cells = plane_of::<W>(&random(W * W, &mut source), 1, 0);
+    // What lies between the points is not theirs.
+    let mut points = random(count, &mut source);
+    points.iter_mut().enumerate().for_each(|(index, point)| {
+        *point *= Vector::splat((index % stride == 0) as u8 as f32);
+    });
     let mut scratch = NO_SCRATCH;
-    let (mut to, mut back) = (vec![Vector::ZERO; count], vec![Vector::ZERO; W * W * depth]);
-    let cell = |cell: usize, c: usize| cells[cell * depth + c];
-    board.inputs(cell, &mut to, grid, &mut scratch);
-    board.input_gradients(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
-    agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "inputs");
-    board.output_gradients(cell, &mut to, grid, &mut scratch);
-    board.outputs(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
-    agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "outputs");
+    let (mut to, mut back) = (vec![Vector::ZERO; count], cells);
+    let same = |to: &[Vector], back: &Plane<W>, what| {
+        let (left, right) = (dot(&points, to), dot(cells.as_flattened(), back.as_flattened()));
+        agree(left, right, size(&points) * size(to), what);
+    };
+    board.inputs(&cells, &mut to, stride, &mut scratch);
+    board.input_gradients(&points, stride, &mut back, &mut scratch);
+    same(&to, &back, "inputs");
+    board.output_gradients(&cells, &mut to, stride, &mut scratch);
+    board.outputs(&points, stride, &mut back, &mut scratch);
+    same(&to, &back, "outputs");
     let taps = random(9 * 5, &mut source);
     let points = random(Board::<W, PAIRS>::POINTS * 5, &mut source);
     let (mut to, mut back) = (vec![Vector::ZERO; points.len()], vec![Vector::ZERO; taps.len()]);

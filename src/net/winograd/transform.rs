@@ -10,30 +10,16 @@ use super::points::{Matrices, Table};
 /// The most points that a board has in one direction.
 const MOST: usize = 12;
 
-/// A scratch to begin with.
-pub(in crate::net) const NO_SCRATCH: Scratch = [[Vector::ZERO; MOST]; MOST];
-
 /// A board on its way between cells and points, one vector of channels of it.
 pub(in crate::net) type Scratch = [[Vector; MOST]; MOST];
 
-/// Where the points of some positions lie: as `[point][position][channel vector]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::net) struct Grid {
-    /// Vectors from one point to the next.
-    pub stride: usize,
-    /// Vectors of channels of a cell.
-    pub depth: usize,
-}
+/// A scratch to begin with.
+pub(in crate::net) const NO_SCRATCH: Scratch = [[Vector::ZERO; MOST]; MOST];
 
-impl Grid {
-    /// Room for `positions` positions of `depth` vectors of channels. One vector more than needed
-    /// keeps the points apart in a cache whose sets repeat at powers of two.
-    pub(in crate::net) fn new(positions: usize, depth: usize) -> Grid {
-        Grid { stride: positions * depth + 1, depth }
-    }
-}
+/// One vector of channels of all cells of a board, by rows.
+pub(in crate::net) type Plane<const W: usize> = [[Vector; W]; W];
 
-/// The transforms of boards of `W` rows; cells are `[row][column][channel vector]`.
+/// The transforms of boards of `W` rows.
 #[derive(Clone, Debug)]
 pub(in crate::net) struct Board<const W: usize, const PAIRS: usize> {
     matrices: Matrices<W, PAIRS>,
@@ -52,42 +38,41 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         Board { matrices: Matrices::new() }
     }
 
-    /// Evaluates one position at all points as the input of a convolution. `cell(cell, channel
-    /// vector)` reads it; `points` starts at the position's place.
+    /// Evaluates one plane of a position at all points, as the input of a convolution; `points`
+    /// starts at its vector of the first point, and has one every `stride`.
     #[inline(always)]
     pub(in crate::net) fn inputs(
         &self,
-        cell: impl Fn(usize, usize) -> Vector,
+        plane: &Plane<W>,
         points: &mut [Vector],
-        grid: Grid,
+        stride: usize,
         scratch: &mut Scratch,
     ) {
-        self.to_points(&self.matrices.inputs, Ends::Inputs, cell, points, grid, scratch);
+        to_points(&self.matrices.inputs, Ends::Inputs, plane, points, stride, scratch);
     }
 
-    /// Interpolates one position's outputs from its products at all points: `put(cell, channel
-    /// vector, value)`.
+    /// Interpolates one plane of a position's outputs from its products at all points.
     #[inline(always)]
     pub(in crate::net) fn outputs(
         &self,
         points: &[Vector],
-        grid: Grid,
+        stride: usize,
+        plane: &mut Plane<W>,
         scratch: &mut Scratch,
-        put: impl FnMut(usize, usize, Vector),
     ) {
-        self.to_cells(&self.matrices.outputs, Ends::Outputs, points, grid, scratch, put);
+        to_cells(&self.matrices.outputs, Ends::Outputs, points, stride, plane, scratch);
     }
 
     /// The transpose of [`Board::outputs`]: gradients of outputs to gradients of products.
     #[inline(always)]
     pub(in crate::net) fn output_gradients(
         &self,
-        cell: impl Fn(usize, usize) -> Vector,
+        plane: &Plane<W>,
         points: &mut [Vector],
-        grid: Grid,
+        stride: usize,
         scratch: &mut Scratch,
     ) {
-        self.to_points(&self.matrices.outputs, Ends::Outputs, cell, points, grid, scratch);
+        to_points(&self.matrices.outputs, Ends::Outputs, plane, points, stride, scratch);
     }
 
     /// The transpose of [`Board::inputs`]: gradients at the points to gradients of inputs.
@@ -95,59 +80,11 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
     pub(in crate::net) fn input_gradients(
         &self,
         points: &[Vector],
-        grid: Grid,
-        scratch: &mut Scratch,
-        put: impl FnMut(usize, usize, Vector),
-    ) {
-        self.to_cells(&self.matrices.inputs, Ends::Inputs, points, grid, scratch, put);
-    }
-
-    #[inline(always)]
-    fn to_points(
-        &self,
-        table: &Table<W, PAIRS>,
-        ends: Ends,
-        cell: impl Fn(usize, usize) -> Vector,
-        points: &mut [Vector],
-        Grid { stride, depth }: Grid,
+        stride: usize,
+        plane: &mut Plane<W>,
         scratch: &mut Scratch,
     ) {
-        for channel in 0..depth {
-            for column in 0..W {
-                let line = std::array::from_fn(|row| cell(row * W + column, channel));
-                evaluate(table, ends, line, |point, value| scratch[point][column] = value);
-            }
-            for (first, line) in scratch[..Self::ROW].iter().enumerate() {
-                let line = std::array::from_fn(|column| line[column]);
-                let place = first * Self::ROW * stride + channel;
-                evaluate(table, ends, line, |point, value| points[place + point * stride] = value);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn to_cells(
-        &self,
-        table: &Table<W, PAIRS>,
-        ends: Ends,
-        points: &[Vector],
-        Grid { stride, depth }: Grid,
-        scratch: &mut Scratch,
-        mut put: impl FnMut(usize, usize, Vector),
-    ) {
-        for channel in 0..depth {
-            for (first, line) in scratch[..Self::ROW].iter_mut().enumerate() {
-                let place = first * Self::ROW * stride + channel;
-                let cells = interpolate(table, ends, |point| points[place + point * stride]);
-                line[..W].copy_from_slice(&cells);
-            }
-            for column in 0..W {
-                let cells = interpolate(table, ends, |point| scratch[point][column]);
-                for (row, value) in cells.into_iter().enumerate() {
-                    put(row * W + column, channel, value);
-                }
-            }
-        }
+        to_cells(&self.matrices.inputs, Ends::Inputs, points, stride, plane, scratch);
     }
 
     /// Evaluates filters at all points: `taps` are `[row][column][vector]` with `size` vectors a
@@ -196,6 +133,48 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
             for (tap, gradient) in gradients.as_flattened().iter().enumerate() {
                 taps[tap * size + index] = *gradient;
             }
+        }
+    }
+}
+
+#[inline(always)]
+fn to_points<const W: usize, const PAIRS: usize>(
+    table: &Table<W, PAIRS>,
+    ends: Ends,
+    plane: &Plane<W>,
+    points: &mut [Vector],
+    stride: usize,
+    scratch: &mut Scratch,
+) {
+    for column in 0..W {
+        let line = std::array::from_fn(|row| plane[row][column]);
+        evaluate(table, ends, line, |point, value| scratch[point][column] = value);
+    }
+    for (first, line) in scratch[..W + 2].iter().enumerate() {
+        let line = std::array::from_fn(|column| line[column]);
+        let points = &mut points[first * (W + 2) * stride..][..(W + 1) * stride + 1];
+        evaluate(table, ends, line, |point, value| points[point * stride] = value);
+    }
+}
+
+#[inline(always)]
+fn to_cells<const W: usize, const PAIRS: usize>(
+    table: &Table<W, PAIRS>,
+    ends: Ends,
+    points: &[Vector],
+    stride: usize,
+    plane: &mut Plane<W>,
+    scratch: &mut Scratch,
+) {
+    for (first, line) in scratch[..W + 2].iter_mut().enumerate() {
+        let points = &points[first * (W + 2) * stride..][..(W + 1) * stride + 1];
+        let cells = interpolate(table, ends, |point| points[point * stride]);
+        line[..W].copy_from_slice(&cells);
+    }
+    for column in 0..W {
+        let cells = interpolate(table, ends, |point| scratch[point][column]);
+        for (row, value) in plane.iter_mut().zip(cells) {
+            row[column] = value;
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Convolutions of a group of positions, forward and backward, in memory that is used again.
 
 use super::product::{Rows, add_transposed, multiply, vectors};
-use super::transform::{Board, Grid, NO_SCRATCH, Scratch};
+use super::transform::{Board, NO_SCRATCH, Plane, Scratch};
 use super::{LANES, Vector, flat};
 
 /// Room for the points of a group of positions on boards of `W` rows.
 ///
-/// Functions that read or take cells are called with a position, a cell, and a vector of channels.
+/// Points lie as `[point][position][channel vector]`. Functions that read or take planes are
+/// called with a position, a vector of channels, and the plane of both.
 pub(in crate::net) struct Workspace<const W: usize, const PAIRS: usize> {
     board: Board<W, PAIRS>,
     inputs: Vec<Vector>,
     products: Vec<Vector>,
+    plane: Box<Plane<W>>,
     scratch: Box<Scratch>,
 }
 
@@ -30,14 +32,21 @@ impl Channels {
     }
 }
 
+/// Vectors from one point to the next. One more than needed keeps the points apart in a cache
+/// whose sets repeat at powers of two.
+fn stride(positions: usize, depth: usize) -> usize {
+    positions * depth + 1
+}
+
 impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
     /// Room for `positions` positions of up to `depth` vectors of channels.
     pub(in crate::net) fn new(positions: usize, depth: usize) -> Self {
-        let points = Board::<W, PAIRS>::POINTS * Grid::new(positions, depth).stride;
+        let points = Board::<W, PAIRS>::POINTS * stride(positions, depth);
         Workspace {
             board: Board::new(),
             inputs: vec![Vector::ZERO; points],
             products: vec![Vector::ZERO; points],
+            plane: Box::new([[Vector::ZERO; W]; W]),
             scratch: Box::new(NO_SCRATCH),
         }
     }
@@ -48,98 +57,106 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
     }
 
     /// Convolves `positions` positions with a filter at all points (see [`Board::filter`]):
-    /// reads `cell(position, cell, channel vector)`, calls `put` with the sums likewise.
+    /// `read` fills planes of inputs, `put` gets those of sums.
     #[inline(always)]
     pub(in crate::net) fn convolve(
         &mut self,
         filter: &[Vector],
         channels: Channels,
         positions: usize,
-        cell: impl Fn(usize, usize, usize) -> Vector,
-        mut put: impl FnMut(usize, usize, usize, Vector),
+        read: impl FnMut(usize, usize, &mut Plane<W>),
+        mut put: impl FnMut(usize, usize, &Plane<W>),
     ) {
-        let from = self.evaluate(channels, positions, cell);
-        let to = Grid::new(positions, channels.outputs);
+        let (depth, from) = self.evaluate(channels, positions, read);
+        let to = stride(positions, channels.outputs);
         for (point, filter) in filter.chunks_exact(channels.size()).enumerate() {
-            let numbers = flat(&self.inputs[point * from.stride..]);
-            let left = Rows { numbers, stride: from.depth * LANES };
-            let out = &mut self.products[point * to.stride..];
+            let left = Rows { numbers: flat(&self.inputs[point * from..]), stride: depth * LANES };
+            let out = &mut self.products[point * to..];
             multiply(left, filter, out, (positions, channels.inputs, channels.outputs));
         }
+        let Workspace { board, products, plane, scratch, .. } = self;
         for position in 0..positions {
-            let points = &self.products[position * to.depth..];
-            self.board.outputs(points, to, &mut self.scratch, |at, c, sum| {
-                put(position, at, c, sum);
-            });
+            for c in 0..channels.outputs {
+                let points = &products[position * channels.outputs + c..];
+                board.outputs(points, to, plane, scratch);
+                put(position, c, plane);
+            }
         }
     }
 
-    /// Evaluates the inputs of a convolution at all points.
+    /// Evaluates the inputs of a convolution at all points; their vectors of channels, and the
+    /// stride of points.
     #[inline(always)]
     fn evaluate(
         &mut self,
         channels: Channels,
         positions: usize,
-        cell: impl Fn(usize, usize, usize) -> Vector,
-    ) -> Grid {
-        let grid = Grid::new(positions, vectors(channels.inputs));
+        mut read: impl FnMut(usize, usize, &mut Plane<W>),
+    ) -> (usize, usize) {
+        let depth = vectors(channels.inputs);
+        let stride = stride(positions, depth);
+        let Workspace { board, inputs, plane, scratch, .. } = self;
         for position in 0..positions {
-            let points = &mut self.inputs[position * grid.depth..];
-            self.board.inputs(|at, c| cell(position, at, c), points, grid, &mut self.scratch);
+            for c in 0..depth {
+                read(position, c, plane);
+                board.inputs(plane, &mut inputs[position * depth + c..], stride, scratch);
+            }
         }
-        grid
+        (depth, stride)
     }
 
-    /// What gradients of the outputs mean for the filter: adds to `sums`, at all points.
+    /// What gradients of the outputs mean for the filter: adds to `sums`, at all points. `read`
+    /// fills planes of inputs, `gradient` those of gradients.
     #[inline(always)]
     pub(in crate::net) fn filter_gradients(
         &mut self,
         sums: &mut [Vector],
         channels: Channels,
         positions: usize,
-        cell: impl Fn(usize, usize, usize) -> Vector,
-        gradient: impl Fn(usize, usize, usize) -> Vector,
+        read: impl FnMut(usize, usize, &mut Plane<W>),
+        mut gradient: impl FnMut(usize, usize, &mut Plane<W>),
     ) {
-        let from = self.evaluate(channels, positions, cell);
-        let to = Grid::new(positions, channels.outputs);
+        let (depth, from) = self.evaluate(channels, positions, read);
+        let to = stride(positions, channels.outputs);
+        let Workspace { board, inputs, products, plane, scratch } = self;
         for position in 0..positions {
-            let points = &mut self.products[position * to.depth..];
-            let gradient = |at, c| gradient(position, at, c);
-            self.board.output_gradients(gradient, points, to, &mut self.scratch);
+            for c in 0..channels.outputs {
+                gradient(position, c, plane);
+                let points = &mut products[position * channels.outputs + c..];
+                board.output_gradients(plane, points, to, scratch);
+            }
         }
         for (point, sums) in sums.chunks_exact_mut(channels.size()).enumerate() {
-            let numbers = flat(&self.inputs[point * from.stride..]);
-            let left = Rows { numbers, stride: from.depth * LANES };
-            let right = &self.products[point * to.stride..];
+            let left = Rows { numbers: flat(&inputs[point * from..]), stride: depth * LANES };
+            let right = &products[point * to..];
             add_transposed(left, right, sums, (positions, channels.inputs, channels.outputs));
         }
     }
 
     /// What the gradients that [`Workspace::filter_gradients`] has just read mean for the inputs:
-    /// hands them to `put`. `back` is the filter with inputs and outputs
-    /// exchanged, for a convolution whose inputs fill vectors.
+    /// `put` gets their planes. `back` is the filter with inputs and outputs exchanged, for a
+    /// convolution whose inputs fill vectors.
     #[inline(always)]
     pub(in crate::net) fn input_gradients(
         &mut self,
         back: &[Vector],
         channels: Channels,
         positions: usize,
-        mut put: impl FnMut(usize, usize, usize, Vector),
+        mut put: impl FnMut(usize, usize, &Plane<W>),
     ) {
-        let to = Grid::new(positions, channels.outputs);
+        let to = stride(positions, channels.outputs);
         let (read, made) = (channels.outputs * LANES, channels.inputs / LANES);
-        let from = Grid::new(positions, made);
+        let from = stride(positions, made);
+        let Workspace { board, inputs, products, plane, scratch } = self;
         for (point, back) in back.chunks_exact(read * made).enumerate() {
-            let numbers = flat(&self.products[point * to.stride..]);
-            let left = Rows { numbers, stride: read };
-            let out = &mut self.inputs[point * from.stride..];
-            multiply(left, back, out, (positions, read, made));
+            let left = Rows { numbers: flat(&products[point * to..]), stride: read };
+            multiply(left, back, &mut inputs[point * from..], (positions, read, made));
         }
         for position in 0..positions {
-            let points = &self.inputs[position * made..];
-            self.board.input_gradients(points, from, &mut self.scratch, |at, c, value| {
-                put(position, at, c, value);
-            });
+            for c in 0..made {
+                board.input_gradients(&inputs[position * made + c..], from, plane, scratch);
+                put(position, c, plane);
+            }
         }
     }
 }

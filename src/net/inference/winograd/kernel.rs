@@ -11,7 +11,7 @@ use crate::net::fold::Folded;
 use crate::net::inference::InferenceError;
 use crate::net::plan::HIDDEN;
 use crate::net::winograd::product::{Rows, multiply};
-use crate::net::winograd::{Board, Channels, LANES, Vector, Workspace, flat, flat_mut};
+use crate::net::winograd::{Board, Channels, LANES, Plane, Vector, Workspace, flat, flat_mut};
 
 /// Positions of a group: as many as keep the filters busy and fit the second-level cache.
 pub(super) const GROUP: usize = 16;
@@ -111,15 +111,21 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     fn tower(&mut self, positions: usize) {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
         let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
-        let at = |position: usize, cell: usize, c: usize| (position * cells + cell) * depth + c;
+        let size = cells * depth;
         let channels = Channels { inputs: PLANES, outputs: depth };
-        let read = |position: usize, cell: usize, _: usize| planes[position * cells + cell];
         let filter = &net.stem.points;
-        workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
-            let sum = (sum + net.stem.bias[c]).fast_max(Vector::ZERO);
-            trunk[at(position, cell, c)] = sum * mask[cell];
+        let read = |position: usize, _, plane: &mut Plane<W>| {
+            plane.as_flattened_mut().copy_from_slice(&planes[position * cells..][..cells]);
+        };
+        workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+            let into = trunk[position * size + c..].iter_mut().step_by(depth);
+            leave(sums, net.stem.bias[c], mask, into);
         });
         let channels = Channels { inputs: depth * LANES, outputs: depth };
+        let read_from = |from: &[Vector], position: usize, c: usize, plane: &mut Plane<W>| {
+            let from = from[position * size + c..].iter().step_by(depth);
+            plane.as_flattened_mut().iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        };
         for block in &net.blocks {
             match &block.pool {
                 Some(pool) => {
@@ -133,18 +139,20 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             for added in added.chunks_exact_mut(depth) {
                 added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
             }
-            let read = |position: usize, cell: usize, c: usize| trunk[at(position, cell, c)];
+            let read = |position, c, plane: &mut Plane<W>| read_from(trunk, position, c, plane);
             let filter = &block.first.points;
-            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
-                let sum = (sum + added[position * depth + c]).fast_max(Vector::ZERO);
-                inner[at(position, cell, c)] = sum * mask[cell];
+            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                let into = inner[position * size + c..].iter_mut().step_by(depth);
+                leave(sums, added[position * depth + c], mask, into);
             });
-            let read = |position: usize, cell: usize, c: usize| inner[at(position, cell, c)];
+            let read = |position, c, plane: &mut Plane<W>| read_from(inner, position, c, plane);
             let filter = &block.second.points;
-            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
-                let old = &mut trunk[at(position, cell, c)];
-                let sum = (sum + block.second.bias[c] + *old).fast_max(Vector::ZERO);
-                *old = sum * mask[cell];
+            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                let bias = block.second.bias[c];
+                let old = trunk[position * size + c..].iter_mut().step_by(depth);
+                for ((old, sum), mask) in old.zip(sums.as_flattened()).zip(mask.iter()) {
+                    *old = (*sum + bias + *old).fast_max(Vector::ZERO) * *mask;
+                }
             });
         }
     }
@@ -186,6 +194,19 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             *value = (dot(hidden, &last[0]) + last_bias[0]).tanh();
             *score = (dot(hidden, &last[1]) + last_bias[1]) * squares as f32;
         }
+    }
+}
+
+/// Sums on their way into a layer's result: bias, ReLU, and 0 on holes.
+#[inline(always)]
+fn leave<'a, const W: usize>(
+    sums: &Plane<W>,
+    bias: Vector,
+    mask: &[Vector],
+    into: impl Iterator<Item = &'a mut Vector>,
+) {
+    for ((sum, mask), into) in sums.as_flattened().iter().zip(mask).zip(into) {
+        *into = (*sum + bias).fast_max(Vector::ZERO) * *mask;
     }
 }
 

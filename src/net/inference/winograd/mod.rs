@@ -21,7 +21,7 @@ use crate::net::fold::Folded;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::weights::Weights;
-use crate::net::winograd::for_width;
+use crate::net::winograd::{for_width, unit};
 
 const RESNETS_ONLY: &str = "it computes `resnet` towers only";
 
@@ -91,11 +91,6 @@ impl Backend for Winograd {
     }
 
     fn describe(&self) -> String {
-        let vectors = match () {
-            () if cfg!(target_feature = "avx512f") => "AVX-512",
-            () if cfg!(target_feature = "avx2") => "AVX2",
-            () => "vectors",
-        };
-        format!("own kernel, f32 after Winograd on {vectors}, cpu")
+        format!("own kernel, f32 after Winograd on {}, cpu", unit())
     }
 }
