@@ -46,6 +46,7 @@ impl Places {
             let ends = self.0.values().filter(|(vector, _)| *vector == vector_of(role));
             ends.map(|(_, range)| range.end).max().unwrap_or(0)
         };
-        [Role::Factor, Role::Last, Role::Offset, Role::Statistic].map(|role| vec![0.0; length(role)])
+        [Role::Factor, Role::Last, Role::Offset, Role::Statistic]
+            .map(|role| vec![0.0; length(role)])
     }
 }

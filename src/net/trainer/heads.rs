@@ -82,7 +82,13 @@ impl Head {
         }
     }
 
-    fn forward(&mut self, places: &Places, vectors: &mut Vectors, trunk: &Last<'_>, mask: &[Vector]) {
+    fn forward(
+        &mut self,
+        places: &Places,
+        vectors: &mut Vectors,
+        trunk: &Last<'_>,
+        mask: &[Vector],
+    ) {
         self.matrix.load(places, vectors);
         let cells = trunk.positions * mask.len();
         for room in [&mut self.outputs, &mut self.values, &mut self.gradients] {
@@ -124,8 +130,10 @@ impl Head {
         }
         norm.finish_gradients(places, found, outputs.len());
         let (depth, backward) = (matrix.inputs / LANES, norm.backward(0));
-        for ((gradients, outputs), from) in
-            gradients.chunks_mut(group).zip(outputs.chunks(group)).zip(trunk.cells.chunks(group * depth))
+        for ((gradients, outputs), from) in gradients
+            .chunks_mut(group)
+            .zip(outputs.chunks(group))
+            .zip(trunk.cells.chunks(group * depth))
         {
             for (gradient, y) in gradients.iter_mut().zip(outputs) {
                 *gradient = backward.apply(*y, *gradient);
@@ -346,7 +354,8 @@ impl HeadsLayer {
         self.hidden.store(places, found);
         let bias = flat(&self.hidden_bias_sums);
         places.get_mut(found, "value.hidden.bias").copy_from_slice(bias);
-        let singles = [(Some(&self.value_out), "value.out"), (self.score_out.as_ref(), "score.out")];
+        let singles =
+            [(Some(&self.value_out), "value.out"), (self.score_out.as_ref(), "score.out")];
         for (single, name) in singles.into_iter().chain([(self.owner_out.as_ref(), "owner.out")]) {
             if let Some(single) = single {
                 single.store(places, found, name);

@@ -125,7 +125,8 @@ impl Trainer {
             owner: owner.as_ref().map(Tensor::tanh),
         };
         let loss = loss(&heads);
-        let leaves: Vec<&Tensor> = [&policy, &value].into_iter().chain(&score).chain(&owner).collect();
+        let leaves: Vec<&Tensor> =
+            [&policy, &value].into_iter().chain(&score).chain(&owner).collect();
         let found = Tensor::run_backward(&[loss.get(0)], &leaves, false, false);
         let mut found = found.iter().map(to_vec);
         let mut next = || found.next().unwrap_or_default();

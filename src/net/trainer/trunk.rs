@@ -211,7 +211,8 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     pub(super) fn finish(&mut self) -> Last<'_> {
         let blocks = self.pools.len();
         let mut plane = [[Vector::ZERO; W]; W];
-        let mut entry = Entry::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
+        let mut entry =
+            Entry::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
         for position in 0..self.cells.positions {
             (0..self.cells.depth).for_each(|c| entry.fill(position, c, &mut plane));
         }

@@ -30,7 +30,8 @@ fn plain<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec
     let sums = flat_mut(&mut out);
     for (row, column) in (0..W * W).map(|cell| (cell / W, cell % W)) {
         for (a, b) in (0..9).map(|tap| (tap / 3, tap % 3)) {
-            let (Some(from_row), Some(from)) = ((row + a).checked_sub(1), (column + b).checked_sub(1))
+            let (Some(from_row), Some(from)) =
+                ((row + a).checked_sub(1), (column + b).checked_sub(1))
             else {
                 continue;
             };

@@ -1,7 +1,8 @@
-//! A group of positions through a residual net.
+//! A batch of positions through a residual net.
 //!
-//! A group goes through all layers before the next one starts, so that its activations stay in
-//! the second-level cache. Nothing is allocated after the first group.
+//! A batch goes through a layer in groups whose points fill the second-level cache, and then
+//! through the next one: the filters of a layer at all points take 11 times the memory of its
+//! weights, and must not be fetched anew for each group. Nothing is allocated after the start.
 
 use super::pack::{Matrix, PLANES, Packed};
 use super::{AnyKernel, unsupported};
@@ -13,13 +14,15 @@ use crate::net::plan::HIDDEN;
 use crate::net::winograd::product::{Rows, multiply};
 use crate::net::winograd::{Board, Channels, LANES, Plane, Vector, Workspace, flat, flat_mut};
 
-/// Positions of a group: as many as keep the filters busy and fit the second-level cache.
-pub(super) const GROUP: usize = 16;
+/// Positions that go through the layers together.
+pub(super) const BATCH: usize = 128;
+/// Positions of a group.
+const GROUP: usize = 16;
 
 /// Vectors of the hidden layer.
 const HIDDEN_VECTORS: usize = HIDDEN / LANES;
 
-/// Where a group's answers go.
+/// Where a batch's answers go.
 pub(super) struct Answers<'a> {
     /// Rows of a logit for each square.
     pub policy: &'a mut [f32],
@@ -29,7 +32,7 @@ pub(super) struct Answers<'a> {
     pub score: &'a mut [f32],
 }
 
-/// A net and room for one group on boards of `W` rows.
+/// A net and room for one batch on boards of `W` rows.
 pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     layout: &'static Layout,
     net: Packed,
@@ -74,7 +77,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     ) -> Result<Kernel<W, PAIRS>, InferenceError> {
         let net = packed(net, &Board::<W, PAIRS>::new())?;
         let depth = net.stem.bias.len();
-        let cells = GROUP * Board::<W, PAIRS>::CELLS;
+        let cells = BATCH * Board::<W, PAIRS>::CELLS;
         let room = |vectors: usize| vec![Vector::ZERO; vectors];
         let mut mask = room(Board::<W, PAIRS>::CELLS);
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
@@ -87,11 +90,11 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             planes: room(cells),
             trunk: room(cells * depth),
             inner: room(cells * depth),
-            pooled: room(GROUP * 2 * depth),
-            added: room(GROUP * depth),
+            pooled: room(BATCH * 2 * depth),
+            added: room(BATCH * depth),
             heads: room(cells * 2),
             features: room(cells),
-            hidden: room(GROUP * HIDDEN_VECTORS),
+            hidden: room(BATCH * HIDDEN_VECTORS),
         })
     }
 
@@ -114,13 +117,16 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         let size = cells * depth;
         let channels = Channels { inputs: PLANES, outputs: depth };
         let filter = &net.stem.points;
-        let read = |position: usize, _, plane: &mut Plane<W>| {
-            plane.as_flattened_mut().copy_from_slice(&planes[position * cells..][..cells]);
-        };
-        workspace.convolve(filter, channels, positions, read, |position, c, sums| {
-            let into = trunk[position * size + c..].iter_mut().step_by(depth);
-            leave(sums, net.stem.bias[c], mask, into);
-        });
+        for (first, positions) in groups(positions) {
+            let read = |position: usize, _, plane: &mut Plane<W>| {
+                let from = &planes[(first + position) * cells..][..cells];
+                plane.as_flattened_mut().copy_from_slice(from);
+            };
+            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                let into = trunk[(first + position) * size + c..].iter_mut().step_by(depth);
+                leave(sums, net.stem.bias[c], mask, into);
+            });
+        }
         let channels = Channels { inputs: depth * LANES, outputs: depth };
         let read_from = |from: &[Vector], position: usize, c: usize, plane: &mut Plane<W>| {
             let from = from[position * size + c..].iter().step_by(depth);
@@ -139,21 +145,30 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             for added in added.chunks_exact_mut(depth) {
                 added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
             }
-            let read = |position, c, plane: &mut Plane<W>| read_from(trunk, position, c, plane);
             let filter = &block.first.points;
-            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
-                let into = inner[position * size + c..].iter_mut().step_by(depth);
-                leave(sums, added[position * depth + c], mask, into);
-            });
-            let read = |position, c, plane: &mut Plane<W>| read_from(inner, position, c, plane);
+            for (first, positions) in groups(positions) {
+                let read = |position: usize, c: usize, plane: &mut Plane<W>| {
+                    read_from(trunk, first + position, c, plane);
+                };
+                workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                    let position = first + position;
+                    let into = inner[position * size + c..].iter_mut().step_by(depth);
+                    leave(sums, added[position * depth + c], mask, into);
+                });
+            }
             let filter = &block.second.points;
-            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
-                let bias = block.second.bias[c];
-                let old = trunk[position * size + c..].iter_mut().step_by(depth);
-                for ((old, sum), mask) in old.zip(sums.as_flattened()).zip(mask.iter()) {
-                    *old = (*sum + bias + *old).fast_max(Vector::ZERO) * *mask;
-                }
-            });
+            for (first, positions) in groups(positions) {
+                let read = |position: usize, c: usize, plane: &mut Plane<W>| {
+                    read_from(inner, first + position, c, plane);
+                };
+                workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                    let bias = block.second.bias[c];
+                    let old = trunk[(first + position) * size + c..].iter_mut().step_by(depth);
+                    for ((old, sum), mask) in old.zip(sums.as_flattened()).zip(mask.iter()) {
+                        *old = (*sum + bias + *old).fast_max(Vector::ZERO) * *mask;
+                    }
+                });
+            }
         }
     }
 
@@ -195,6 +210,11 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             *score = (dot(hidden, &last[1]) + last_bias[1]) * squares as f32;
         }
     }
+}
+
+/// A batch in groups: the first position of each, and how many.
+fn groups(positions: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
 }
 
 /// Sums on their way into a layer's result: bias, ReLU, and 0 on holes.

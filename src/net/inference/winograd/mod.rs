@@ -6,12 +6,12 @@
 //! | file | what |
 //! |---|---|
 //! | `pack` | a net's weights as the kernel reads them |
-//! | `kernel` | a group of positions through the net |
+//! | `kernel` | a batch of positions through the net |
 
 mod kernel;
 mod pack;
 
-use kernel::{Answers, GROUP, Kernel};
+use kernel::{Answers, BATCH, Kernel};
 use pack::Packed;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
@@ -37,7 +37,7 @@ trait AnyKernel: Send {
     fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError>;
 }
 
-/// A net and room for one group of positions.
+/// A net and room for one batch of positions.
 pub(super) struct Winograd {
     spec: NetSpec,
     kernel: Box<dyn AnyKernel>,
@@ -74,11 +74,11 @@ impl Backend for Winograd {
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
         let squares = self.layout().squares;
         outputs.resize(inputs.len(), squares);
-        let groups = inputs
-            .chunks(GROUP)
-            .zip(outputs.policy.chunks_mut(GROUP * squares))
-            .zip(outputs.value.chunks_mut(GROUP).zip(outputs.score.chunks_mut(GROUP)));
-        for ((inputs, policy), (value, score)) in groups {
+        let batches = inputs
+            .chunks(BATCH)
+            .zip(outputs.policy.chunks_mut(BATCH * squares))
+            .zip(outputs.value.chunks_mut(BATCH).zip(outputs.score.chunks_mut(BATCH)));
+        for ((inputs, policy), (value, score)) in batches {
             self.kernel.run(inputs, Answers { policy, value, score });
         }
         Ok(())

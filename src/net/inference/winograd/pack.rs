@@ -64,7 +64,8 @@ impl Packed {
             first: convolution(&block.first, board, padded),
             pool: block.pool.as_ref().map(|pool| {
                 // The maxima begin where the padded means end.
-                let place = |input| if input < channels { input } else { input - channels + padded };
+                let place =
+                    |input| if input < channels { input } else { input - channels + padded };
                 matrix(pool, 2 * padded, place)
             }),
             second: convolution(&block.second, board, padded),
