@@ -122,7 +122,7 @@ impl Head {
         {
             let cells = gradients.iter_mut().zip(values).zip(outputs);
             let counted = cells.map(|((gradient, value), y)| {
-                *gradient = *gradient & value.simd_gt(Vector::ZERO);
+                *gradient &= value.simd_gt(Vector::ZERO);
                 (*y, *gradient)
             });
             norm.count_gradients(0, counted);
@@ -312,7 +312,7 @@ impl HeadsLayer {
                 single.backward(score[position], &values, |c, back| into[c] += back);
             }
             for (c, value) in values.iter().enumerate() {
-                into[c] = into[c] & value.simd_gt(Vector::ZERO);
+                into[c] &= value.simd_gt(Vector::ZERO);
                 self.hidden_bias_sums[c] += into[c];
             }
         }

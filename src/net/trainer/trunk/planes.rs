@@ -1,0 +1,122 @@
+//! Planes of a batch as convolutions read them: what goes into a block, and what lies inside it.
+
+use super::Layer;
+use crate::game::Layout;
+use crate::net::trainer::GROUP;
+use crate::net::trainer::pool::Pool;
+use crate::net::winograd::{Plane, Vector};
+
+/// What is known about the boards.
+pub(super) struct Cells {
+    pub layout: &'static Layout,
+    /// 1 on squares, 0 on holes.
+    pub mask: Vec<Vector>,
+    /// Vectors of channels, and of a position.
+    pub depth: usize,
+    pub size: usize,
+    /// Positions of the batch.
+    pub positions: usize,
+}
+
+impl Cells {
+    /// The batch in groups: the first position, and how many.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let positions = self.positions;
+        (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
+    }
+
+    /// The cells of channel vector `c` of a position.
+    #[inline(always)]
+    pub(super) fn plane<'a>(
+        &self,
+        from: &'a [Vector],
+        position: usize,
+        c: usize,
+    ) -> impl Iterator<Item = &'a Vector> + use<'a> {
+        from[position * self.size..][..self.size][c..].iter().step_by(self.depth)
+    }
+
+    /// The same, to be written.
+    #[inline(always)]
+    pub(super) fn plane_mut<'a>(
+        &self,
+        into: &'a mut [Vector],
+        position: usize,
+        c: usize,
+    ) -> impl Iterator<Item = &'a mut Vector> + use<'a> {
+        into[position * self.size..][..self.size][c..].iter_mut().step_by(self.depth)
+    }
+
+    /// Cells of the whole batch.
+    pub(super) fn count(&self) -> usize {
+        self.positions * self.mask.len()
+    }
+}
+
+/// What lies between a block's two convolutions.
+pub(super) struct Inside<'a> {
+    pub cells: &'a Cells,
+    pub layer: &'a Layer,
+    pub pool: Option<&'a Pool>,
+}
+
+impl Inside<'_> {
+    /// Fills a plane of a position of the batch.
+    #[inline(always)]
+    pub(super) fn fill<const W: usize>(&self, position: usize, c: usize, plane: &mut Plane<W>) {
+        let Inside { cells, layer, pool } = self;
+        let forward = layer.norm.forward(c);
+        let added = pool.map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c]);
+        let outputs = cells.plane(&layer.outputs, position, c);
+        for ((to, y), mask) in plane.as_flattened_mut().iter_mut().zip(outputs).zip(&cells.mask) {
+            *to = (forward.apply(*y) + added).fast_max(Vector::ZERO) * *mask;
+        }
+    }
+}
+
+/// What goes into a block: the norm's outputs plus what went into the block before, through a ReLU.
+pub(super) struct Entry<'a> {
+    cells: &'a Cells,
+    layer: &'a Layer,
+    before: Option<&'a [Vector]>,
+    into: &'a mut [Vector],
+}
+
+impl<'a> Entry<'a> {
+    /// The entry of block `block`, whose place in `results` is filled.
+    pub(super) fn new(
+        cells: &'a Cells,
+        layer: &'a Layer,
+        results: &'a mut [Vec<Vector>],
+        block: usize,
+    ) -> Entry<'a> {
+        let (before, after) = results.split_at_mut(block);
+        let before = before.last().map(|before| &before[..]);
+        Entry { cells, layer, before, into: &mut after[0] }
+    }
+
+    /// Computes a plane of a position of the batch, and copies it to `plane`.
+    #[inline(always)]
+    pub(super) fn fill<const W: usize>(&mut self, position: usize, c: usize, plane: &mut Plane<W>) {
+        let Entry { cells, layer, before, into } = self;
+        let forward = layer.norm.forward(c);
+        let outputs = cells.plane(&layer.outputs, position, c);
+        let into = cells.plane_mut(into, position, c);
+        let places = plane.as_flattened_mut().iter_mut().zip(into).zip(outputs.zip(&cells.mask));
+        match before {
+            Some(before) => {
+                let before = cells.plane(before, position, c);
+                for (((to, into), (y, mask)), residual) in places.zip(before) {
+                    *to = (forward.apply(*y) + *residual).fast_max(Vector::ZERO) * *mask;
+                    *into = *to;
+                }
+            }
+            None => {
+                for ((to, into), (y, mask)) in places {
+                    *to = forward.apply(*y).fast_max(Vector::ZERO) * *mask;
+                    *into = *to;
+                }
+            }
+        }
+    }
+}
