@@ -51,7 +51,7 @@ fn infer(spec: &NetSpec, net: &Net, batch: usize) {
     for (backend, precision) in [
         (BackendKind::Eager, Precision::F32),
         (BackendKind::Eager, Precision::Bf16),
-        (BackendKind::Fused, Precision::Auto),
+        (BackendKind::Winograd, Precision::Auto),
         (BackendKind::Amx, Precision::Auto),
     ] {
         let options = Options { backend, precision };

@@ -52,25 +52,26 @@ fn inference(reader: &mut Reader<'_>, config: &Config) {
         let why = "a processor computes in \"f32\" or \"bf16\"";
         reader.contradiction(precision.clone(), device.clone(), why);
     }
-    if config.inference.backend == BackendKind::Fused && on_gpu {
-        let why = "the fused convolutions are a processor's; a GPU takes \"auto\" or \"eager\"";
-        reader.contradiction(backend.clone(), device.clone(), why);
-    }
-    if config.inference.backend != BackendKind::Amx {
-        return;
-    }
-    if on_gpu {
-        let why = "matrix tiles are a processor's; a GPU takes \"auto\" or \"eager\"";
-        reader.contradiction(backend.clone(), device, why);
-    }
-    if matches!(config.inference.precision, Precision::F32 | Precision::F16) {
-        let why = "matrix tiles compute in \"bf16\"";
+    let (formats, why) = match config.inference.backend {
+        BackendKind::Amx => ([Precision::F32, Precision::F16], "matrix tiles compute in \"bf16\""),
+        BackendKind::Winograd => {
+            ([Precision::Bf16, Precision::F16], "this kernel computes in \"f32\"")
+        }
+        BackendKind::Auto | BackendKind::Eager => return,
+    };
+    if formats.contains(&config.inference.precision) {
         reader.contradiction(precision, backend.clone(), why);
     }
+    if on_gpu {
+        let why = "this kernel is a processor's; a GPU takes \"auto\" or \"eager\"";
+        reader.contradiction(backend.clone(), device, why);
+    }
     if config.net.tower == Tower::Paper {
-        let why = "matrix tiles compute residual towers only";
+        let why = "this kernel computes residual towers only";
         reader.contradiction(backend, ("net.tower", as_toml(&config.net.tower)), why);
-    } else if !config.net.channels.is_multiple_of(AMX_CHANNELS) {
+    } else if config.inference.backend == BackendKind::Amx
+        && !config.net.channels.is_multiple_of(AMX_CHANNELS)
+    {
         let why = "matrix tiles need a multiple of 32 channels";
         reader.contradiction(("net.channels", as_toml(&config.net.channels)), backend, why);
     }

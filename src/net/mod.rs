@@ -16,8 +16,10 @@ pub mod server;
 #[cfg(test)]
 mod tests;
 mod tower;
+pub mod trainer;
 mod variables;
 pub mod weights;
+mod winograd;
 
 pub use allocator::keep_freed_memory;
 pub use description::Description;

@@ -58,10 +58,10 @@ pub mod inference {
             Auto = "auto",
             /// libtorch, operator by operator.
             Eager = "eager",
-            /// libtorch's fused convolutions.
-            Fused = "fused",
-            /// The kernel of this program for processors with matrix tiles.
+            /// The kernel of this program for processors with matrix tiles; bf16.
             Amx = "amx",
+            /// The kernel of this program for any processor; f32.
+            Winograd = "winograd",
         }
     }
 

@@ -11,7 +11,7 @@ use super::weights::{Weights, WeightsError};
 /// Added to a variance before its root is taken.
 pub(super) const NORM_EPSILON: f64 = 1e-5;
 /// Share of a batch in the running statistics of a batch norm.
-const NORM_MOMENTUM: f64 = 0.1;
+pub(super) const NORM_MOMENTUM: f64 = 0.1;
 
 /// How a pass is made.
 #[derive(Clone, Copy, PartialEq, Debug)]

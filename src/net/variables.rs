@@ -145,7 +145,8 @@ impl Variables {
     }
 }
 
-fn vector_of(role: Role) -> usize {
+/// Which of the long vectors holds arrays of a role.
+pub(super) fn vector_of(role: Role) -> usize {
     match role {
         Role::Factor => 0,
         Role::Last => 1,

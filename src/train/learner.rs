@@ -6,11 +6,12 @@
 
 use tch::{Device, Kind, Tensor};
 
-pub use super::options::learner::{OptimizerKind, Options, Precision};
+pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
 
 use super::replay::Batch;
 use crate::net::average::Average;
 use crate::net::optimizer::{self, Optimizer, Rule};
+use crate::net::trainer::Trainer;
 use crate::net::weights::{Weights, WeightsError};
 use crate::net::{Heads, Net, NetSpec, Pass, inference};
 
@@ -71,9 +72,8 @@ pub struct HeldOut {
     pub value_error: f64,
 }
 
-/// A batch as tensors on the learner's device.
-struct Samples {
-    planes: Tensor,
+/// What a batch wants the heads to say, as tensors on the learner's device.
+struct Targets {
     legal: Tensor,
     policy: Tensor,
     has_policy: Tensor,
@@ -86,6 +86,8 @@ struct Samples {
 /// Trains one net.
 pub struct Learner {
     net: Net,
+    /// This program's own kernels; none where libtorch computes the gradients.
+    trainer: Option<Trainer>,
     optimizer: Optimizer,
     /// The averaged weights; none where averaging is off.
     average: Option<Average>,
@@ -100,7 +102,9 @@ impl Learner {
     /// A learner of a random net, the same for the same `seed`.
     pub fn new(spec: &NetSpec, options: &Options, seed: u64, device: Device) -> Learner {
         let net = Net::new(spec, seed, device);
+        let own = options.backend == Backend::Auto && options.precision != Precision::Bf16;
         Learner {
+            trainer: own.then(|| Trainer::new(spec, device)).flatten(),
             optimizer: Optimizer::new(&net, rule(options), options.weight_decay),
             average: (options.ema > 0.0).then(|| Average::new(&net)),
             net,
@@ -129,10 +133,18 @@ impl Learner {
     ///
     /// Divergence is seen by [`Learner::take_losses`], not here.
     pub fn step(&mut self, batch: &Batch, positions: u64) {
-        let samples = self.samples(batch);
-        let heads = self.net.forward(&samples.planes, Pass::train(self.kind));
-        let losses = self.losses(&heads, &samples);
-        let mut gradients = self.net.gradients(&losses.get(0));
+        let device = self.net.device();
+        let targets = Targets::new(batch, device);
+        let loss = |heads: &Heads| targets.losses(heads, &self.options);
+        let (losses, mut gradients) = match &mut self.trainer {
+            Some(trainer) => trainer.gradients(&mut self.net, &batch.inputs, loss),
+            None => {
+                let planes = self.net.planes(&batch.inputs, self.kind);
+                let losses = loss(&self.net.forward(&planes, Pass::train(self.kind)));
+                let gradients = self.net.gradients(&losses.get(0));
+                (losses, gradients)
+            }
+        };
         if self.options.gradient_clip > 0.0 {
             let _norm = optimizer::clip(&mut gradients, self.options.gradient_clip);
         }
@@ -143,50 +155,6 @@ impl Learner {
         self.sums += losses.detach();
         self.steps += 1;
         self.summed += 1;
-    }
-
-    fn samples(&self, batch: &Batch) -> Samples {
-        let device = self.net.device();
-        let count = batch.len() as i64;
-        let rows = |data: &[f32]| Tensor::from_slice(data).view([count, -1]).to(device);
-        let column = |data: &[f32]| Tensor::from_slice(data).to(device);
-        Samples {
-            planes: self.net.planes(&batch.inputs, self.kind),
-            legal: rows(&batch.legal),
-            policy: rows(&batch.policy),
-            has_policy: column(&batch.has_policy),
-            value: column(&batch.value),
-            score: column(&batch.score),
-            owner: rows(&batch.owner),
-            has_ending: column(&batch.has_ending),
-        }
-    }
-
-    /// Total, policy, value, score and owner loss as one tensor of five.
-    fn losses(&self, heads: &Heads, samples: &Samples) -> Tensor {
-        let zero = || Tensor::zeros([], (Kind::Float, self.net.device()));
-        let masked_mean = |per_sample: Tensor, mask: &Tensor| {
-            (per_sample * mask).sum(Kind::Float) / mask.sum(Kind::Float).clamp_min(1.0)
-        };
-        let logits = masked(&heads.policy, &samples.legal);
-        let likelihood = logits.log_softmax(1, Kind::Float) * &samples.policy;
-        let policy = masked_mean(
-            -likelihood.sum_dim_intlist([1i64].as_slice(), false, Kind::Float),
-            &samples.has_policy,
-        );
-        let value = (&heads.value - &samples.value).square().mean(Kind::Float);
-        let score = heads.score.as_ref().map_or_else(zero, |score| {
-            masked_mean((score - &samples.score).square(), &samples.has_ending)
-        });
-        let owner = heads.owner.as_ref().map_or_else(zero, |owner| {
-            let error = (owner - &samples.owner).square();
-            masked_mean(error.mean_dim([1i64].as_slice(), false, Kind::Float), &samples.has_ending)
-        });
-        let total = &policy * self.options.policy_weight
-            + &value * self.options.value_weight
-            + &score * self.options.score_weight
-            + &owner * self.options.owner_weight;
-        Tensor::stack(&[total, policy, value, score, owner], 0)
     }
 
     /// The mean losses since this was last called; the one reading from the device.
@@ -207,24 +175,25 @@ impl Learner {
 
     /// What the net with the newest weights says of a batch, without learning from it.
     pub fn evaluate(&mut self, batch: &Batch) -> HeldOut {
-        let samples = self.samples(batch);
+        let targets = Targets::new(batch, self.net.device());
         tch::no_grad(|| {
-            let heads = self.net.forward(&samples.planes, Pass::EVALUATE);
-            let losses = read_losses(&self.losses(&heads, &samples), 1.0);
-            let policy = masked(&heads.policy, &samples.legal).softmax(1, Kind::Float);
-            let share = samples.has_policy.mean(Kind::Float).double_value(&[]).max(1e-9);
+            let planes = self.net.planes(&batch.inputs, self.kind);
+            let heads = self.net.forward(&planes, Pass::EVALUATE);
+            let losses = read_losses(&targets.losses(&heads, &self.options), 1.0);
+            let policy = masked(&heads.policy, &targets.legal).softmax(1, Kind::Float);
+            let share = targets.has_policy.mean(Kind::Float).double_value(&[]).max(1e-9);
             let mean = |per_sample: Tensor| {
-                (per_sample * &samples.has_policy).mean(Kind::Float).double_value(&[]) / share
+                (per_sample * &targets.has_policy).mean(Kind::Float).double_value(&[]) / share
             };
             let entropy = |probabilities: &Tensor| {
                 let logs = probabilities.clamp_min(1e-12).log();
                 mean(-(probabilities * logs).sum_dim_intlist([1i64].as_slice(), false, Kind::Float))
             };
-            let same = policy.argmax(1, false).eq_tensor(&samples.policy.argmax(1, false));
+            let same = policy.argmax(1, false).eq_tensor(&targets.policy.argmax(1, false));
             HeldOut {
                 losses,
                 policy_entropy: entropy(&policy),
-                target_entropy: entropy(&samples.policy),
+                target_entropy: entropy(&targets.policy),
                 agreement: mean(same.to_kind(Kind::Float)),
                 value_error: losses.value.sqrt(),
             }
@@ -269,6 +238,50 @@ impl Learner {
         self.optimizer.load_state(&part(state, OPTIMIZER))?;
         self.steps = steps;
         Ok(())
+    }
+}
+
+impl Targets {
+    fn new(batch: &Batch, device: Device) -> Targets {
+        let count = batch.len() as i64;
+        let rows = |data: &[f32]| Tensor::from_slice(data).view([count, -1]).to(device);
+        let column = |data: &[f32]| Tensor::from_slice(data).to(device);
+        Targets {
+            legal: rows(&batch.legal),
+            policy: rows(&batch.policy),
+            has_policy: column(&batch.has_policy),
+            value: column(&batch.value),
+            score: column(&batch.score),
+            owner: rows(&batch.owner),
+            has_ending: column(&batch.has_ending),
+        }
+    }
+
+    /// Total, policy, value, score and owner loss as one tensor of five.
+    fn losses(&self, heads: &Heads, options: &Options) -> Tensor {
+        let zero = || Tensor::zeros([], (Kind::Float, self.legal.device()));
+        let masked_mean = |per_sample: Tensor, mask: &Tensor| {
+            (per_sample * mask).sum(Kind::Float) / mask.sum(Kind::Float).clamp_min(1.0)
+        };
+        let logits = masked(&heads.policy, &self.legal);
+        let likelihood = logits.log_softmax(1, Kind::Float) * &self.policy;
+        let policy = masked_mean(
+            -likelihood.sum_dim_intlist([1i64].as_slice(), false, Kind::Float),
+            &self.has_policy,
+        );
+        let value = (&heads.value - &self.value).square().mean(Kind::Float);
+        let score = heads.score.as_ref().map_or_else(zero, |score| {
+            masked_mean((score - &self.score).square(), &self.has_ending)
+        });
+        let owner = heads.owner.as_ref().map_or_else(zero, |owner| {
+            let error = (owner - &self.owner).square();
+            masked_mean(error.mean_dim([1i64].as_slice(), false, Kind::Float), &self.has_ending)
+        });
+        let total = &policy * options.policy_weight
+            + &value * options.value_weight
+            + &score * options.score_weight
+            + &owner * options.owner_weight;
+        Tensor::stack(&[total, policy, value, score, owner], 0)
     }
 }
 

@@ -115,9 +115,22 @@ pub mod learner {
     }
 
     choices! {
+        /// The code that computes gradients.
+        pub enum Backend {
+            /// This program's kernels on a processor, in float32, where they can compute the net
+            /// and bf16 is not asked for; else libtorch.
+            #[default]
+            Auto = "auto",
+            /// libtorch, operator by operator.
+            Libtorch = "libtorch",
+        }
+    }
+
+    choices! {
         /// The number format of the forward and backward pass; the weights stay float32.
         pub enum Precision {
-            /// bf16 where the processor is fast at it, else float32.
+            /// float32 in this program's kernels; in libtorch bf16 where the device is fast at
+            /// it.
             #[default]
             Auto = "auto",
             /// 32-bit floats.
@@ -158,6 +171,8 @@ pub mod learner {
         pub owner_weight: f64,
         /// The largest norm of a gradient, longer ones are shortened to it; 0 switches it off.
         pub gradient_clip: f64,
+        /// The code that computes gradients.
+        pub backend: Backend,
         /// The number format of the forward and backward pass.
         pub precision: Precision,
         /// A loss above this, or one that is no number, stops the run.
@@ -184,6 +199,7 @@ pub mod learner {
                 score_weight: 0.25,
                 owner_weight: 0.25,
                 gradient_clip: 0.0,
+                backend: Backend::Auto,
                 precision: Precision::Auto,
                 loss_limit: 50.0,
                 warmup_steps: 100,

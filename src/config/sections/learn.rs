@@ -126,6 +126,16 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
             d.gradient_clip,
             Bounds::within(0.0, 1e6),
         ),
+        backend: r.choice(
+            (
+                "backend",
+                "code that computes gradients; \"auto\" is this program's on a processor, \
+                for residual nets and unless precision is \"bf16\"",
+            ),
+            d.backend,
+            learner::Backend::ALL,
+            learner::Backend::name,
+        ),
         precision: r.choice(
             (
                 "precision",

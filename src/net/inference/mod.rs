@@ -3,6 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 mod amx;
 mod eager;
+mod winograd;
 
 use tch::{Cuda, Device, Kind};
 
@@ -179,21 +180,31 @@ pub fn open(
         BackendKind::Auto | BackendKind::Eager => {
             Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
         }
-        _ => unsupported("it is not part of this build"),
+        BackendKind::Winograd if device != Device::Cpu => unsupported("it runs on a CPU only"),
+        BackendKind::Winograd if !matches!(options.precision, Precision::Auto | Precision::F32) => {
+            unsupported("it computes in f32 only")
+        }
+        BackendKind::Winograd => Ok(Box::new(winograd::Winograd::new(spec, weights)?)),
+        #[cfg(not(target_arch = "x86_64"))]
+        BackendKind::Amx => unsupported("the processor has no AMX"),
     }
 }
 
 /// The fastest backend that the machine and the net allow.
 fn best(spec: &NetSpec, precision: Precision, device: Device) -> BackendKind {
+    if device != Device::Cpu {
+        return BackendKind::Eager;
+    }
     #[cfg(target_arch = "x86_64")]
-    if device == Device::Cpu
-        && matches!(precision, Precision::Auto | Precision::Bf16)
-        && amx::refusal(spec).is_none()
-    {
+    if matches!(precision, Precision::Auto | Precision::Bf16) && amx::refusal(spec).is_none() {
         return BackendKind::Amx;
     }
-    let _ = (spec, precision, device);
-    BackendKind::Eager
+    match precision {
+        Precision::Auto | Precision::F32 if winograd::refusal(spec).is_none() => {
+            BackendKind::Winograd
+        }
+        _ => BackendKind::Eager,
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ struct Tolerance {
 }
 
 const EXACT: Tolerance = Tolerance { policy: 1e-4, value: 1e-4 };
+/// On boards of ten rows Winograd's polynomials are long.
+const NEAR: Tolerance = Tolerance { policy: 1e-3, value: 1e-3 };
 const BF16: Tolerance = Tolerance { policy: 0.03, value: 0.04 };
 
 fn specs() -> Vec<NetSpec> {
@@ -92,6 +94,34 @@ fn the_tile_kernel_agrees_with_the_net() {
             }
         }
     }
+}
+
+#[test]
+fn the_winograd_kernel_agrees_with_the_net() {
+    let options = Options { backend: BackendKind::Winograd, precision: Precision::Auto };
+    let mut specs = specs();
+    // Channels that fill no whole vector, and a single one.
+    specs.extend([resnet(Shape::Square7, 2, 24), resnet(Shape::Square6, 2, 1)]);
+    for spec in specs.iter().filter(|spec| spec.options.tower == Tower::Resnet) {
+        for count in [33, 5, 1] {
+            check(spec, &options, NEAR, count);
+        }
+    }
+}
+
+#[test]
+fn the_winograd_kernel_refuses_what_it_cannot_compute() {
+    let precision = Precision::Auto;
+    let options = Options { backend: BackendKind::Winograd, precision };
+    let paper = &specs()[2];
+    let result = open(paper, &trained(paper, 1), &options, "cpu");
+    assert!(matches!(result, Err(InferenceError::Unsupported { .. })));
+    let options = Options { precision: Precision::Bf16, ..options };
+    let spec = resnet(Shape::Square8, 1, 32);
+    assert!(matches!(
+        open(&spec, &trained(&spec, 1), &options, "cpu"),
+        Err(InferenceError::Unsupported { .. })
+    ));
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! A group of positions through a residual net.
+//!
+//! A group goes through all layers before the next one starts, so that its activations stay in
+//! the second-level cache. Nothing is allocated after the first group.
+
+use super::pack::{Matrix, PLANES, Packed};
+use super::{AnyKernel, unsupported};
+use crate::game::Layout;
+use crate::net::encode::Input;
+use crate::net::fold::Folded;
+use crate::net::inference::InferenceError;
+use crate::net::plan::HIDDEN;
+use crate::net::winograd::product::{Rows, multiply};
+use crate::net::winograd::{Board, Channels, LANES, Vector, Workspace, flat, flat_mut};
+
+/// Positions of a group: as many as keep the filters busy and fit the second-level cache.
+pub(super) const GROUP: usize = 16;
+
+/// Vectors of the hidden layer.
+const HIDDEN_VECTORS: usize = HIDDEN / LANES;
+
+/// Where a group's answers go.
+pub(super) struct Answers<'a> {
+    /// Rows of a logit for each square.
+    pub policy: &'a mut [f32],
+    /// The expected outcome.
+    pub value: &'a mut [f32],
+    /// The final disc difference in discs.
+    pub score: &'a mut [f32],
+}
+
+/// A net and room for one group on boards of `W` rows.
+pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
+    layout: &'static Layout,
+    net: Packed,
+    workspace: Workspace<W, PAIRS>,
+    /// 1 on squares, 0 on holes.
+    mask: Vec<Vector>,
+    /// Vectors of channels.
+    depth: usize,
+    /// `[position][cell]` of planes.
+    planes: Vec<Vector>,
+    /// `[position][cell][channel vector]`: the trunk, and inside a block.
+    trunk: Vec<Vector>,
+    inner: Vec<Vector>,
+    /// `[position][means, then maxima]`, and what they add, `[position][channel vector]`.
+    pooled: Vec<Vector>,
+    added: Vec<Vector>,
+    /// `[position][cell][policy, features]`, and the features by themselves.
+    heads: Vec<Vector>,
+    features: Vec<Vector>,
+    hidden: Vec<Vector>,
+}
+
+fn packed<const W: usize, const PAIRS: usize>(
+    net: &Folded,
+    board: &Board<W, PAIRS>,
+) -> Result<Packed, InferenceError> {
+    match net {
+        Folded::Resnet(net) => Ok(Packed::new(net, board)),
+        Folded::Paper(_) => Err(unsupported()),
+    }
+}
+
+impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
+    /// Room for nets like `net`.
+    ///
+    /// # Errors
+    ///
+    /// It is no residual net.
+    pub(super) fn new(
+        layout: &'static Layout,
+        net: &Folded,
+    ) -> Result<Kernel<W, PAIRS>, InferenceError> {
+        let net = packed(net, &Board::<W, PAIRS>::new())?;
+        let depth = net.stem.bias.len();
+        let cells = GROUP * Board::<W, PAIRS>::CELLS;
+        let room = |vectors: usize| vec![Vector::ZERO; vectors];
+        let mut mask = room(Board::<W, PAIRS>::CELLS);
+        layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
+        Ok(Kernel {
+            layout,
+            net,
+            workspace: Workspace::new(GROUP, depth),
+            mask,
+            depth,
+            planes: room(cells),
+            trunk: room(cells * depth),
+            inner: room(cells * depth),
+            pooled: room(GROUP * 2 * depth),
+            added: room(GROUP * depth),
+            heads: room(cells * 2),
+            features: room(cells),
+            hidden: room(GROUP * HIDDEN_VECTORS),
+        })
+    }
+
+    fn encode(&mut self, inputs: &[Input]) {
+        let numbers = flat_mut(&mut self.planes);
+        let rows = numbers.chunks_exact_mut(Board::<W, PAIRS>::CELLS * LANES);
+        for (input, row) in inputs.iter().zip(rows) {
+            for (&bit, &cell) in self.layout.bit_of.iter().zip(&self.layout.cell_of) {
+                let has = |set: u128| (set >> bit & 1) as u8 as f32;
+                let planes = [has(input.mine), has(input.theirs), has(input.legal), 1.0];
+                row[cell as usize * LANES..][..PLANES].copy_from_slice(&planes);
+            }
+        }
+    }
+
+    /// From planes to the trunk.
+    fn tower(&mut self, positions: usize) {
+        let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
+        let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
+        let at = |position: usize, cell: usize, c: usize| (position * cells + cell) * depth + c;
+        let channels = Channels { inputs: PLANES, outputs: depth };
+        let read = |position: usize, cell: usize, _: usize| planes[position * cells + cell];
+        let filter = &net.stem.points;
+        workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
+            let sum = (sum + net.stem.bias[c]).fast_max(Vector::ZERO);
+            trunk[at(position, cell, c)] = sum * mask[cell];
+        });
+        let channels = Channels { inputs: depth * LANES, outputs: depth };
+        for block in &net.blocks {
+            match &block.pool {
+                Some(pool) => {
+                    pool_cells(trunk, pooled, (positions, cells, depth), self.layout.squares);
+                    let left = Rows { numbers: flat(pooled), stride: 2 * depth * LANES };
+                    let sizes = (positions, 2 * depth * LANES, depth);
+                    multiply(left, &pool.factors, added, sizes);
+                }
+                None => added.fill(Vector::ZERO),
+            }
+            for added in added.chunks_exact_mut(depth) {
+                added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
+            }
+            let read = |position: usize, cell: usize, c: usize| trunk[at(position, cell, c)];
+            let filter = &block.first.points;
+            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
+                let sum = (sum + added[position * depth + c]).fast_max(Vector::ZERO);
+                inner[at(position, cell, c)] = sum * mask[cell];
+            });
+            let read = |position: usize, cell: usize, c: usize| inner[at(position, cell, c)];
+            let filter = &block.second.points;
+            workspace.convolve(filter, channels, positions, read, |position, cell, c, sum| {
+                let old = &mut trunk[at(position, cell, c)];
+                let sum = (sum + block.second.bias[c] + *old).fast_max(Vector::ZERO);
+                *old = sum * mask[cell];
+            });
+        }
+    }
+
+    /// From the trunk to the answers.
+    fn heads(&mut self, positions: usize, answers: Answers<'_>) {
+        let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
+        let Packed { heads, hidden, policy, policy_bias, last, last_bias, .. } = &self.net;
+        let left = Rows { numbers: flat(&self.trunk), stride: depth * LANES };
+        let sizes = (positions * cells, depth * LANES, 2);
+        multiply(left, &heads.factors, &mut self.heads, sizes);
+        let squares = self.layout.squares;
+        for position in 0..positions {
+            let from = &self.heads[position * cells * 2..][..cells * 2];
+            let features = &mut self.features[position * cells..][..cells];
+            for (cell, feature) in features.iter_mut().enumerate() {
+                let sum = (from[2 * cell + 1] + heads.bias[1]).fast_max(Vector::ZERO);
+                *feature = sum * self.mask[cell];
+            }
+            let logits = &mut answers.policy[position * squares..][..squares];
+            for (square, logit) in logits.iter_mut().enumerate() {
+                let cell = usize::from(self.layout.cell_of[square]);
+                let sum = (from[2 * cell] + heads.bias[0]).fast_max(Vector::ZERO);
+                *logit = (sum * *policy).reduce_add() + policy_bias[square];
+            }
+        }
+        let left = Rows { numbers: flat(&self.features), stride: cells * LANES };
+        let sizes = (positions, cells * LANES, HIDDEN_VECTORS);
+        multiply(left, &hidden.factors, &mut self.hidden, sizes);
+        let rows = self.hidden.chunks_exact(HIDDEN_VECTORS);
+        for ((row, value), score) in rows.zip(answers.value).zip(answers.score) {
+            let dot = |Matrix { bias, .. }: &Matrix, factors: &[Vector]| {
+                let terms = row.iter().zip(bias).zip(factors);
+                let sum = terms.fold(Vector::ZERO, |sum, ((&hidden, &bias), &factor)| {
+                    (hidden + bias).fast_max(Vector::ZERO).mul_add(factor, sum)
+                });
+                sum.reduce_add()
+            };
+            *value = (dot(hidden, &last[0]) + last_bias[0]).tanh();
+            *score = (dot(hidden, &last[1]) + last_bias[1]) * squares as f32;
+        }
+    }
+}
+
+/// Means over the squares and maxima of each channel.
+fn pool_cells(
+    trunk: &[Vector],
+    pooled: &mut [Vector],
+    (positions, cells, depth): (usize, usize, usize),
+    squares: usize,
+) {
+    let share = Vector::splat(1.0 / squares as f32);
+    let boards = trunk.chunks_exact(cells * depth).take(positions);
+    for (board, pooled) in boards.zip(pooled.chunks_exact_mut(2 * depth)) {
+        for c in 0..depth {
+            // Holes hold 0 and nothing is below it, so they change neither sum nor maximum.
+            let (mut sum, mut top) = (Vector::ZERO, Vector::ZERO);
+            for cell in board[c..].iter().step_by(depth) {
+                sum += *cell;
+                top = top.fast_max(*cell);
+            }
+            (pooled[c], pooled[depth + c]) = (sum * share, top);
+        }
+    }
+}
+
+impl<const W: usize, const PAIRS: usize> AnyKernel for Kernel<W, PAIRS> {
+    fn run(&mut self, inputs: &[Input], answers: Answers<'_>) {
+        self.encode(inputs);
+        self.tower(inputs.len());
+        self.heads(inputs.len(), answers);
+    }
+
+    fn load(&mut self, packed: Packed) {
+        self.net = packed;
+    }
+
+    fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError> {
+        packed(weights, self.workspace.board())
+    }
+}

@@ -1,0 +1,162 @@
+//! Batch norms: statistics gathered while a convolution's outputs leave, and gradients that are
+//! computed where they are needed.
+//!
+//! With the mean `m` and the standard deviation `s` of a channel over the batch, an output `y`
+//! becomes `scale (y - m) / s + shift`, an affine map of `y`. The gradient of a `y` is affine in
+//! the gradient after the norm and in `y` (Ioffe and Szegedy 2015, section 3), so that neither
+//! normalised outputs nor gradients before the norm are ever stored.
+
+use super::arrays::{Places, Vectors};
+use crate::net::tower::{NORM_EPSILON, NORM_MOMENTUM};
+use crate::net::winograd::product::vectors;
+use crate::net::winograd::{LANES, Vector, flat_mut};
+
+/// Two sums over all cells of a batch, for each channel.
+#[derive(Clone, Debug)]
+struct Sums {
+    /// Of the present group: short, so that float32 keeps what is added.
+    part: [Vec<Vector>; 2],
+    whole: [Vec<f64>; 2],
+}
+
+impl Sums {
+    fn new(depth: usize) -> Sums {
+        let (part, whole) = (vec![Vector::ZERO; depth], vec![0.0; depth * LANES]);
+        Sums { part: [part.clone(), part], whole: [whole.clone(), whole] }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, c: usize, first: Vector, second: Vector) {
+        self.part[0][c] += first;
+        self.part[1][c] += second;
+    }
+
+    fn close_group(&mut self) {
+        for (part, whole) in self.part.iter_mut().zip(&mut self.whole) {
+            for (part, whole) in flat_mut(part).iter_mut().zip(whole) {
+                *whole += f64::from(std::mem::take(part));
+            }
+        }
+    }
+
+    fn take(&mut self) -> [Vec<f64>; 2] {
+        self.whole.each_mut().map(|whole| std::mem::replace(whole, vec![0.0; whole.len()]))
+    }
+}
+
+/// The batch norm after one convolution.
+#[derive(Debug)]
+pub(super) struct Norm {
+    name: String,
+    sums: Sums,
+    mean: Vec<Vector>,
+    inverse: Vec<Vector>,
+    /// `scale / s` and `shift - m scale / s`.
+    factor: Vec<Vector>,
+    offset: Vec<Vector>,
+    /// What the gradient before the norm takes of `y`, and of 1.
+    slope: Vec<Vector>,
+    constant: Vec<Vector>,
+}
+
+impl Norm {
+    /// The norm called `name` over `depth` vectors of channels.
+    pub(super) fn new(name: impl Into<String>, depth: usize) -> Norm {
+        let zeros = || vec![Vector::ZERO; depth];
+        Norm {
+            name: name.into(),
+            sums: Sums::new(depth),
+            mean: zeros(),
+            inverse: zeros(),
+            factor: zeros(),
+            offset: zeros(),
+            slope: zeros(),
+            constant: zeros(),
+        }
+    }
+
+    /// Counts an output of channel vector `c`.
+    #[inline(always)]
+    pub(super) fn count(&mut self, c: usize, y: Vector) {
+        self.sums.add(c, y, y * y);
+    }
+
+    /// Counts a gradient after the norm, of the output `y`.
+    #[inline(always)]
+    pub(super) fn count_gradient(&mut self, c: usize, y: Vector, gradient: Vector) {
+        let normalised = (y - self.mean[c]) * self.inverse[c];
+        self.sums.add(c, gradient, gradient * normalised);
+    }
+
+    /// Ends a group of positions of either kind.
+    pub(super) fn close_group(&mut self) {
+        self.sums.close_group();
+    }
+
+    /// The output `y` after the norm.
+    #[inline(always)]
+    pub(super) fn apply(&self, c: usize, y: Vector) -> Vector {
+        y.mul_add(self.factor[c], self.offset[c])
+    }
+
+    /// The gradient before the norm, from that after it.
+    #[inline(always)]
+    pub(super) fn gradient(&self, c: usize, y: Vector, gradient: Vector) -> Vector {
+        gradient.mul_add(self.factor[c], y.mul_add(self.slope[c], self.constant[c]))
+    }
+
+    /// Turns the counted outputs, `count` of each channel, into statistics, and moves the running
+    /// ones in `vectors` towards them.
+    pub(super) fn finish(&mut self, places: &Places, vectors: &mut Vectors, count: usize) {
+        let [sums, squares] = self.sums.take();
+        let name = |part| format!("{}.{part}", self.name);
+        let channels = places.get(vectors, &name("scale")).len();
+        let count = count as f64;
+        for channel in 0..channels {
+            let mean = sums[channel] / count;
+            let variance = (squares[channel] / count - mean * mean).max(0.0);
+            let inverse = 1.0 / (variance + NORM_EPSILON).sqrt();
+            let scale = f64::from(places.get(vectors, &name("scale"))[channel]);
+            let shift = f64::from(places.get(vectors, &name("shift"))[channel]);
+            for (numbers, value) in [
+                (&mut self.mean, mean),
+                (&mut self.inverse, inverse),
+                (&mut self.factor, scale * inverse),
+                (&mut self.offset, shift - mean * scale * inverse),
+            ] {
+                flat_mut(numbers)[channel] = value as f32;
+            }
+            // The running variance is that of the population, not of the sample.
+            let unbiased = variance * count / (count - 1.0).max(1.0);
+            for (part, value) in [("mean", mean), ("variance", unbiased)] {
+                let running = &mut places.get_mut(vectors, &name(part))[channel];
+                *running += NORM_MOMENTUM as f32 * (value as f32 - *running);
+            }
+        }
+    }
+
+    /// Turns the counted gradients, `count` of each channel, into those of scale and shift, and
+    /// into what [`Norm::gradient`] needs.
+    pub(super) fn finish_gradients(
+        &mut self,
+        places: &Places,
+        gradients: &mut Vectors,
+        count: usize,
+    ) {
+        let [plain, normalised] = self.sums.take();
+        for (part, sums) in [("scale", &normalised), ("shift", &plain)] {
+            let to = places.get_mut(gradients, &format!("{}.{part}", self.name));
+            to.iter_mut().zip(sums).for_each(|(to, sum)| *to = *sum as f32);
+        }
+        let depth = vectors(plain.len());
+        let share = 1.0 / count as f64;
+        for c in 0..depth {
+            let of = |sums: &[f64]| {
+                Vector::new(std::array::from_fn(|lane| (sums[c * LANES + lane] * share) as f32))
+            };
+            let slope = self.factor[c] * of(&normalised) * self.inverse[c];
+            self.slope[c] = -slope;
+            self.constant[c] = slope * self.mean[c] - self.factor[c] * of(&plain);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Transforms and products against plain sums in float64.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::product::{Rows, add_transposed, multiply, vectors};
+use super::transform::{Grid, NO_SCRATCH};
+use super::*;
+
+fn random(count: usize, random: &mut impl Rng) -> Vec<Vector> {
+    (0..count)
+        .map(|_| Vector::new(std::array::from_fn(|_| random.random_range(-1.0..1.0))))
+        .collect()
+}
+
+fn dot(a: &[Vector], b: &[Vector]) -> f64 {
+    flat(a).iter().zip(flat(b)).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+}
+
+fn size(a: &[Vector]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// One position of `W * W` cells of `depth` vectors, convolved tap by tap; filters are
+/// `[row][column][input][output vector]`.
+fn plain<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec<Vector> {
+    let inputs = depth * LANES;
+    let (numbers, factors) = (flat(cells), flat(taps));
+    let mut out = vec![Vector::ZERO; cells.len()];
+    let sums = flat_mut(&mut out);
+    for (row, column) in (0..W * W).map(|cell| (cell / W, cell % W)) {
+        for (a, b) in (0..9).map(|tap| (tap / 3, tap % 3)) {
+            let (Some(from_row), Some(from)) = ((row + a).checked_sub(1), (column + b).checked_sub(1))
+            else {
+                continue;
+            };
+            if from_row >= W || from >= W {
+                continue;
+            }
+            for input in 0..inputs {
+                let number = numbers[(from_row * W + from) * inputs + input];
+                for output in 0..inputs {
+                    let factor = factors[((a * 3 + b) * inputs + input) * inputs + output];
+                    sums[(row * W + column) * inputs + output] += number * factor;
+                }
+            }
+        }
+    }
+    out
+}
+
+fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
+    let mut source = Xoshiro256PlusPlus::seed_from_u64(1);
+    let (board, depth, positions) = (Board::<W, PAIRS>::new(), 2, 3);
+    let (cells, inputs) = (W * W * depth, depth * LANES);
+    let grid = Grid::new(positions, depth);
+    let boards = random(positions * cells, &mut source);
+    let taps = random(9 * inputs * depth, &mut source);
+    let mut filter = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * inputs * depth];
+    board.filter(&taps, &mut filter, inputs * depth);
+    let mut scratch = NO_SCRATCH;
+    let mut points = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * grid.stride];
+    for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
+        let to = &mut points[position * depth..];
+        board.inputs(|cell, c| board_cells[cell * depth + c], to, grid, &mut scratch);
+    }
+    let mut products = vec![Vector::ZERO; points.len()];
+    for point in 0..Board::<W, PAIRS>::POINTS {
+        let left = Rows { numbers: flat(&points[point * grid.stride..]), stride: inputs };
+        let right = &filter[point * inputs * depth..][..inputs * depth];
+        let out = &mut products[point * grid.stride..];
+        multiply(left, right, out, (positions, inputs, depth));
+    }
+    for (position, board_cells) in boards.chunks_exact(cells).enumerate() {
+        let mut found = vec![Vector::ZERO; cells];
+        board.outputs(&products[position * depth..], grid, &mut scratch, |cell, c, sum| {
+            found[cell * depth + c] = sum;
+        });
+        let wanted = plain::<W>(board_cells, &taps, depth);
+        let error: Vec<Vector> = found.iter().zip(&wanted).map(|(&a, &b)| a - b).collect();
+        assert!(size(&error) < tolerance * size(&wanted), "{W}: {}", size(&error) / size(&wanted));
+    }
+}
+
+#[test]
+fn the_sum_over_points_is_the_sum_over_taps() {
+    convolves::<6, 3>(1e-5);
+    convolves::<7, 4>(5e-5);
+    convolves::<8, 4>(5e-5);
+    convolves::<10, 5>(5e-4);
+}
+
+/// That `a . F(b)` is `F'(a) . b`.
+fn agree(left: f64, right: f64, size: f64, what: &str) {
+    assert!((left - right).abs() < 1e-5 * size, "{what}: {left} and {right}");
+}
+
+fn transposes<const W: usize, const PAIRS: usize>() {
+    let mut source = Xoshiro256PlusPlus::seed_from_u64(2);
+    let (board, depth) = (Board::<W, PAIRS>::new(), 2);
+    let grid = Grid::new(1, depth);
+    let count = Board::<W, PAIRS>::POINTS * grid.stride;
+    let (cells, points) = (random(W * W * depth, &mut source), random(count, &mut source));
+    let mut scratch = NO_SCRATCH;
+    let (mut to, mut back) = (vec![Vector::ZERO; count], vec![Vector::ZERO; W * W * depth]);
+    let cell = |cell: usize, c: usize| cells[cell * depth + c];
+    board.inputs(cell, &mut to, grid, &mut scratch);
+    board.input_gradients(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
+    agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "inputs");
+    board.output_gradients(cell, &mut to, grid, &mut scratch);
+    board.outputs(&points, grid, &mut scratch, |at, c, value| back[at * depth + c] = value);
+    agree(dot(&points, &to), dot(&cells, &back), size(&points) * size(&to), "outputs");
+    let taps = random(9 * 5, &mut source);
+    let points = random(Board::<W, PAIRS>::POINTS * 5, &mut source);
+    let (mut to, mut back) = (vec![Vector::ZERO; points.len()], vec![Vector::ZERO; taps.len()]);
+    board.filter(&taps, &mut to, 5);
+    board.filter_gradients(&points, &mut back, 5);
+    agree(dot(&points, &to), dot(&taps, &back), size(&points) * size(&to), "filter");
+}
+
+#[test]
+fn gradients_go_through_the_transposed_transforms() {
+    transposes::<6, 3>();
+    transposes::<7, 4>();
+    transposes::<8, 4>();
+    transposes::<10, 5>();
+}
+
+#[test]
+fn products_are_sums_of_products() {
+    let mut source = Xoshiro256PlusPlus::seed_from_u64(3);
+    for (rows, depth, columns) in [(1, 1, 1), (7, 4, 3), (16, 32, 2), (13, 33, 5), (8, 64, 4)] {
+        let stride = vectors(depth) * LANES;
+        let left = random(rows * vectors(depth), &mut source);
+        let right = random(rows.max(depth) * columns, &mut source);
+        let old = random(rows.max(depth) * columns, &mut source);
+        let numbers = Rows { numbers: flat(&left), stride };
+        let (mut product, mut transposed) = (old.clone(), old.clone());
+        multiply(numbers, &right, &mut product, (rows, depth, columns));
+        add_transposed(numbers, &right, &mut transposed, (rows, depth, columns));
+        let number = |row: usize, k: usize| f64::from(flat(&left)[row * stride + k]);
+        for column in 0..columns * LANES {
+            let factor = |row: usize| f64::from(flat(&right)[row * columns * LANES + column]);
+            for row in 0..rows {
+                let wanted: f64 = (0..depth).map(|k| number(row, k) * factor(k)).sum();
+                let found = f64::from(flat(&product)[row * columns * LANES + column]);
+                assert!((found - wanted).abs() < 1e-5, "{rows} {depth} {columns}");
+            }
+            for k in 0..depth {
+                let sum: f64 = (0..rows).map(|row| number(row, k) * factor(row)).sum();
+                let place = k * columns * LANES + column;
+                let wanted = sum + f64::from(flat(&old)[place]);
+                assert!((f64::from(flat(&transposed)[place]) - wanted).abs() < 1e-5);
+            }
+        }
+    }
+}
