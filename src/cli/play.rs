@@ -91,7 +91,8 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
 
 const HELP: &str = "\
 f5            play there (any square of the board; a dot marks where you may)
-hint [N]      the N best moves: line, win chance, expected final disc difference
+hint [N]      the N best moves: win chance, expected final disc difference (`=` is proven),
+              plies or simulations searched, and the line of play that is expected
 go            let the player make your move
 undo          take back your last move and what followed it
 new           begin again
@@ -286,7 +287,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
 }
 
 fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
-    let mut rows = vec![["move", "win", "discs", "depth", "line"].map(String::from).to_vec()];
+    let mut rows = vec![["move", "win", "discs", "searched", "line"].map(String::from).to_vec()];
     for hint in hints {
         let exact = if hint.exact { "=" } else { "" };
         let chance = hint.win_chance.map(|chance| format!("{:.0} %", 100.0 * chance));
