@@ -163,7 +163,8 @@ impl<G: Geometry, W: Write> Table<G, W> {
 
     fn make(&mut self, name: &str) -> io::Result<()> {
         let Some(square) = parse_square::<G>(name) else {
-            let short: String = name.chars().take(40).collect();
+            let plain = name.chars().map(|letter| if letter.is_control() { '?' } else { letter });
+            let short: String = plain.take(40).collect();
             return writeln!(self.output, "`{short}` is neither a square nor a command; try help");
         };
         if self.session.is_over() {

@@ -52,7 +52,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("rollouts:sims=10", "simulations, c_uct"),
         ("net", "net:runs/quick"),
         ("net:simulations=5", "needs a net file"),
-        ("net:runs/a,sims=5", "simulations, solve_empties"),
+        ("net:runs/a,sims=5", "simulations, movetime, gametime, solve_empties"),
         ("policy:", "policy:runs/quick"),
         ("external:protocol=uci,command=x", "nboard, gtp"),
         ("external:command=x", "needs a protocol"),
