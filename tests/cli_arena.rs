@@ -191,6 +191,39 @@ fn eval_reports_each_opponent() {
     assert!(folder.path().join("curve.svg").exists());
 }
 
+/// By the clock, and with several threads: legal games, and what was searched is in the log.
+#[test]
+fn a_net_plays_by_the_clock() {
+    let folder = folder();
+    let net = write_net(folder.path(), Shape::Square6, Goal::Most);
+    let net = net.to_str().expect("a plain path");
+    for keys in ["movetime=20ms", "gametime=300ms,tree_reuse=false", "simulations=30,threads=3"] {
+        let spec = format!("net:{net},{keys}");
+        let ladder = format!("{keys}.jsonl");
+        let arguments = ["arena", &spec, "random", "--shape", "6x6", "--games", "2"];
+        let said = objects(&run(
+            folder.path(),
+            &[&arguments[..], &["--json", "--ladder", &ladder]].concat(),
+        ));
+        assert_eq!((&said[0]["games"], &said[0]["forfeits"]["own"]), (&2.into(), &0.into()));
+        let log = std::fs::read_to_string(folder.path().join(&ladder)).expect("a ladder");
+        let games = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        for game in games.filter(|line| line["kind"] == "game") {
+            let nodes = game["nodes"].as_array().expect("a count for each move");
+            let most = nodes.iter().filter_map(Value::as_u64).max().expect("moves");
+            assert!(most >= 30, "{keys}: {game}");
+        }
+    }
+    let hints = ok(&talk(
+        folder.path(),
+        &["play", &format!("net:{net},simulations=200"), "--shape", "6x6"],
+        b"hint 4\n",
+    ));
+    let lines = hints.lines().filter(|line| line.contains('%'));
+    let replies = lines.filter(|line| line.split_whitespace().last().is_some_and(|l| l.len() >= 4));
+    assert_eq!(replies.count(), 4, "each move has an expected reply: {hints}");
+}
+
 #[test]
 fn a_net_plays_only_its_own_board_and_goal() {
     let folder = folder();

@@ -64,6 +64,8 @@ pub struct Ladder {
     pub matches: Vec<MatchLine>,
     /// Every game, in the order of their ends.
     pub games: Vec<GameLine>,
+    /// Games of other ladders that count as well.
+    others: Vec<GameLine>,
     /// Players that come from a training run, by name.
     pub players: HashMap<String, PlayerLine>,
     /// The numbers of lines that could not be read, counted from 1.
@@ -93,6 +95,7 @@ impl Ladder {
             file,
             matches: Vec::new(),
             games: Vec::new(),
+            others: Vec::new(),
             players: HashMap::new(),
             skipped: Vec::new(),
         };
@@ -105,6 +108,42 @@ impl Ladder {
             ladder.file.write_all(b"\n").map_err(failed("write to"))?;
         }
         Ok(ladder)
+    }
+
+    /// Counts the games of another ladder, which is only read and may be in use, along with this
+    /// one's. Returns the numbers of its lines that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or is something else.
+    pub fn count_also(&mut self, path: &Path) -> Result<Vec<usize>, LadderError> {
+        let failed = |source| LadderError::File { action: "read", path: path.into(), source };
+        let file = File::open(path).map_err(failed)?;
+        let mut other = Ladder {
+            path: path.into(),
+            file,
+            matches: Vec::new(),
+            games: Vec::new(),
+            others: Vec::new(),
+            players: HashMap::new(),
+            skipped: Vec::new(),
+        };
+        let mut bytes = Vec::new();
+        other.file.read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.is_empty() {
+            return Err(LadderError::NoLadder { path: path.into() });
+        }
+        other.read(&String::from_utf8_lossy(&bytes))?;
+        self.others.append(&mut other.games);
+        for (name, line) in other.players {
+            self.players.entry(name).or_insert(line);
+        }
+        Ok(other.skipped)
+    }
+
+    /// This ladder's games, and those of the others that count as well.
+    pub fn all_games(&self) -> impl Iterator<Item = &GameLine> {
+        self.games.iter().chain(&self.others)
     }
 
     fn read(&mut self, text: &str) -> Result<(), LadderError> {

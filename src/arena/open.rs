@@ -1,10 +1,12 @@
 //! From a player's specification to the player.
 
-use super::external::External;
+use super::external::{External, missing_program};
 use super::matches::{Contestant, Open};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
-use super::players::{AlphaBeta, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer};
+use super::players::{
+    AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Thinking,
+};
 use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal};
 use crate::net::inference::{self, Backend};
@@ -16,6 +18,12 @@ pub enum OpenError {
     /// Its net cannot be used.
     #[error(transparent)]
     Net(#[from] NetError),
+    /// Its program is not there.
+    #[error("there is no program `{program}`")]
+    NoProgram {
+        /// As its command names it.
+        program: String,
+    },
     /// Its net cannot be computed.
     #[error(transparent)]
     Inference(#[from] inference::InferenceError),
@@ -38,7 +46,8 @@ pub struct Context {
 ///
 /// # Errors
 ///
-/// A checkpoint that cannot be read or is of another board or goal.
+/// A checkpoint that cannot be read or is of another board or goal, or a program that is not
+/// there.
 pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &Context,
@@ -65,6 +74,9 @@ pub fn contestant<G: Geometry>(
             })
         }
         PlayerSpec::External(own) => {
+            if let Some(program) = missing_program(&own.command) {
+                return Err(OpenError::NoProgram { program });
+            }
             let name = name.clone();
             Box::new(move |_| boxed(External::new(name.clone(), own.clone())))
         }
@@ -79,9 +91,11 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    Ok(with_net(named, net, context, move |name, backend, seed| {
+    let threads = own.threads;
+    Ok(with_net(named, net, context, threads, move |name, backend, seed| {
         let (search, parallel) = (own.search.clone(), own.parallel as usize);
-        Box::new(NetPlayer::new(name, goal, backend, search, parallel, seed))
+        let thinking = Thinking { search, parallel, time: own.time };
+        Box::new(NetPlayer::new(name, goal, backend, thinking, seed))
     }))
 }
 
@@ -91,23 +105,32 @@ fn policy_player<G: Geometry>(
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Policy(PolicySpec { path: net.identity(), ..own.clone() });
-    Ok(with_net(named, net, context, move |name, backend, seed| {
+    Ok(with_net(named, net, context, 1, move |name, backend, seed| {
         Box::new(PolicyPlayer::new(name, backend, own.temperature_plies, seed))
     }))
 }
 
-/// A player around a net of its own; each thread that plays gets a copy.
+/// A player around a net of its own, with so many threads that compute it; each thread that
+/// plays gets a copy.
 fn with_net<G: Geometry>(
     named: PlayerSpec,
     net: LoadedNet,
     context: &Context,
+    threads: usize,
     make: impl Fn(String, Box<dyn Backend>, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
     let (name, context) = (named.to_string(), context.clone());
     let origin = Some(net.origin(&name));
     let own_name = name.clone();
     let open = move |seed| {
-        let backend = net.backend(&context.inference, &context.device)?;
+        let copy = || net.backend(&context.inference, &context.device);
+        let backend = match threads {
+            1 => copy()?,
+            _ => Box::new(Crew::new(
+                copy()?,
+                (1..threads).map(|_| copy()).collect::<Result<_, _>>()?,
+            )),
+        };
         Ok(make(own_name.clone(), backend, seed))
     };
     Contestant { name, deterministic: named.is_deterministic(), origin, open: Box::new(open) }

@@ -156,7 +156,7 @@ impl Source {
 
 fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Book<G> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&[seed, u64::from(plies)]));
-    let mut openings = Vec::with_capacity(count);
+    let mut openings = Vec::new();
     let mut seen = HashSet::new();
     let mut vain = 0;
     while openings.len() < count && vain < PATIENCE {

@@ -9,6 +9,7 @@
 //! counted.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -27,8 +28,8 @@ use crate::search::mcts;
 const DRAWN_PLIES: u32 = 5;
 /// Rollouts of the paper's plain search.
 const ROLLOUTS: u32 = 200;
-/// How often a match is made longer because games repeated themselves.
-const ROUNDS: u32 = 6;
+/// How often a match is made twice as long because games repeated themselves.
+const ROUNDS: u32 = 4;
 
 /// Who plays in a row of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +102,9 @@ impl Agent {
         match self {
             Agent::Net => PlayerSpec::Net(NetPlayerSpec {
                 path: checkpoint.into(),
+                time: None,
                 parallel: 1,
+                threads: 1,
                 search: mcts::Options {
                     simulations,
                     c_puct: 1.0,
@@ -155,16 +158,15 @@ pub fn play_row<G: Geometry>(
         Setting { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
     let mut games = Vec::new();
     let mut result = Replayed { row: *row, black: Outcomes::default(), white: Outcomes::default() };
-    for _ in 0..ROUNDS {
+    for round in 0..=ROUNDS {
+        setting.games = 2 * row.played << round;
         let mut go_on = |_: &Played<G>| ControlFlow::Continue(());
         let outcome = play(pair, &openings, &setting, games, stop, &mut go_on)?;
         games = outcome.games;
         (result.black, result.white) = count(&games, row.played);
-        let missing = 2 * row.played - result.black.games().min(row.played) - result.white.games();
-        if missing == 0 || outcome.stopped {
+        if !result.is_short() || outcome.stopped {
             break;
         }
-        setting.games += 2 * missing;
     }
     Ok(result)
 }
@@ -185,6 +187,11 @@ fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (Outcomes, Outcomes) {
 }
 
 impl Replayed {
+    /// Whether there are fewer games than in the paper.
+    fn is_short(&self) -> bool {
+        self.black.games() < self.row.played || self.white.games() < self.row.played
+    }
+
     /// The row as JSON.
     pub fn json(&self) -> Value {
         let row = &self.row;
@@ -233,7 +240,17 @@ pub fn text(results: &[Replayed]) -> String {
             text.push('\n');
         }
     }
-    text + "Games won of games played, each game different from the others. The paper's levels are\nnot published; the players named in brackets stand for them.\n"
+    text.push_str(
+        "Games won of games played, each game different from the others. The paper's levels are\nnot published; the players named in brackets stand for them.\n",
+    );
+    if results.iter().any(Replayed::is_short) {
+        let _ = writeln!(
+            text,
+            "Where there are fewer games than in the paper, the players had no more different ones in\n{} times as many.",
+            1 << ROUNDS
+        );
+    }
+    text
 }
 
 fn won(outcomes: Outcomes) -> String {

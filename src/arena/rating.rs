@@ -30,14 +30,14 @@ pub struct Encounter {
 /// How strong a player is, and how sure that is.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Rating {
-    /// In Elo points; the mean of the pool is 0.
+    /// In Elo points; the reference is 0.
     pub elo: f64,
-    /// Standard error of `elo`, against the mean of the pool.
+    /// Standard error of the difference to the reference.
     pub error: f64,
 }
 
-/// The ratings of players `0..players`.
-pub fn ratings(players: usize, encounters: &[Encounter]) -> Vec<Rating> {
+/// The ratings of players `0..players`, seen from a reference: one of them, or the mean of all.
+pub fn ratings(players: usize, encounters: &[Encounter], reference: Option<usize>) -> Vec<Rating> {
     if players == 0 {
         return Vec::new();
     }
@@ -63,8 +63,9 @@ pub fn ratings(players: usize, encounters: &[Encounter]) -> Vec<Rating> {
         }
     }
     let mean = strengths.iter().sum::<f64>() / players as f64;
-    let errors = standard_errors(&strengths, encounters);
-    let rating = |(strength, error): (&f64, f64)| Rating { elo: ELO * (strength - mean), error };
+    let zero = reference.map_or(mean, |place| strengths[place]);
+    let errors = standard_errors(&strengths, encounters, reference);
+    let rating = |(strength, error): (&f64, f64)| Rating { elo: ELO * (strength - zero), error };
     strengths.iter().zip(errors).map(rating).collect()
 }
 
@@ -154,14 +155,21 @@ fn slope(strengths: &[f64], encounters: &[Encounter]) -> (Vec<f64>, Vec<Vec<f64>
     (gradient, information)
 }
 
-/// From the inverse of the observed information, seen against the mean of the pool: the common
+/// From the inverse of the observed information, of the difference to the reference: the common
 /// shift of all ratings is known from nothing but the imaginary draws and says nothing.
-fn standard_errors(strengths: &[f64], encounters: &[Encounter]) -> Vec<f64> {
+fn standard_errors(
+    strengths: &[f64],
+    encounters: &[Encounter],
+    reference: Option<usize>,
+) -> Vec<f64> {
     let count = strengths.len();
     let factor = Cholesky::new(slope(strengths, encounters).1);
     let contrast = |player: usize| -> Vec<f64> {
-        let even = 1.0 / count as f64;
-        (0..count).map(|other| f64::from(u8::from(other == player)) - even).collect()
+        let weight = |other: usize| match reference {
+            Some(reference) => f64::from(u8::from(other == reference)),
+            None => 1.0 / count as f64,
+        };
+        (0..count).map(|other| f64::from(u8::from(other == player)) - weight(other)).collect()
     };
     let variance = |player: usize| -> f64 {
         let contrast = contrast(player);
@@ -231,7 +239,7 @@ mod tests {
         let truth = [-300.0, -120.0, 0.0, 20.0, 150.0, 250.0];
         let (mut within, mut all) = (0, 0);
         for _ in 0..200 {
-            let found = ratings(truth.len(), &simulate(&truth, 60, &mut random));
+            let found = ratings(truth.len(), &simulate(&truth, 60, &mut random), None);
             for (rating, truth) in found.iter().zip(truth) {
                 all += 1;
                 within += u32::from((rating.elo - truth).abs() < 1.96 * rating.error);
@@ -245,21 +253,32 @@ mod tests {
     fn many_games_pin_ratings_down() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(22);
         let truth = [-200.0, 0.0, 200.0];
-        let found = ratings(3, &simulate(&truth, 20_000, &mut random));
+        let found = ratings(3, &simulate(&truth, 20_000, &mut random), None);
         for (rating, truth) in found.iter().zip(truth) {
             assert!((rating.elo - truth).abs() < 8.0 && rating.error < 3.0, "{rating:?} {truth}");
         }
     }
 
+    /// The reference shifts all ratings alike, has no error itself, and between two players the
+    /// error is that of their difference.
+    #[test]
+    fn a_reference_is_zero_without_error() {
+        let met = Encounter { first: 0, second: 1, points: 60.0, games: 100.0 };
+        let (mean, first) = (ratings(2, &[met], None), ratings(2, &[met], Some(0)));
+        assert_eq!((first[0].elo, first[0].error), (0.0, 0.0));
+        assert!((first[1].elo - (mean[1].elo - mean[0].elo)).abs() < 1e-6);
+        assert!((first[1].error - 2.0 * mean[1].error).abs() < 1e-6);
+    }
+
     #[test]
     fn one_sided_and_separate_results_stay_finite() {
         let won = |first, second| Encounter { first, second, points: 500.0, games: 500.0 };
-        let found = ratings(5, &[won(0, 1), won(2, 3)]);
+        let found = ratings(5, &[won(0, 1), won(2, 3)], None);
         assert!(found.iter().all(|rating| rating.elo.is_finite() && rating.error.is_finite()));
         assert!(found[0].elo > found[1].elo + 600.0);
         assert!((found[0].elo - found[2].elo).abs() < 1e-6);
         assert!(found[4].elo.abs() < 1e-6);
-        assert_eq!(ratings(0, &[]), []);
+        assert_eq!(ratings(0, &[], None), []);
     }
 
     /// A chain of many players, each beating the next by 100 to 0: the steps stay finite.
@@ -267,7 +286,7 @@ mod tests {
     fn a_long_chain_of_sweeps_is_solved() {
         let won = |first| Encounter { first, second: first + 1, points: 100.0, games: 100.0 };
         let chain: Vec<_> = (0..30).map(won).collect();
-        let found = ratings(31, &chain);
+        let found = ratings(31, &chain, None);
         assert!(found.windows(2).all(|pair| pair[0].elo > pair[1].elo));
         let (gradient, _) =
             slope(&found.iter().map(|rating| rating.elo / ELO).collect::<Vec<_>>(), &chain);

@@ -24,6 +24,8 @@ pub struct Report {
     pub tally: Tally,
     /// Games that repeated another one and are not counted.
     pub repeated: u32,
+    /// How many games there can be, if that is less than was asked for, and what was asked for.
+    pub limited: Option<[u32; 2]>,
     /// Games that the first and the second player forfeited.
     pub forfeits: [u32; 2],
     /// Why games were forfeited, each reason once.
@@ -43,6 +45,7 @@ impl Report {
             second: second.into(),
             tally,
             repeated,
+            limited: None,
             forfeits: [0; 2],
             reasons: Vec::new(),
             verdict: outcome.verdict,
@@ -56,6 +59,12 @@ impl Report {
             }
         }
         report
+    }
+
+    /// Notes that there can be only `possible` games where `asked` were asked for.
+    pub fn limited_to(mut self, possible: u32, asked: u32) -> Report {
+        self.limited = (possible < asked).then_some([possible, asked]);
+        self
     }
 
     /// The score and its 95 % interval, 0 to 1.
@@ -112,6 +121,11 @@ impl Report {
     /// What is not in the table's row: forfeits, repeated games, an early end.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
+        if let Some([possible, asked]) = self.limited {
+            remarks.push(format!(
+                "{possible} games instead of {asked}: both players always move alike, so each opening gives one game for each colour; more openings give more games"
+            ));
+        }
         if self.repeated > 0 {
             remarks.push(format!(
                 "{} games repeated another one move by move and are not counted",
@@ -220,10 +234,20 @@ impl Standings {
             rows.push(row);
         }
         let mut text = table(&rows, 2);
+        let against = match &self.zero {
+            Some(name) if self.anchored => format!("of the difference to {name}"),
+            _ => "against the mean of all".into(),
+        };
         let _ = writeln!(
             text,
-            "Board {}, goal {}. Maximum-likelihood ratings; +- is half a 95 % interval against the mean of all. Each player is given {PRIOR_GAMES} of a drawn game against the middle of the field, and nothing else is assumed.",
-            self.board, self.goal
+            "Board {}, goal {}. Maximum-likelihood ratings, {} being 0; +- is half a 95 % interval {against}.",
+            self.board,
+            self.goal,
+            self.zero.as_deref().unwrap_or("the mean of all"),
+        );
+        let _ = writeln!(
+            text,
+            "Each player is given {PRIOR_GAMES} of a drawn game against the middle of the field, and nothing else is assumed."
         );
         if self.repeated > 0 {
             let _ = writeln!(text, "{} repeated games do not count.", self.repeated);
@@ -248,6 +272,7 @@ impl Standings {
             "kind": "rating",
             "board": self.board.name(),
             "goal": self.goal.name(),
+            "zero": self.zero,
             "player": player.name,
             "rating": player.rating.elo,
             "error": player.rating.error,

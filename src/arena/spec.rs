@@ -108,6 +108,15 @@ impl Default for RolloutsSpec {
     }
 }
 
+/// Time for thinking, in place of a number of simulations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Time {
+    /// For each move.
+    Move(Duration),
+    /// For all moves of a game.
+    Game(Duration),
+}
+
 /// A tree search guided by a network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetPlayerSpec {
@@ -115,8 +124,12 @@ pub struct NetPlayerSpec {
     pub path: PathBuf,
     /// How it searches.
     pub search: mcts::Options,
+    /// The time that it may take, in place of `search.simulations`.
+    pub time: Option<Time>,
     /// Leaves of one tree that are evaluated at the same time.
     pub parallel: u32,
+    /// Threads that compute the net.
+    pub threads: usize,
 }
 
 /// A network's policy without search.
@@ -165,6 +178,8 @@ const ALPHABETA_KEYS: &[&str] =
 const ROLLOUTS_KEYS: &[&str] = &["simulations", "c_uct"];
 const NET_KEYS: &[&str] = &[
     "simulations",
+    "movetime",
+    "gametime",
     "solve_empties",
     "temperature_plies",
     "temperature",
@@ -174,6 +189,7 @@ const NET_KEYS: &[&str] = &[
     "score_weight",
     "tree_reuse",
     "parallel",
+    "threads",
 ];
 const POLICY_KEYS: &[&str] = &["temperature_plies"];
 const EXTERNAL_KEYS: &[&str] = &["protocol", "command", "depth", "timeout"];
@@ -197,7 +213,7 @@ impl PlayerSpec {
             PlayerSpec::AlphaBeta(spec) => {
                 spec.threads == 1 && matches!(spec.limit, Limit::Depth(_) | Limit::Nodes(_))
             }
-            PlayerSpec::Net(spec) => spec.search.temperature_plies == 0,
+            PlayerSpec::Net(spec) => spec.search.temperature_plies == 0 && spec.time.is_none(),
             PlayerSpec::Policy(spec) => spec.temperature_plies == 0,
             PlayerSpec::External(_) => false,
         }
@@ -218,7 +234,18 @@ impl NetPlayerSpec {
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
         let search =
             mcts::Options { simulations, temperature_plies: 0, ..mcts::Options::default() };
-        NetPlayerSpec { path, search, parallel: 1 }
+        NetPlayerSpec { path, search, time: None, parallel: 1, threads: 1 }
+    }
+
+    /// Leaves in a batch where nothing else is said: one, for a search whose strength is in its
+    /// simulations; some for each thread; and a few where the clock decides, for their speed.
+    fn usual_parallel(&self) -> u32 {
+        let threads = self.threads as u32;
+        match (self.time, threads) {
+            (None, 1) => 1,
+            (None, _) => 4 * threads,
+            (Some(_), _) => 8 * threads,
+        }
     }
 }
 
@@ -284,8 +311,21 @@ fn read_rollouts(mut fields: Fields) -> Result<RolloutsSpec, SpecError> {
 fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     let path = fields.subject(CHECKPOINT, "net:runs/quick,simulations=100")?;
     let mut spec = NetPlayerSpec::new(path.into(), 100);
+    let simulations = fields.whole("simulations", 1..=100_000_000)?;
+    let movetime = take_duration(&mut fields, "movetime")?;
+    let gametime = take_duration(&mut fields, "gametime")?;
+    let given = [
+        ("simulations", simulations.is_some()),
+        ("movetime", movetime.is_some()),
+        ("gametime", gametime.is_some()),
+    ];
+    let mut given = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key);
+    if let (Some(first), Some(second)) = (given.next(), given.next()) {
+        return Err(SpecError::Exclusive { kind: "net", first, second });
+    }
+    spec.time = movetime.map(Time::Move).or(gametime.map(Time::Game));
     let search = &mut spec.search;
-    search.simulations = fields.whole("simulations", 1..=100_000_000)?.unwrap_or(100);
+    search.simulations = simulations.unwrap_or(search.simulations);
     search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(search.solve_empties);
     search.temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);
     search.temperature = fields.number("temperature", 0.0..=100.0)?.unwrap_or(search.temperature);
@@ -297,7 +337,8 @@ fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.score_weight = fields.number("score_weight", 0.0..=1.0)?.unwrap_or(search.score_weight);
     search.tree_reuse =
         fields.choice("tree_reuse", ["true", "false"].into_iter())?.unwrap_or(search.tree_reuse);
-    spec.parallel = fields.whole("parallel", 1..=1024)?.unwrap_or(1);
+    spec.threads = fields.whole("threads", 1..=256)?.unwrap_or(1);
+    spec.parallel = fields.whole("parallel", 1..=2048)?.unwrap_or(spec.usual_parallel());
     Ok(spec)
 }
 

@@ -30,6 +30,10 @@ pub struct Standings {
     pub board: Shape,
     /// The goal.
     pub goal: Goal,
+    /// Whose rating is 0; the mean of all is, if it is nobody's.
+    pub zero: Option<String>,
+    /// Whether the errors are those of the difference to `zero`, and not to the mean of all.
+    pub anchored: bool,
     /// Best first.
     pub players: Vec<Standing>,
     /// Games that repeated an earlier one between the same players and count no more.
@@ -38,13 +42,20 @@ pub struct Standings {
     pub broken: u32,
 }
 
+/// Whose rating is 0 unless somebody else is asked for: the first of these who has played.
+///
+/// The greedy player is the same everywhere, takes a game off most players that are worth
+/// rating in their beginnings, and so ties the scales of different ladders together.
+pub const ZEROES: [&str; 2] = ["greedy", "random"];
+
 /// Counts a ladder's games on one board and goal.
 ///
-/// If `anchor` names a player, all ratings are shifted so that its own is 0; otherwise their
-/// mean is 0.
+/// If `anchor` names a player, its rating is 0 and errors are those of the difference to it.
+/// Otherwise errors are against the mean of all, and 0 is the rating of one of [`ZEROES`], or
+/// the mean where none of them has played.
 pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
     let mut count = Count::<G>::default();
-    for line in &ladder.games {
+    for line in ladder.all_games() {
         if line.board == G::SHAPE.name() && line.goal == goal.name() {
             match line.played::<G>(line.first()) {
                 Some(played) => count.add(&line.black, &line.white, &played),
@@ -136,9 +147,11 @@ impl<G: Geometry> Count<G> {
         anchor: Option<&str>,
         origins: &HashMap<String, PlayerLine>,
     ) -> Standings {
-        let found = ratings(self.names.len(), &self.encounters());
-        let shift =
-            anchor.and_then(|name| self.places.get(name)).map_or(0.0, |&place| found[place].elo);
+        let place_of = |name: &str| self.places.get(name).copied();
+        let anchor = anchor.and_then(place_of);
+        let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of));
+        let found = ratings(self.names.len(), &self.encounters(), anchor);
+        let shift = zero.map_or(0.0, |place| found[place].elo);
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|&a, &b| found[b].elo.total_cmp(&found[a].elo));
         let standing = |&place: &usize| {
@@ -163,6 +176,8 @@ impl<G: Geometry> Count<G> {
         Standings {
             board: G::SHAPE,
             goal,
+            zero: zero.map(|place| self.names[place].clone()),
+            anchored: anchor.is_some(),
             players: order.iter().map(standing).collect(),
             repeated: self.repeated,
             broken: self.broken,

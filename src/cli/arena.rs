@@ -1,6 +1,6 @@
 //! `outflank arena`: matches between players of any kind, and everybody's rating.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -47,9 +47,13 @@ pub struct Args {
     /// Stop when the first player is shown to be elo1 stronger, or not even elo0
     #[arg(long, value_name = "elo0,elo1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// The player whose rating is 0; by default the mean is 0
+    /// The player whose rating is 0, and to whom errors refer; by default 0 is greedy, or
+    /// random where greedy has not played, or else the mean of all, and errors refer to the mean
     #[arg(long, value_name = "SPEC")]
-    anchor: Option<PlayerSpec>,
+    anchor: Option<String>,
+    /// Also count the games of another ladder, which is only read; may be repeated
+    #[arg(long, value_name = "FILE")]
+    also: Vec<PathBuf>,
     /// Also draw the crosstable
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
@@ -70,12 +74,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.sprt.is_some() && args.players.len() != 2 {
         bail!("--sprt compares exactly two players; {} are given", args.players.len());
     }
-    for (place, player) in args.players.iter().enumerate() {
-        if args.players[..place].contains(player) {
-            bail!("player `{player}` is given twice");
-        }
-    }
     dispatch!(args.shape, G => Arena::<G>::open(&args)?.run())
+}
+
+fn warn_of(ladder: &Path, skipped: &[usize]) {
+    if !skipped.is_empty() {
+        let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
+        eprintln!(
+            "warning: {}: lines that cannot be read are left out: {}",
+            ladder.display(),
+            lines.join(", ")
+        );
+    }
 }
 
 struct Arena<'a, G: Geometry> {
@@ -91,16 +101,17 @@ impl<'a, G: Geometry> Arena<'a, G> {
             bail!("no players are given, and there is no ladder {}", args.ladder.display());
         }
         let players = contestants(&args.players, &args.matches.context(args.goal))?;
+        for (place, player) in players.iter().enumerate() {
+            if players[..place].iter().any(|other| other.name == player.name) {
+                bail!("player `{}` is given twice", player.name);
+            }
+        }
         // Before a ladder is begun for nothing.
         args.matches.openings.book::<G>(1, 0)?;
-        let ladder = Ladder::open(&args.ladder)?;
-        if !ladder.skipped.is_empty() {
-            let lines: Vec<_> = ladder.skipped.iter().map(|line| line.to_string()).collect();
-            eprintln!(
-                "warning: {}: lines that cannot be read are left out: {}",
-                args.ladder.display(),
-                lines.join(", ")
-            );
+        let mut ladder = Ladder::open(&args.ladder)?;
+        warn_of(&args.ladder, &ladder.skipped);
+        for path in &args.also {
+            warn_of(path, &ladder.count_also(path)?);
         }
         Ok(Arena { args, ladder, players, verdict: None })
     }
@@ -122,7 +133,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
             self.show(&report);
             self.verdict = report.verdict;
         }
-        let anchor = self.args.anchor.as_ref().map(PlayerSpec::to_string);
+        let anchor = self.anchor()?;
         let standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
         self.show_standings(&standings)?;
         if stop_flag().load(Ordering::Relaxed) {
@@ -130,6 +141,31 @@ impl<'a, G: Geometry> Arena<'a, G> {
         }
         let accepted = self.verdict.is_none_or(|verdict| verdict == Verdict::Accepted);
         Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    /// The name of the player that is to have rating 0: as given, or as its specification is
+    /// written in the ladder.
+    fn anchor(&self) -> anyhow::Result<Option<String>> {
+        let Some(given) = &self.args.anchor else { return Ok(None) };
+        let spec: Option<PlayerSpec> = given.parse().ok();
+        let canonical = spec.as_ref().map(PlayerSpec::to_string);
+        let plays = |name: &str| {
+            let (board, goal) = (self.args.shape.name(), self.args.goal.name());
+            let mut games = self.ladder.all_games();
+            games.any(|game| {
+                game.board == board
+                    && game.goal == goal
+                    && [&game.black, &game.white].contains(&&name.to_owned())
+            })
+        };
+        // A net's name tells the very checkpoint that was found.
+        let of_match = self.args.players.iter().zip(&self.players);
+        let found = of_match.into_iter().find(|(player, _)| Some(*player) == spec.as_ref());
+        let names = [found.map(|(_, player)| player.name.clone()), Some(given.clone()), canonical];
+        match names.into_iter().flatten().find(|name| plays(name)) {
+            Some(name) => Ok(Some(name)),
+            None => bail!("--anchor `{given}` has played no game on board {}", self.args.shape),
+        }
     }
 
     fn play(&mut self, one: usize, other: usize, seed: u64) -> anyhow::Result<Report> {
@@ -155,7 +191,9 @@ impl<'a, G: Geometry> Arena<'a, G> {
             sprt: args.sprt,
         };
         let outcome = run_match(pair, &book, &setting, Some((&mut self.ladder, &line)))?;
-        Ok(Report::new(&pair[0].name, &pair[1].name, &outcome))
+        let possible = setting.games_of(pair, book.openings.len());
+        let report = Report::new(&pair[0].name, &pair[1].name, &outcome);
+        Ok(report.limited_to(possible, setting.games))
     }
 
     fn show(&self, report: &Report) {

@@ -1,11 +1,14 @@
 //! `outflank bench`: what this machine does in a second.
 
+mod balance;
+mod run;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow};
-use clap::{Args as ClapArgs, ValueEnum};
+use anyhow::{Context, anyhow, bail};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use rand::RngExt;
 use serde::Serialize;
 
@@ -37,11 +40,21 @@ enum What {
     Perft,
 }
 
+/// Measurements that take arguments of their own.
+#[derive(Subcommand, Debug)]
+enum Whole {
+    Run(run::Args),
+}
+
 /// Measures what this machine does in a second.
 #[derive(ClapArgs, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     /// What to measure.
-    what: What,
+    #[arg(required = true)]
+    what: Option<What>,
+    #[command(subcommand)]
+    whole: Option<Whole>,
     /// The configuration whose net, search and learner are measured; without it a net of
     /// 4 blocks of 32 channels and 32 simulations a move.
     #[arg(long, value_name = "FILE")]
@@ -96,6 +109,11 @@ impl Figure {
 ///
 /// The configuration is bad, or libtorch fails.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let what = match (&args.whole, args.what) {
+        (Some(Whole::Run(args)), _) => return run::run(args),
+        (None, Some(what)) => what,
+        (None, None) => bail!("nothing to measure is named"),
+    };
     let mut config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
         None => Config::parse("bench", BENCH_CONFIG, &args.overrides)?,
@@ -104,7 +122,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         config.selfplay.games_per_actor = batch as u32;
     }
     let seconds = Duration::from_secs_f64(args.seconds.clamp(0.01, 3600.0));
-    let figures = match args.what {
+    let figures = match what {
         What::Net => net(&config, seconds)?,
         What::Selfplay => selfplay(&config, seconds)?,
         What::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,

@@ -22,7 +22,7 @@ use crate::net::inference;
 pub struct MatchArgs {
     /// Games of each match; an odd number is rounded up, for openings are played with both
     /// colours
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub games: u32,
     /// Where games begin: random:PLIES, start, or a file of transcripts or OBF positions
     #[arg(long, value_name = "SOURCE", default_value = "random:8")]
@@ -56,13 +56,6 @@ impl MatchArgs {
         let book = self.openings.book::<G>(wanted, seed)?;
         for bad in &book.bad_lines {
             eprintln!("warning: {}: {bad}; left out", self.openings);
-        }
-        if book.openings.len() < wanted && self.openings != Source::Start {
-            eprintln!(
-                "note: {} has {} distinct openings for {wanted} pairs of games; they are used again",
-                self.openings,
-                book.openings.len()
-            );
         }
         Ok(book)
     }
@@ -107,6 +100,13 @@ pub fn run_match<G: Geometry>(
         None => Vec::new(),
     };
     let games = setting.games_of(pair, book.openings.len());
+    if book.openings.len() > 1 && games as usize > 2 * book.openings.len() {
+        eprintln!(
+            "note: {} distinct openings for {} pairs of games; they are used again",
+            book.openings.len(),
+            games / 2
+        );
+    }
     let bar = progress_bar(&format!("{} - {}", pair[0].name, pair[1].name), games.into());
     bar.set_position(done.len() as u64);
     let mut failure = None;

@@ -102,7 +102,9 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
         };
         let outcome =
             run_match([&net, player], &book, &setting, ladder.as_mut().zip(line.as_ref()))?;
-        let report = Report::new(&net.name, &player.name, &outcome);
+        let possible = setting.games_of([&net, player], book.openings.len());
+        let report =
+            Report::new(&net.name, &player.name, &outcome).limited_to(possible, matches.games);
         if matches.json {
             println!("{}", report.opponent_json(&spec.to_string()));
         }
@@ -144,9 +146,8 @@ fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool)
     } else {
         let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
         let games = player.total.games();
-        println!(
-            "rating in the ladder: {elo:.0} +- {half:.0} from {games} games, the mean of all being 0"
-        );
+        let zero = standings.zero.as_deref().unwrap_or("the mean of all");
+        println!("rating in the ladder: {elo:.0} +- {half:.0} from {games} games, {zero} being 0");
     }
 }
 

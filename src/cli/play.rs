@@ -91,7 +91,8 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
 
 const HELP: &str = "\
 f5            play there (any square of the board; a dot marks where you may)
-hint [N]      the N best moves: line, win chance, expected final disc difference
+hint [N]      the N best moves: win chance, expected final disc difference (`=` is proven),
+              plies or simulations searched, and the line of play that is expected
 go            let the player make your move
 undo          take back your last move and what followed it
 new           begin again
@@ -162,7 +163,8 @@ impl<G: Geometry, W: Write> Table<G, W> {
 
     fn make(&mut self, name: &str) -> io::Result<()> {
         let Some(square) = parse_square::<G>(name) else {
-            let short: String = name.chars().take(40).collect();
+            let plain = name.chars().map(|letter| if letter.is_control() { '?' } else { letter });
+            let short: String = plain.take(40).collect();
             return writeln!(self.output, "`{short}` is neither a square nor a command; try help");
         };
         if self.session.is_over() {
@@ -286,7 +288,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
 }
 
 fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
-    let mut rows = vec![["move", "win", "discs", "depth", "line"].map(String::from).to_vec()];
+    let mut rows = vec![["move", "win", "discs", "searched", "line"].map(String::from).to_vec()];
     for hint in hints {
         let exact = if hint.exact { "=" } else { "" };
         let chance = hint.win_chance.map(|chance| format!("{:.0} %", 100.0 * chance));

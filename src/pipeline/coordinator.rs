@@ -236,6 +236,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         NewNet {
             weights: Arc::new(self.learner.play_weights()),
             version: self.state.version,
+            steps: self.state.steps,
             positions: self.state.positions,
         }
     }

@@ -1,7 +1,8 @@
 //! The evaluator thread: matches between a run's nets and fixed opponents, while it trains.
 //!
-//! Every game goes into a ladder file of the run, so a net's rating comes from all games of
-//! all nets so far: the opponents tie them together.
+//! The opponents are the anchors of the run's scale: they play each other once, and every net
+//! plays them all. Each game goes into a ladder file of the run, in the same form and rated in
+//! the same way as those of `outflank arena`, which can count several such files together.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -15,8 +16,10 @@ use crate::arena::ladder::{Ladder, PlayerLine, Terms};
 use crate::arena::matches::{Contestant, Setting, play, tally};
 use crate::arena::open::{self, Context};
 use crate::arena::openings::Source;
-use crate::arena::players::NetPlayer;
+use crate::arena::players::{NetPlayer, Thinking};
+use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
+use crate::arena::tally::Tally;
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::{NetSpec, inference};
@@ -50,68 +53,97 @@ impl Evaluator<'_> {
     }
 
     fn evaluate<G: Geometry>(&self, net: &NewNet) -> anyhow::Result<()> {
-        let options = &self.config.evaluation;
         let mut ladder = Ladder::open(&self.run_dir.join(LADDER))?;
-        let name = format!("net-{:06}", net.version);
+        let anchors = self.anchors::<G>()?;
+        for (place, anchor) in anchors.iter().enumerate() {
+            for other in &anchors[..place] {
+                if other.name != anchor.name
+                    && self.play([other, anchor], None, &mut ladder)?.is_none()
+                {
+                    return Ok(());
+                }
+            }
+        }
         let run = self.run_dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let line = PlayerLine::new(name.clone(), run, net.version.into(), Some(net.positions));
+        let name = format!("{run}@{}", net.steps);
+        let line = PlayerLine::new(name.clone(), run, net.steps, Some(net.positions));
         ladder.introduce(line.clone())?;
         let contestant = self.contestant::<G>(line, net);
-        let context = Context {
-            goal: self.config.goal,
-            device: self.config.device.clone(),
-            inference: self.config.inference.clone(),
-        };
-        let source = Source::Random { plies: options.opening_plies };
         let mut values = Vec::new();
-        for opponent in &options.opponents {
-            let spec = opponent.parse().with_context(|| format!("opponent `{opponent}`"))?;
-            let opponent = open::contestant::<G>(&spec, &context)?;
-            let terms = Terms {
-                first: name.clone(),
-                second: opponent.name.clone(),
-                board: G::SHAPE.to_string(),
-                goal: self.config.goal.to_string(),
-                openings: source.to_string(),
-            };
-            let record = ladder.begin(terms, self.config.seed ^ u64::from(net.version))?;
-            let book = source.book::<G>(options.games.div_ceil(2) as usize, record.seed)?;
-            let setting = Setting {
-                goal: self.config.goal,
-                games: options.games,
-                seed: record.seed,
-                threads: 1,
-                sprt: None,
-            };
-            let mut failure = None;
-            let pair = [&contestant, &opponent];
-            let stop = self.shared.stop;
-            let outcome = play(pair, &book.openings, &setting, Vec::new(), stop, &mut |played| {
-                failure = ladder.add(&record, played).err();
-                if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            failure.map_or(Ok(()), Err)?;
-            if outcome.stopped {
+        for anchor in &anchors {
+            let seed = self.config.seed ^ u64::from(net.version);
+            let Some(tally) = self.play([&contestant, anchor], Some(seed), &mut ladder)? else {
                 return Ok(());
-            }
-            let (tally, _) = tally(&outcome.games);
-            values.push((format!("score/{}", opponent.name), tally.score()));
+            };
+            values.push((format!("score/{}", anchor.name), tally.score()));
         }
         if let Some(rating) = self.rating::<G>(&ladder, &name) {
-            values.push(("rating/net".to_string(), rating));
-            let _ = self.ratings.try_send(rating);
+            values.push(("rating/net".to_string(), rating.elo));
+            values.push(("rating/error".to_string(), rating.error));
+            let _ = self.ratings.try_send(rating.elo);
         }
         // The receiver outlives this thread unless telemetry has failed, which it reports.
         let _ = self.telemetry.send(Event::Scalars { positions: net.positions, values });
         Ok(())
     }
 
-    /// The rating of a net in Elo, the first opponent being 0.
-    fn rating<G: Geometry>(&self, ladder: &Ladder, name: &str) -> Option<f64> {
-        let anchor = self.config.evaluation.opponents.first()?;
-        let standings = standings::<G>(ladder, self.config.goal, Some(anchor));
+    /// The opponents, as players.
+    fn anchors<G: Geometry>(&self) -> anyhow::Result<Vec<Contestant<'static, G>>> {
+        let context = Context {
+            goal: self.config.goal,
+            device: self.config.device.clone(),
+            inference: self.config.inference.clone(),
+        };
+        let open = |opponent: &String| {
+            let spec = opponent.parse().with_context(|| format!("opponent `{opponent}`"))?;
+            Ok(open::contestant::<G>(&spec, &context)?)
+        };
+        self.config.evaluation.opponents.iter().map(open).collect()
+    }
+
+    /// The result of a match; `None` if the run stops first. Without a seed of its own a match
+    /// is the one between these two that every run plays, as far as it is not in the ladder.
+    fn play<G: Geometry>(
+        &self,
+        pair: [&Contestant<'_, G>; 2],
+        seed: Option<u64>,
+        ladder: &mut Ladder,
+    ) -> anyhow::Result<Option<Tally>> {
+        let options = &self.config.evaluation;
+        let source = Source::Random { plies: options.opening_plies };
+        let terms = Terms {
+            first: pair[0].name.clone(),
+            second: pair[1].name.clone(),
+            board: G::SHAPE.to_string(),
+            goal: self.config.goal.to_string(),
+            openings: source.to_string(),
+        };
+        let known = ladder.last(&terms).filter(|_| seed.is_none()).cloned();
+        let record = known.map_or_else(|| ladder.begin(terms, seed.unwrap_or(0)), Ok)?;
+        let book = source.book::<G>(options.games.div_ceil(2) as usize, record.seed)?;
+        let setting = Setting {
+            goal: self.config.goal,
+            games: options.games,
+            seed: record.seed,
+            threads: 1,
+            sprt: None,
+        };
+        let done = ladder.games_of(&record, &book.openings);
+        let mut failure = None;
+        let stop = self.shared.stop;
+        let outcome = play(pair, &book.openings, &setting, done, stop, &mut |played| {
+            failure = ladder.add(&record, played).err();
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failure.map_or(Ok(()), Err)?;
+        Ok((!outcome.stopped).then(|| tally(&outcome.games).0))
+    }
+
+    /// The rating of a player of the run's ladder.
+    fn rating<G: Geometry>(&self, ladder: &Ladder, name: &str) -> Option<Rating> {
+        let standings = standings::<G>(ladder, self.config.goal, None);
         let found = standings.players.iter().find(|standing| standing.name == name)?;
-        Some(found.rating.elo)
+        Some(found.rating)
     }
 
     fn contestant<'a, G: Geometry>(
@@ -131,8 +163,13 @@ impl Evaluator<'_> {
             let config = self.config;
             let backend =
                 inference::open(self.spec, &net.weights, &config.inference, &config.device)?;
-            let player =
-                NetPlayer::new(player.clone(), config.goal, backend, options.clone(), 1, seed);
+            let player = NetPlayer::new(
+                player.clone(),
+                config.goal,
+                backend,
+                Thinking { search: options.clone(), parallel: 1, time: None },
+                seed,
+            );
             Ok(Box::new(player) as Box<dyn crate::arena::player::Player<G>>)
         };
         Contestant { name, deterministic: true, origin: Some(line), open: Box::new(open) }

@@ -24,6 +24,8 @@ pub(super) struct NewNet {
     pub weights: Arc<Weights>,
     /// Counts published nets; the random one is 0.
     pub version: u32,
+    /// Learning steps that made it.
+    pub steps: u64,
     /// Positions of self-play made when it was published.
     pub positions: u64,
 }

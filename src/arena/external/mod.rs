@@ -7,6 +7,7 @@ mod gtp;
 mod nboard;
 mod process;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::player::{Choice, Player, PlayerError, Turn};
@@ -15,6 +16,19 @@ use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
 pub use gtp::SET_POSITION;
 use process::Process;
+
+/// The program of a command, if there is no such file: neither at its path nor, for a bare name,
+/// in a folder of `PATH`.
+pub fn missing_program(command: &str) -> Option<String> {
+    let program = shlex::split(command)?.into_iter().next()?;
+    let found = if program.contains('/') {
+        Path::new(&program).is_file()
+    } else {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders).any(|folder| folder.join(&program).is_file())
+    };
+    (!found).then_some(program)
+}
 
 /// A conversation with a running engine.
 trait Dialog<G: Geometry>: Send {

@@ -130,11 +130,28 @@ fn wait(child: &mut Child, patience: Duration) -> Option<String> {
     }
 }
 
+/// Ends whatever an engine has started and left behind: it leads a process group of its own.
+#[cfg(unix)]
+fn kill_group(leader: u32) {
+    // Whether anybody is left to be killed is not known, and need not be.
+    let _ = Command::new("sh")
+        .args(["-c", &format!("kill -9 -{leader}")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+#[cfg(not(unix))]
+fn kill_group(_leader: u32) {}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // The engine may be gone already; then there is nobody to tell and nothing to kill.
         let _ = writeln!(self.stdin, "{}", self.farewell);
-        if wait(&mut self.child, FAREWELL).is_none() {
+        let left = wait(&mut self.child, FAREWELL).is_some();
+        kill_group(self.child.id());
+        if !left {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

@@ -98,6 +98,37 @@ fn bad_engines_are_found_out() {
     }
 }
 
+/// An engine's own children do not outlive it, however it ends.
+#[test]
+fn nothing_of_an_engine_is_left_running() {
+    for ending in ["exit 3", "sleep 30"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beats = folder.path().join("beats");
+        let beat = format!("(while :; do echo x >> {}; sleep 0.02; done) &", beats.display());
+        let script = format!("{beat}\n{}", nboard_script(ending));
+        let spec = engine(folder.path(), Protocol::Nboard, &script);
+        let spec = ExternalSpec { timeout: Duration::from_millis(500), ..spec };
+        first_move(spec).expect_err("it gives no move");
+        let length = || std::fs::metadata(&beats).map_or(0, |file| file.len());
+        assert!(length() > 0, "the child was running");
+        // A busy machine may still be at the end of it.
+        let still = (0..50).any(|_| {
+            let before = length();
+            std::thread::sleep(Duration::from_millis(200));
+            length() == before
+        });
+        assert!(still, "after `{ending}` the child runs on");
+    }
+}
+
+#[test]
+fn programs_are_looked_for_before_they_are_needed() {
+    assert_eq!(missing_program("sh -c 'exit 1'"), None);
+    assert_eq!(missing_program("/bin/sh"), None);
+    assert_eq!(missing_program("/nowhere/engine -x"), Some("/nowhere/engine".into()));
+    assert_eq!(missing_program("no-such-engine -x"), Some("no-such-engine".into()));
+}
+
 #[test]
 fn a_missing_program_is_named() {
     let spec = ExternalSpec {

@@ -13,6 +13,13 @@ use crate::search::alphabeta::{Limits, Outcome, Search};
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
 
+/// The difference, in discs, between the odds of a score and e times these odds: a player whose
+/// search ends before the game does wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
+///
+/// Fitted by maximum likelihood to the 44,400 moves of 900 games between depths 4, 5 and 6 from
+/// random openings of 10 plies; from 6 to 53 empty squares fits by stage lay between 5.5 and 8.
+const WIN_SCALE: f32 = 6.0;
+
 /// Searches each position anew, so that a move depends on nothing but the position and, for a
 /// player that goes by the clock, on time.
 pub struct AlphaBeta<G: Geometry> {
@@ -81,8 +88,14 @@ impl<G: Geometry> AlphaBeta<G> {
 }
 
 fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32) -> Hint {
-    let win_chance = exact.then(|| 0.5 + 0.5 * if score == 0.0 { 0.0 } else { score.signum() });
-    Hint { line, win_chance, score: Some(score), exact, depth: Some(depth) }
+    let win_chance = match exact {
+        true if score == 0.0 => 0.5,
+        true => 0.5 + 0.5 * score.signum(),
+        false => 1.0 / (1.0 + (-score / WIN_SCALE).exp()),
+    };
+    // An even score may come out as -0.
+    let score = score + 0.0;
+    Hint { line, win_chance: Some(win_chance), score: Some(score), exact, depth: Some(depth) }
 }
 
 /// The beginning of a line that the rules allow: a table may lose a line's end to another one.
@@ -158,6 +171,8 @@ mod tests {
         for hint in &hints {
             assert_eq!(legal_part(position, &hint.line), hint.line);
             assert!(!hint.exact && hint.depth.is_some_and(|depth| depth >= 4));
+            let (chance, score) = (hint.win_chance.expect("a chance"), hint.score.expect("discs"));
+            assert_eq!(chance > 0.5, score > 0.0);
         }
     }
 

@@ -1,11 +1,15 @@
 //! The players that are part of this program, one file per kind.
 
 mod alphabeta;
+mod crew;
 mod net;
+mod policy;
 mod rollouts;
 mod simple;
 
 pub use alphabeta::AlphaBeta;
-pub use net::{NetPlayer, PolicyPlayer};
+pub use crew::Crew;
+pub use net::{NetPlayer, Thinking};
+pub use policy::PolicyPlayer;
 pub use rollouts::RolloutsPlayer;
 pub use simple::{Greedy, Random};

@@ -4,27 +4,48 @@
 //! fast as self-play.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
-use crate::game::{Board, Geometry, Goal, Square};
+use crate::arena::spec::Time;
+use crate::game::{Geometry, Goal, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend, InferenceError, Outputs};
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
 
 /// Games that a net likes to be shown at once: enough for a full batch.
-const GAMES_AT_ONCE: usize = 64;
+pub(super) const GAMES_AT_ONCE: usize = 64;
 /// Bytes of the exact solver's table.
 const SOLVER_TABLE_BYTES: usize = 16 << 20;
+
+/// Simulations that a search by the clock is given at a time: it looks at the clock after them
+/// even if it has nothing to ask the net, and no more than a fraction of the tree's own.
+const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
+/// Simulations after which a search by the clock has enough: its tree takes some 200 bytes each.
+const MOST_SIMULATIONS: u32 = 4_000_000;
+/// What is left of a player's time for a game never falls below this: it must move somehow.
+const LAST_RESERVE: Duration = Duration::from_millis(10);
+
+/// How a net's player thinks.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Thinking {
+    /// How it searches.
+    pub search: mcts::Options,
+    /// Leaves of one tree in a batch; at least 1.
+    pub parallel: usize,
+    /// The time that it may take, in place of a number of simulations.
+    pub time: Option<Time>,
+}
 
 /// Searches with a net; keeps a tree for each game.
 pub struct NetPlayer<G: Geometry> {
     name: String,
     seed: u64,
     goal: Goal,
-    options: mcts::Options,
-    parallel: usize,
+    thinking: Thinking,
+    /// Time spent in each running game, where it counts.
+    spent: HashMap<u32, Duration>,
     backend: Box<dyn Backend>,
     solver: Solver<G>,
     searches: HashMap<u32, Box<Search<G>>>,
@@ -37,27 +58,25 @@ pub struct NetPlayer<G: Geometry> {
 enum Thought<G: Geometry> {
     /// The position was solved.
     Solved { score: i32, line: Vec<Square> },
-    /// The position was searched, in this tree.
-    Searched(Box<Search<G>>),
+    /// The position was searched, in this tree, with so many simulations.
+    Searched(Box<Search<G>>, u32),
 }
 
 impl<G: Geometry> NetPlayer<G> {
-    /// A player that searches as `options` say, with up to `parallel` leaves of one tree in a
-    /// batch.
+    /// A player whose random choices follow from the seed.
     pub fn new(
         name: String,
         goal: Goal,
         backend: Box<dyn Backend>,
-        options: mcts::Options,
-        parallel: usize,
+        thinking: Thinking,
         seed: u64,
     ) -> NetPlayer<G> {
         NetPlayer {
             name,
             seed,
             goal,
-            options,
-            parallel: parallel.max(1),
+            thinking,
+            spent: HashMap::new(),
             backend,
             solver: Solver::new(goal, SOLVER_TABLE_BYTES),
             searches: HashMap::new(),
@@ -67,31 +86,106 @@ impl<G: Geometry> NetPlayer<G> {
         }
     }
 
-    /// Thinks about all turns at once.
+    /// Thinks about all turns: at once, or one after the other if each has a time of its own.
     fn think(&mut self, turns: &[Turn<'_, G>]) -> Result<Vec<Thought<G>>, InferenceError> {
-        let mut thoughts = Vec::with_capacity(turns.len());
-        for turn in turns {
-            let board = turn.position.board;
-            if board.empties() <= self.options.solve_empties {
-                let (score, line) = self.solver.best_line(board);
-                thoughts.push(Thought::Solved { score, line });
-                continue;
-            }
-            let kept = self.searches.remove(&turn.game);
-            let mut search =
-                kept.unwrap_or_else(|| Box::new(Search::new(self.goal, &self.options)));
-            search.begin(board, self.options.simulations, Mode::Play);
-            thoughts.push(Thought::Searched(search));
+        if self.thinking.time.is_some() {
+            return turns.iter().map(|turn| self.think_by_the_clock(turn)).collect();
         }
-        while self.gather(turns, &mut thoughts) {
-            self.backend.evaluate(&self.inputs, &mut self.outputs)?;
-            for (index, &(turn, ticket)) in self.asked.iter().enumerate() {
-                if let Thought::Searched(search) = &mut thoughts[turn] {
-                    search.apply(ticket, answer::<G>(&self.outputs, index));
-                }
+        let mut thoughts: Vec<_> = turns.iter().map(|turn| self.begin(turn)).collect();
+        for (turn, thought) in turns.iter().zip(&mut thoughts) {
+            if let Thought::Searched(search, _) = thought {
+                let simulations = self.thinking.search.simulations;
+                search.begin(turn.position.board, simulations, Mode::Play);
+            }
+        }
+        self.search(turns, &mut thoughts, None)?;
+        for thought in &mut thoughts {
+            if let Thought::Searched(search, done) = thought {
+                *done = search.simulations();
             }
         }
         Ok(thoughts)
+    }
+
+    /// The solution of a turn's position if it is to be solved, or else the game's search.
+    fn begin(&mut self, turn: &Turn<'_, G>) -> Thought<G> {
+        let (board, options) = (turn.position.board, &self.thinking.search);
+        if board.empties() <= options.solve_empties {
+            let (score, line) = self.solver.best_line(board);
+            return Thought::Solved { score, line };
+        }
+        let kept = self.searches.remove(&turn.game);
+        let search = kept.unwrap_or_else(|| {
+            // The slices of one search by the clock go on with its tree.
+            let tree_reuse = options.tree_reuse || self.thinking.time.is_some();
+            Box::new(Search::new(self.goal, &mcts::Options { tree_reuse, ..options.clone() }))
+        });
+        Thought::Searched(search, 0)
+    }
+
+    fn think_by_the_clock(&mut self, turn: &Turn<'_, G>) -> Result<Thought<G>, InferenceError> {
+        let begun = Instant::now();
+        let until = begun + self.time_for(turn);
+        let mut thought = [self.begin(turn)];
+        let board = turn.position.board;
+        if let Thought::Searched(search, _) = &mut thought[0]
+            && !self.thinking.search.tree_reuse
+        {
+            search.forget();
+        }
+        while let Thought::Searched(search, _) = &mut thought[0] {
+            let slice = (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end());
+            search.begin(board, slice, Mode::Play);
+            self.search(std::slice::from_ref(turn), &mut thought, Some(until))?;
+            let Thought::Searched(search, done) = &mut thought[0] else { break };
+            *done += search.simulations();
+            let proven = search.tree().exact().is_some();
+            // With one move to make, all there is to gain is a first look at it.
+            let forced = board.legal().len() == 1;
+            if proven || forced || *done >= MOST_SIMULATIONS || Instant::now() >= until {
+                break;
+            }
+        }
+        *self.spent.entry(turn.game).or_default() += begun.elapsed();
+        let [thought] = thought;
+        Ok(thought)
+    }
+
+    /// How long a move may take.
+    fn time_for(&self, turn: &Turn<'_, G>) -> Duration {
+        match self.thinking.time {
+            None => Duration::MAX,
+            Some(Time::Move(time)) => time,
+            Some(Time::Game(time)) => {
+                let spent = self.spent.get(&turn.game).copied().unwrap_or_default();
+                let left = time.saturating_sub(spent).max(LAST_RESERVE);
+                // Half of the squares that are not solved are the player's own moves.
+                let empties = turn.position.board.empties();
+                let moves = empties.saturating_sub(self.thinking.search.solve_empties) / 2;
+                left.mul_f64(0.95) / (moves + 2)
+            }
+        }
+    }
+
+    /// Runs the searches that have begun until they are done, or until the time is up.
+    fn search(
+        &mut self,
+        turns: &[Turn<'_, G>],
+        thoughts: &mut [Thought<G>],
+        until: Option<Instant>,
+    ) -> Result<(), InferenceError> {
+        while self.gather(turns, thoughts) {
+            self.backend.evaluate(&self.inputs, &mut self.outputs)?;
+            for (index, &(turn, ticket)) in self.asked.iter().enumerate() {
+                if let Thought::Searched(search, _) = &mut thoughts[turn] {
+                    search.apply(ticket, answer::<G>(&self.outputs, index));
+                }
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Collects the leaves that the searches want evaluated; false once they want none.
@@ -99,9 +193,9 @@ impl<G: Geometry> NetPlayer<G> {
         self.inputs.clear();
         self.asked.clear();
         for (index, thought) in thoughts.iter_mut().enumerate() {
-            let Thought::Searched(search) = thought else { continue };
+            let Thought::Searched(search, _) = thought else { continue };
             let mut random = stream(self.seed, &turns[index]);
-            for _ in 0..self.parallel {
+            for _ in 0..self.thinking.parallel.max(1) {
                 let gathered = search.gather(&mut self.solver, &mut random);
                 let Some(Gathered::Leaf { ticket, board, legal }) = gathered else { break };
                 self.inputs.push(Input::new(board, legal));
@@ -118,16 +212,17 @@ impl<G: Geometry> NetPlayer<G> {
                 let square = *line.first().ok_or_else(nothing)?;
                 Ok(Choice { score: Some(score as f32), ..Choice::plain(square) })
             }
-            Thought::Searched(mut search) => {
-                let early = turn.ply() < self.options.temperature_plies;
+            Thought::Searched(mut search, done) => {
+                let options = &self.thinking.search;
+                let early = turn.ply() < options.temperature_plies;
                 let temperature =
-                    if early { self.options.temperature } else { self.options.temperature_late };
+                    if early { options.temperature } else { options.temperature_late };
                 let mut random = stream(self.seed, turn);
                 let square = search.choose(temperature, &mut random).ok_or_else(nothing)?;
                 let choice = Choice {
                     score: search.tree().exact().map(f32::from),
                     depth: Some(search.tree().visits()),
-                    nodes: u64::from(search.simulations()),
+                    nodes: u64::from(done),
                     ..Choice::plain(square)
                 };
                 self.searches.insert(turn.game, search);
@@ -166,7 +261,7 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
+pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
     Answer {
         policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
         value: outputs.value[index],
@@ -174,12 +269,12 @@ fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
     }
 }
 
-fn failed(error: InferenceError) -> PlayerError {
+pub(super) fn failed(error: InferenceError) -> PlayerError {
     PlayerError::Network { reason: error.to_string().into() }
 }
 
 /// Shares a batch's time out among its choices.
-fn timed(choices: &mut [Result<Choice, PlayerError>], begun: Instant) {
+pub(super) fn timed(choices: &mut [Result<Choice, PlayerError>], begun: Instant) {
     let each = begun.elapsed().as_secs_f64() / choices.len().max(1) as f64;
     choices.iter_mut().flatten().for_each(|choice| choice.seconds = each);
 }
@@ -205,6 +300,7 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
 
     fn end_game(&mut self, game: u32) {
         self.searches.remove(&game);
+        self.spent.remove(&game);
     }
 
     fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
@@ -218,7 +314,7 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
                 exact: true,
                 depth: Some(turn.position.board.empties()),
             }],
-            Some(Thought::Searched(search)) => {
+            Some(Thought::Searched(search, _)) => {
                 let mut hints = search_hints(&search, count);
                 self.searches.insert(turn.game, search);
                 self.add_scores(turn, &mut hints).map_err(failed)?;
@@ -228,21 +324,21 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
     }
 
     fn batch(&self) -> usize {
-        GAMES_AT_ONCE
+        // Games that wait for each other's clocks gain nothing from being played at once.
+        if self.thinking.time.is_some() { 1 } else { GAMES_AT_ONCE }
     }
 }
+
+/// Moves of a hint's line.
+const LINE: usize = 12;
 
 fn search_hints<G: Geometry>(search: &Search<G>, count: usize) -> Vec<Hint> {
     let mut moves: Vec<_> = search.tree().root_moves().collect();
     moves.sort_by_key(|stats| std::cmp::Reverse(stats.visits));
-    let main = search.tree().principal_variation(12);
     let hint = |stats: mcts::MoveStats| {
         let exact = stats.lower == stats.upper;
         Hint {
-            line: match main.first() {
-                Some(&first) if first == stats.square => main.clone(),
-                _ => vec![stats.square],
-            },
+            line: search.tree().line_behind(stats.square, LINE),
             win_chance: stats.utility.map(|utility| (utility + 1.0) / 2.0),
             score: exact.then_some(f32::from(stats.lower)),
             exact,
@@ -250,75 +346,4 @@ fn search_hints<G: Geometry>(search: &Search<G>, count: usize) -> Vec<Hint> {
         }
     };
     moves.into_iter().take(count).map(hint).collect()
-}
-
-/// Plays what a net's policy likes best, without a search.
-pub struct PolicyPlayer {
-    name: String,
-    seed: u64,
-    temperature_plies: u32,
-    backend: Box<dyn Backend>,
-    outputs: Outputs,
-}
-
-impl PolicyPlayer {
-    /// A player that draws its moves from the policy for `temperature_plies` plies of a game
-    /// and then takes the likeliest.
-    pub fn new(
-        name: String,
-        backend: Box<dyn Backend>,
-        temperature_plies: u32,
-        seed: u64,
-    ) -> PolicyPlayer {
-        PolicyPlayer { name, seed, temperature_plies, backend, outputs: Outputs::default() }
-    }
-
-    fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
-        let legal = turn.position.board.legal();
-        let logits = answer::<G>(&self.outputs, index).policy;
-        let logit = |square: Square| logits[square.index()];
-        let best = legal.max_by(|&a, &b| logit(a).total_cmp(&logit(b)))?;
-        if turn.ply() >= self.temperature_plies {
-            return Some(best);
-        }
-        let weight = |square: Square| (logit(square) - logit(best)).exp();
-        let mut left = rand::RngExt::random::<f32>(&mut stream(self.seed, turn))
-            * legal.map(weight).sum::<f32>();
-        let mut legal = legal;
-        legal
-            .find(|&square| {
-                left -= weight(square);
-                left < 0.0
-            })
-            .or(Some(best))
-    }
-}
-
-impl<G: Geometry> Player<G> for PolicyPlayer {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        let begun = Instant::now();
-        let input = |board: Board<G>| Input::new(board, board.legal());
-        let inputs: Vec<Input> = turns.iter().map(|turn| input(turn.position.board)).collect();
-        if let Err(error) = self.backend.evaluate(&inputs, &mut self.outputs) {
-            return vec![Err(failed(error)); turns.len()];
-        }
-        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
-        let mut choices: Vec<_> = turns
-            .iter()
-            .enumerate()
-            .map(|(index, turn)| self.pick(turn, index).map(Choice::plain).ok_or_else(nothing))
-            .collect();
-        timed(&mut choices, begun);
-        choices
-    }
-
-    fn end_game(&mut self, _game: u32) {}
-
-    fn batch(&self) -> usize {
-        GAMES_AT_ONCE
-    }
 }

@@ -16,6 +16,11 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
         ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
         ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
+        ("net:a,movetime=100ms", "net:a,movetime=100ms"),
+        ("net:a,gametime=1m,parallel=4", "net:a,gametime=60s,parallel=4"),
+        ("net:a,threads=2", "net:a,simulations=100,threads=2"),
+        ("net:a,threads=2,parallel=8", "net:a,simulations=100,threads=2"),
+        ("net:a,threads=2,parallel=1", "net:a,simulations=100,parallel=1,threads=2"),
         ("policy:runs/a", "policy:runs/a"),
         (
             r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
@@ -47,7 +52,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("rollouts:sims=10", "simulations, c_uct"),
         ("net", "net:runs/quick"),
         ("net:simulations=5", "needs a net file"),
-        ("net:runs/a,sims=5", "simulations, solve_empties"),
+        ("net:runs/a,sims=5", "simulations, movetime, gametime, solve_empties"),
         ("policy:", "policy:runs/quick"),
         ("external:protocol=uci,command=x", "nboard, gtp"),
         ("external:command=x", "needs a protocol"),
@@ -55,6 +60,9 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("external:protocol=gtp,command=\"x", "not closed"),
         ("external:protocol=gtp,command=\"it's\"", "quotes that close"),
         ("net:a,,", "no `key=value`"),
+        ("net:a,movetime=1s,simulations=5", "`simulations` and `movetime` of player `net` exclude"),
+        ("net:a,gametime=1s,movetime=5s", "exclude each other"),
+        ("net:a,threads=0", "from 1"),
     ] {
         let error = text.parse::<PlayerSpec>().expect_err(text).to_string();
         assert!(error.contains(wanted), "{text}: {error}");

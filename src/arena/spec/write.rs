@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{
     AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Limit, NetPlayerSpec, PlayerSpec, RolloutsSpec,
+    Time,
 };
 use crate::arena::grammar::Quoted;
 use crate::search::mcts;
@@ -68,7 +69,12 @@ fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Res
 fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let search = &spec.search;
     let path = spec.path.to_string_lossy();
-    write!(f, "net:{},simulations={}", Quoted(&path), search.simulations)?;
+    write!(f, "net:{},", Quoted(&path))?;
+    match spec.time {
+        None => write!(f, "simulations={}", search.simulations)?,
+        Some(Time::Move(time)) => write!(f, "movetime={}", duration_text(time))?,
+        Some(Time::Game(time)) => write!(f, "gametime={}", duration_text(time))?,
+    }
     let default = mcts::Options::default();
     key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
     key(f, "temperature_plies", &search.temperature_plies, &0)?;
@@ -78,5 +84,6 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     key(f, "fpu_reduction", &search.fpu_reduction, &default.fpu_reduction)?;
     key(f, "score_weight", &search.score_weight, &default.score_weight)?;
     key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
-    key(f, "parallel", &spec.parallel, &1)
+    key(f, "parallel", &spec.parallel, &spec.usual_parallel())?;
+    key(f, "threads", &spec.threads, &1)
 }

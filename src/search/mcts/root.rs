@@ -210,8 +210,21 @@ impl<G: Geometry> Tree<G> {
 
     /// The most visited line from the root, at most `limit` moves.
     pub fn principal_variation(&self, limit: usize) -> Vec<Square> {
-        let mut line = Vec::new();
-        let mut here = &self.edges[ROOT];
+        self.line_from(&self.edges[ROOT], Vec::new(), limit)
+    }
+
+    /// The most visited line that begins with one of the root's moves, at most `limit` moves.
+    pub fn line_behind(&self, first: Square, limit: usize) -> Vec<Square> {
+        let root = &self.edges[ROOT];
+        let opened = &self.edges[root.behind()][..root.opened as usize];
+        match opened.iter().find(|edge| edge.square == first) {
+            Some(edge) => self.line_from(edge, vec![first], limit),
+            None => vec![first],
+        }
+    }
+
+    fn line_from(&self, from: &Edge, mut line: Vec<Square>, limit: usize) -> Vec<Square> {
+        let mut here = from;
         while line.len() < limit {
             let opened = &self.edges[here.behind()][..here.opened as usize];
             let best = opened.iter().max_by_key(|edge| edge.visits);

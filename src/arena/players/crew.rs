@@ -1,0 +1,158 @@
+//! Several copies of a net that share out each batch.
+//!
+//! One copy computes on the thread that asks; each of the others has a thread that lives as
+//! long as the crew, since libtorch makes much ready on a thread's first call.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::net::Input;
+use crate::net::inference::{Backend, InferenceError, Outputs};
+use crate::net::weights::Weights;
+
+/// Positions for which another thread is worth the way to it.
+const WORTH_A_THREAD: usize = 2;
+
+/// Copies of one net that answer as one, faster.
+pub struct Crew {
+    own: Box<dyn Backend>,
+    helpers: Vec<Helper>,
+}
+
+/// What a helper is to do.
+enum Task {
+    Evaluate(Vec<Input>, Outputs),
+    Load(Weights),
+}
+
+type Done = Result<(Vec<Input>, Outputs), InferenceError>;
+
+/// A copy on a thread of its own, which ends when nobody can ask it any more. Never more than
+/// one task is under way, so neither channel is ever full.
+struct Helper {
+    tasks: Sender<Task>,
+    done: Receiver<Done>,
+    /// Memory that travels with the tasks.
+    spare: (Vec<Input>, Outputs),
+}
+
+impl Helper {
+    fn new(mut copy: Box<dyn Backend>) -> Helper {
+        let (tasks, todo) = bounded(1);
+        let (sender, done) = bounded(1);
+        std::thread::spawn(move || {
+            for task in todo {
+                let result = match task {
+                    Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
+                    Task::Evaluate(inputs, mut outputs) => {
+                        copy.evaluate(&inputs, &mut outputs).map(|()| (inputs, outputs))
+                    }
+                };
+                if sender.send(result).is_err() {
+                    return;
+                }
+            }
+        });
+        Helper { tasks, done, spare: Default::default() }
+    }
+
+    /// Hands over a task; `finish` must follow.
+    fn begin(&self, task: Task) {
+        // A thread that is gone has panicked, which `finish` tells.
+        let _ = self.tasks.send(task);
+    }
+
+    fn finish(&mut self) -> Result<(), InferenceError> {
+        let done = self.done.recv();
+        self.spare = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
+        Ok(())
+    }
+}
+
+impl Crew {
+    /// A crew of one copy and some others of the same net.
+    pub fn new(own: Box<dyn Backend>, others: Vec<Box<dyn Backend>>) -> Crew {
+        Crew { own, helpers: others.into_iter().map(Helper::new).collect() }
+    }
+}
+
+impl Backend for Crew {
+    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+        let most = inputs.len() / WORTH_A_THREAD;
+        let shares = (self.helpers.len() + 1).min(most).max(1);
+        let mut parts = inputs.chunks(inputs.len().div_ceil(shares).max(1));
+        let first = parts.next().unwrap_or_default();
+        let mut asked = 0;
+        for (helper, part) in self.helpers.iter_mut().zip(parts) {
+            let (mut memory, answers) = std::mem::take(&mut helper.spare);
+            memory.clear();
+            memory.extend_from_slice(part);
+            helper.begin(Task::Evaluate(memory, answers));
+            asked += 1;
+        }
+        let own = self.own.evaluate(first, outputs);
+        // All are waited for, whatever goes wrong: an answer left over would be taken for the
+        // next one.
+        let mut result = own;
+        for helper in &mut self.helpers[..asked] {
+            result = helper.finish().and(result);
+            let (_, answers) = &helper.spare;
+            outputs.policy.extend_from_slice(&answers.policy);
+            outputs.value.extend_from_slice(&answers.value);
+            outputs.score.extend_from_slice(&answers.score);
+        }
+        result
+    }
+
+    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+        self.helpers.iter().for_each(|helper| helper.begin(Task::Load(weights.clone())));
+        let own = self.own.load(weights);
+        self.helpers.iter_mut().fold(own, |result, helper| helper.finish().and(result))
+    }
+
+    fn describe(&self) -> String {
+        format!("{} in {} threads", self.own.describe(), self.helpers.len() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says of each position its number of own discs.
+    struct Counter;
+
+    impl Backend for Counter {
+        fn evaluate(
+            &mut self,
+            inputs: &[Input],
+            outputs: &mut Outputs,
+        ) -> Result<(), InferenceError> {
+            outputs.value = inputs.iter().map(|input| input.mine.count_ones() as f32).collect();
+            outputs.score = outputs.value.clone();
+            outputs.policy = outputs.value.iter().flat_map(|&value| [value; 3]).collect();
+            Ok(())
+        }
+
+        fn load(&mut self, _: &Weights) -> Result<(), InferenceError> {
+            Ok(())
+        }
+
+        fn describe(&self) -> String {
+            "counter".into()
+        }
+    }
+
+    #[test]
+    fn answers_come_back_in_the_order_of_the_questions() {
+        let others = (0..2).map(|_| Box::new(Counter) as Box<dyn Backend>).collect();
+        let mut crew = Crew::new(Box::new(Counter), others);
+        let (mut outputs, mut wanted) = (Outputs::default(), Outputs::default());
+        for count in [0, 1, 2, 3, 5, 7, 8, 64, 4] {
+            let input = |mine: u128| Input { mine: (1 << mine) - 1, ..Input::default() };
+            let inputs: Vec<_> = (0..count).map(input).collect();
+            crew.evaluate(&inputs, &mut outputs).expect("it counts");
+            Counter.evaluate(&inputs, &mut wanted).expect("it counts");
+            assert_eq!(outputs, wanted, "{count} positions");
+        }
+    }
+}

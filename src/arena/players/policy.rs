@@ -1,0 +1,80 @@
+//! A network's policy as a player: one evaluation a move, no search.
+
+use std::time::Instant;
+
+use super::net::{GAMES_AT_ONCE, answer, failed, timed};
+use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
+use crate::game::{Board, Geometry, Square};
+use crate::net::Input;
+use crate::net::inference::{Backend, Outputs};
+
+/// Plays what a net's policy likes best, without a search.
+pub struct PolicyPlayer {
+    name: String,
+    seed: u64,
+    temperature_plies: u32,
+    backend: Box<dyn Backend>,
+    outputs: Outputs,
+}
+
+impl PolicyPlayer {
+    /// A player that draws its moves from the policy for `temperature_plies` plies of a game
+    /// and then takes the likeliest.
+    pub fn new(
+        name: String,
+        backend: Box<dyn Backend>,
+        temperature_plies: u32,
+        seed: u64,
+    ) -> PolicyPlayer {
+        PolicyPlayer { name, seed, temperature_plies, backend, outputs: Outputs::default() }
+    }
+
+    fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
+        let legal = turn.position.board.legal();
+        let logits = answer::<G>(&self.outputs, index).policy;
+        let logit = |square: Square| logits[square.index()];
+        let best = legal.max_by(|&a, &b| logit(a).total_cmp(&logit(b)))?;
+        if turn.ply() >= self.temperature_plies {
+            return Some(best);
+        }
+        let weight = |square: Square| (logit(square) - logit(best)).exp();
+        let mut left = rand::RngExt::random::<f32>(&mut stream(self.seed, turn))
+            * legal.map(weight).sum::<f32>();
+        let mut legal = legal;
+        legal
+            .find(|&square| {
+                left -= weight(square);
+                left < 0.0
+            })
+            .or(Some(best))
+    }
+}
+
+impl<G: Geometry> Player<G> for PolicyPlayer {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        let begun = Instant::now();
+        let input = |board: Board<G>| Input::new(board, board.legal());
+        let inputs: Vec<Input> = turns.iter().map(|turn| input(turn.position.board)).collect();
+        if let Err(error) = self.backend.evaluate(&inputs, &mut self.outputs) {
+            return vec![Err(failed(error)); turns.len()];
+        }
+        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
+        let mut choices: Vec<_> = turns
+            .iter()
+            .enumerate()
+            .map(|(index, turn)| self.pick(turn, index).map(Choice::plain).ok_or_else(nothing))
+            .collect();
+        timed(&mut choices, begun);
+        choices
+    }
+
+    fn end_game(&mut self, _game: u32) {}
+
+    fn batch(&self) -> usize {
+        GAMES_AT_ONCE
+    }
+}

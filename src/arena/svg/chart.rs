@@ -1,0 +1,209 @@
+//! Rating over training steps as a picture.
+
+use std::fmt::Write as _;
+
+use super::{Canvas, PLAIN, escape, shorten, ticks};
+use crate::arena::standings::{Standing, Standings};
+
+const LEFT: f64 = 66.0;
+const TOP: f64 = 56.0;
+const WIDTH: f64 = 660.0;
+const HEIGHT: f64 = 400.0;
+/// Room to the right for the names of players from no run.
+const NAMES: f64 = 210.0;
+/// The least distance between two such names.
+const APART: f64 = 14.0;
+/// Colours that nearly everybody can tell apart (Okabe and Ito 2008).
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+
+/// The players of a run that play alike but for their training.
+struct Course<'a> {
+    label: String,
+    points: Vec<(f64, &'a Standing)>,
+}
+
+/// Rating over learning steps, a line for each training run and manner of play, with 95 %
+/// intervals as a band. Players from no run are drawn as level lines.
+///
+/// `None` if no player comes from a training run.
+pub fn curve(standings: &Standings) -> Option<String> {
+    let courses = courses(standings);
+    if courses.is_empty() {
+        return None;
+    }
+    let frame = Frame::around(standings, &courses);
+    let mut canvas = Canvas::new(LEFT + WIDTH + NAMES, TOP + HEIGHT + 56.0);
+    canvas.text(LEFT, 24.0, PLAIN.size(16.0).bold(), "Rating over training");
+    let zero = standings.zero.as_deref().unwrap_or("the mean of all");
+    let about = format!(
+        "board {}, goal: {} discs; Elo, {zero} = 0; bands are 95 % intervals",
+        standings.board, standings.goal
+    );
+    canvas.text(LEFT, 42.0, PLAIN.size(11.0).faint(), &about);
+    frame.draw_axes(&mut canvas);
+    frame.draw_levels(&mut canvas, standings);
+    canvas.raw(&format!(
+        "<clipPath id=\"frame\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/></clipPath>"
+    ));
+    for (course, colour) in courses.iter().zip(COLOURS.iter().cycle()) {
+        frame.draw_course(&mut canvas, course, colour);
+    }
+    for (place, (course, colour)) in courses.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let y = TOP + 16.0 + 17.0 * place as f64;
+        let stroke = format!("stroke=\"{colour}\" stroke-width=\"2.5\"");
+        canvas.line((LEFT + 12.0, y), (LEFT + 34.0, y), &stroke);
+        canvas.name(LEFT + 40.0, y + 4.0, PLAIN, &course.label, 60);
+    }
+    Some(canvas.finish())
+}
+
+fn courses(standings: &Standings) -> Vec<Course<'_>> {
+    let mut courses: Vec<Course<'_>> = Vec::new();
+    for player in &standings.players {
+        let Some(origin) = &player.origin else { continue };
+        let label = match manner(&player.name) {
+            manner if manner.is_empty() => origin.run.clone(),
+            manner => format!("{}, {manner}", origin.run),
+        };
+        let point = (origin.step as f64, player);
+        match courses.iter_mut().find(|course| course.label == label) {
+            Some(course) => course.points.push(point),
+            None => courses.push(Course { label, points: vec![point] }),
+        }
+    }
+    courses.iter_mut().for_each(|course| course.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    courses.sort_by(|a, b| a.label.cmp(&b.label));
+    courses
+}
+
+/// How a net plays, without which net it is: what its name says but for the path.
+fn manner(name: &str) -> String {
+    let Some((kind, rest)) = name.split_once(':') else { return String::new() };
+    let keys = rest.rsplit_once('#').map_or("", |(_, rest)| rest);
+    let keys = keys.split_once(',').map_or("", |(_, keys)| keys);
+    let kind = if kind == "net" { "" } else { kind };
+    [kind, keys].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
+}
+
+/// The plotting area and its scales.
+struct Frame {
+    steps: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Frame {
+    fn around(standings: &Standings, courses: &[Course<'_>]) -> Frame {
+        let steps = courses.iter().flat_map(|course| &course.points).map(|(step, _)| *step);
+        let elos = standings.players.iter().map(|player| player.rating.elo);
+        let (low, high) =
+            (elos.clone().fold(f64::INFINITY, f64::min), elos.fold(f64::NEG_INFINITY, f64::max));
+        let room = (0.12 * (high - low)).max(60.0);
+        Frame { steps: steps.fold(1.0, f64::max) * 1.02, low: low - room, high: high + room }
+    }
+
+    fn x(&self, step: f64) -> f64 {
+        LEFT + WIDTH * step / self.steps
+    }
+
+    fn y(&self, elo: f64) -> f64 {
+        TOP + HEIGHT * (self.high - elo) / (self.high - self.low)
+    }
+
+    fn draw_axes(&self, canvas: &mut Canvas) {
+        let (right, bottom) = (LEFT + WIDTH, TOP + HEIGHT);
+        for elo in ticks(self.low, self.high, 8.0) {
+            let y = self.y(elo);
+            let stroke = if elo == 0.0 { "stroke=\"#9a9a9a\"" } else { "stroke=\"#e6e6e6\"" };
+            canvas.line((LEFT, y), (right, y), stroke);
+            canvas.text(LEFT - 8.0, y + 4.0, PLAIN.anchor("end"), &format!("{elo:.0}"));
+        }
+        for step in ticks(0.0, self.steps, 8.0) {
+            let x = self.x(step);
+            canvas.line((x, bottom), (x, bottom + 5.0), "stroke=\"#9a9a9a\"");
+            canvas.text(x, bottom + 20.0, PLAIN.anchor("middle"), &thousands(step));
+        }
+        canvas.line((LEFT, bottom), (right, bottom), "stroke=\"#9a9a9a\"");
+        let label = PLAIN.faint().anchor("middle");
+        canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, "learning steps");
+    }
+
+    /// A level line for each player from no run, its name at the right, names pushed apart.
+    fn draw_levels(&self, canvas: &mut Canvas, standings: &Standings) {
+        let right = LEFT + WIDTH;
+        let mut next = TOP;
+        for player in standings.players.iter().filter(|player| player.origin.is_none()) {
+            let y = self.y(player.rating.elo);
+            canvas.line((LEFT, y), (right, y), "stroke=\"#8c8c8c\" stroke-dasharray=\"3 4\"");
+            let at = y.max(next);
+            next = at + APART;
+            canvas.line((right, y), (right + 14.0, at), "stroke=\"#c4c4c4\"");
+            let label = format!("{} {:.0}", shorten(&player.name, 26), player.rating.elo);
+            canvas.text(right + 18.0, at + 4.0, PLAIN.size(11.0), &label);
+        }
+    }
+
+    fn draw_course(&self, canvas: &mut Canvas, course: &Course<'_>, colour: &str) {
+        let at = |step: f64, elo: f64| format!("{:.1},{:.1}", self.x(step), self.y(elo));
+        let edge = |(step, player): &(f64, &Standing), side: f64| {
+            at(*step, player.rating.elo + side * 1.96 * player.rating.error)
+        };
+        let points = &course.points;
+        let upper = points.iter().map(|point| edge(point, 1.0));
+        let lower = points.iter().rev().map(|point| edge(point, -1.0));
+        let band = upper.chain(lower).collect::<Vec<_>>().join(" ");
+        let path = points.iter().map(|(step, player)| at(*step, player.rating.elo));
+        let path = path.collect::<Vec<_>>().join(" ");
+        let mut group = format!(
+            "<g clip-path=\"url(#frame)\">\n<polygon points=\"{band}\" fill=\"{colour}\" opacity=\"0.15\"/>\n<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n"
+        );
+        for (step, player) in points {
+            let (x, y) = (self.x(*step), self.y(player.rating.elo));
+            let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
+            // The band of a single point has no width.
+            if points.len() == 1 {
+                let (top, bottom) = (self.y(elo + half), self.y(elo - half));
+                let _ = writeln!(
+                    group,
+                    "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top:.1}\" y2=\"{bottom:.1}\" stroke=\"{colour}\" opacity=\"0.4\"/>"
+                );
+            }
+            let _ = writeln!(
+                group,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"><title>{}: {elo:.0} ± {half:.0}</title></circle>",
+                escape(&player.name),
+            );
+        }
+        canvas.raw(&(group + "</g>"));
+    }
+}
+
+fn thousands(step: f64) -> String {
+    match step {
+        step if step >= 1e6 => format!("{} M", step / 1e6),
+        step if step >= 1e4 => format!("{} k", step / 1e3),
+        step => format!("{step}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manner_of_play_is_told_from_the_net() {
+        for (name, wanted) in [
+            ("quick-001@192", ""),
+            ("net:runs/a,b/checkpoints/step-1#00ff,simulations=100", "simulations=100"),
+            ("policy:runs/a#00ff", "policy"),
+            ("policy:runs/a#00ff,temperature_plies=5", "policy,temperature_plies=5"),
+        ] {
+            assert_eq!(manner(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn steps_are_short() {
+        assert_eq!([500.0, 20_000.0, 2_500_000.0].map(thousands), ["500", "20 k", "2.5 M"]);
+    }
+}

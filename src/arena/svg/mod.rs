@@ -1,0 +1,152 @@
+//! Standings as pictures that need no program but a browser: the crosstable, and rating over
+//! training steps.
+
+mod chart;
+mod table;
+
+pub use chart::curve;
+pub use table::crosstable;
+
+use std::fmt::Write as _;
+
+const INK: &str = "#222222";
+const FAINT: &str = "#6b6b6b";
+
+/// A picture in the making.
+struct Canvas(String);
+
+/// How a piece of text is set.
+#[derive(Clone, Copy)]
+struct Style {
+    anchor: &'static str,
+    size: f64,
+    bold: bool,
+    colour: &'static str,
+}
+
+const PLAIN: Style = Style { anchor: "start", size: 12.0, bold: false, colour: INK };
+
+impl Style {
+    fn anchor(self, anchor: &'static str) -> Style {
+        Style { anchor, ..self }
+    }
+
+    fn size(self, size: f64) -> Style {
+        Style { size, ..self }
+    }
+
+    fn bold(self) -> Style {
+        Style { bold: true, ..self }
+    }
+
+    fn faint(self) -> Style {
+        Style { colour: FAINT, ..self }
+    }
+}
+
+impl Canvas {
+    fn new(width: f64, height: f64) -> Canvas {
+        Canvas(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        ))
+    }
+
+    fn finish(self) -> String {
+        self.0 + "</svg>\n"
+    }
+
+    /// Adds an element as it is written.
+    fn raw(&mut self, element: &str) {
+        self.0.push_str(element);
+        self.0.push('\n');
+    }
+
+    fn text(&mut self, x: f64, y: f64, style: Style, content: &str) {
+        let weight = if style.bold { " font-weight=\"bold\"" } else { "" };
+        let Style { anchor, size, colour, .. } = style;
+        let content = escape(content);
+        let _ = writeln!(
+            self.0,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"{colour}\"{weight}>{content}</text>"
+        );
+    }
+
+    /// A name of at most `most` letters; the whole of it shows when it is pointed at.
+    fn name(&mut self, x: f64, y: f64, style: Style, name: &str, most: usize) {
+        let _ = write!(self.0, "<g><title>{}</title>", escape(name));
+        self.text(x, y, style, &shorten(name, most));
+        self.raw("</g>");
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        let _ = writeln!(
+            self.0,
+            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {stroke}/>"
+        );
+    }
+}
+
+/// Text as the content of an element; control characters, which XML forbids, become blanks.
+fn escape(text: &str) -> String {
+    let plain: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A name without its middle if it is longer than `most` letters: its end says what tells it
+/// from its like.
+fn shorten(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.into();
+    }
+    let head = (most - 1) / 3;
+    let tail = most - 1 - head;
+    let part = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}…{}", part(&letters[..head]), part(&letters[letters.len() - tail..]))
+}
+
+/// Round numbers from `low` to `high`, about `wanted` of them, a step of 1, 2 or 5 times a
+/// power of ten apart.
+fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
+    let span = (high - low).max(1e-9);
+    let power = 10f64.powf((span / wanted).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|part| part * power);
+    let step = steps.into_iter().find(|step| span / step <= wanted).unwrap_or(10.0 * power);
+    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    (first..=last).map(|count| count as f64 * step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_within() {
+        assert_eq!(ticks(-130.0, 420.0, 6.0), [-100.0, 0.0, 100.0, 200.0, 300.0, 400.0]);
+        assert_eq!(ticks(0.0, 14.0, 6.0), [0.0, 5.0, 10.0]);
+        assert_eq!(ticks(0.0, 200_000.0, 5.0), [0.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0]);
+        for (low, high) in [(0.0, 1.0), (-1e6, 3.0), (5.0, 5.0)] {
+            let found = ticks(low, high, 6.0);
+            assert!(found.len() <= 8 && found.iter().all(|tick| (low..=high).contains(tick)));
+        }
+    }
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        assert_eq!(shorten("random", 10), "random");
+        let short =
+            shorten("net:runs/quick/checkpoints/step-00006688#947411e9,simulations=100", 30);
+        assert_eq!(short.chars().count(), 30);
+        assert!(short.starts_with("net:") && short.ends_with(",simulations=100"), "{short}");
+    }
+
+    #[test]
+    fn nothing_in_a_name_breaks_the_picture() {
+        let mut canvas = Canvas::new(10.0, 10.0);
+        canvas.name(1.0, 2.0, PLAIN, "external:command=\"a <b> & \u{1}\"", 60);
+        let svg = canvas.finish();
+        assert!(svg.contains("&lt;b&gt; &amp;  ") && !svg.contains('\u{1}'), "{svg}");
+    }
+}

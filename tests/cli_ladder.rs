@@ -1,0 +1,142 @@
+//! One rating scale: a training run's own ratings, and those of the arena over the same games.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn outflank(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.current_dir(folder).args(arguments).output().expect("the program starts")
+}
+
+#[track_caller]
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+/// What a command complains of; it must end with exit code 2.
+#[track_caller]
+fn complaint(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    said
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+const SMOKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.toml");
+
+#[test]
+fn a_run_and_the_arena_rate_alike() {
+    let folder = folder();
+    let run = ["train", SMOKE, "--run-dir", "run", "--quiet", "--set", "limits.minutes=0.2"];
+    let set = ["--set", "evaluation.opponents=[\"random\", \"greedy\", \"rollouts\"]"];
+    ok(&outflank(folder.path(), &[&run[..], &set].concat()));
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    let rated: Vec<Value> = objects(&text("run/metrics.jsonl"))
+        .into_iter()
+        .filter(|line| line["values"]["rating/net"].is_f64())
+        .collect();
+    let last = rated.last().expect("an evaluation was finished");
+    // Later games are of an evaluation that the end of the run cut off.
+    let log = text("run/ladder.jsonl");
+    let lines: Vec<&str> = log.lines().collect();
+    let nets: Vec<String> = objects(&log)
+        .iter()
+        .filter(|line| line["kind"] == "player")
+        .map(|line| line["name"].as_str().expect("a name").to_owned())
+        .collect();
+    let name = &nets[rated.len() - 1];
+    let end = lines.iter().rposition(|line| line.contains(&format!("\"{name}\"")));
+    let kept = lines[..=end.expect("it has played")].join("\n") + "\n";
+    std::fs::write(folder.path().join("ladder.jsonl"), kept).expect("writable");
+    let said = objects(&ok(&outflank(folder.path(), &["arena", "--shape", "6x6", "--json"])));
+    let own = said.iter().find(|player| player["player"] == name.as_str()).expect("it is rated");
+    let (wanted, found) = (&last["values"]["rating/net"], &own["rating"]);
+    let apart = (wanted.as_f64().expect("a number") - found.as_f64().expect("a number")).abs();
+    assert!(apart < 1e-6, "{wanted} in the run, {found} in the arena");
+    assert!(last["values"]["rating/error"].as_f64().expect("a number") > 0.0);
+    assert_eq!(own["zero"], "greedy");
+    // The anchors have met each other, once in the whole run.
+    let met = |a: &str, b: &str| {
+        let player = said.iter().find(|player| player["player"] == a).expect("an anchor");
+        let games = player["against"][b].as_object().expect("games");
+        games.values().filter_map(Value::as_u64).sum::<u64>()
+    };
+    assert!((1..=2).contains(&met("random", "greedy")));
+    assert!((1..=2).contains(&met("greedy", "rollouts:simulations=200")));
+}
+
+#[test]
+fn ladders_are_counted_together() {
+    let folder = folder();
+    let common = ["--games", "4", "--json"];
+    for (ladder, players) in [("a", ["random", "greedy"]), ("b", ["greedy", "alphabeta:depth=1"])] {
+        let arguments = [&["arena", "--ladder", ladder][..], &players, &common].concat();
+        ok(&outflank(folder.path(), &arguments));
+    }
+    let before = std::fs::read(folder.path().join("b")).expect("a ladder");
+    let said = ok(&outflank(folder.path(), &["arena", "--ladder", "a", "--also", "b", "--json"]));
+    let games: Vec<_> = objects(&said)
+        .iter()
+        .map(|player| (player["player"].as_str().unwrap().to_owned(), player["games"].clone()))
+        .collect();
+    assert_eq!(games.len(), 3);
+    assert!(games.contains(&("greedy".into(), 8.into())), "{games:?}");
+    assert_eq!(std::fs::read(folder.path().join("b")).expect("a ladder"), before);
+    let said = complaint(&outflank(folder.path(), &["arena", "--ladder", "a", "--also", "c"]));
+    assert!(said.contains("cannot read the ladder c"), "{said}");
+}
+
+#[test]
+fn anybody_who_has_played_can_be_zero() {
+    let folder = folder();
+    let play = ["arena", "random", "greedy", "rollouts:simulations=5", "--games", "4"];
+    let said = ok(&outflank(folder.path(), &play));
+    assert!(said.contains("greedy being 0") && said.contains("against the mean"), "{said}");
+    let said = ok(&outflank(folder.path(), &["arena", "--anchor", "rollouts:simulations=5"]));
+    assert!(said.contains("difference to rollouts:simulations=5"), "{said}");
+    let said = complaint(&outflank(folder.path(), &["arena", "--anchor", "alphabeta"]));
+    assert!(said.contains("has played no game"), "{said}");
+}
+
+#[test]
+fn players_that_always_move_alike_play_each_opening_once() {
+    let folder = folder();
+    let pair = ["arena", "alphabeta:depth=1", "alphabeta:depth=2", "--games", "10"];
+    let output = outflank(folder.path(), &[&pair[..], &["--openings", "start"]].concat());
+    let said = ok(&output);
+    assert!(said.contains("2 games instead of 10"), "{said}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("used again"));
+    // One of the two plays at random: a game counts once however often it comes up.
+    let openings = ["arena", "random", "greedy", "--openings", "start", "--shape", "6x6"];
+    let said = objects(&ok(&outflank(
+        folder.path(),
+        &[&openings[..], &["--games", "2000", "--json"]].concat(),
+    )));
+    let count = |key: &str| said[0][key].as_u64().expect("a count");
+    assert_eq!(count("games") + count("repeated"), 2000);
+}
+
+#[test]
+fn what_cannot_be_played_is_said_before_a_game_is() {
+    let folder = folder();
+    let missing = "external:protocol=gtp,command=\"no-such-engine --gtp\"";
+    for (arguments, wanted) in [
+        (vec!["arena", "random", missing], "no program `no-such-engine`"),
+        (vec!["play", missing], "no program `no-such-engine`"),
+        (vec!["arena", "random", "greedy", "--games", "4000000000"], "1000000"),
+    ] {
+        let said = complaint(&outflank(folder.path(), &arguments));
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+        assert!(!folder.path().join("ladder.jsonl").exists(), "{arguments:?}");
+    }
+}
