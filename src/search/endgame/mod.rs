@@ -54,26 +54,44 @@ impl<G: Geometry> Solver<G> {
     /// The score, and one line of perfect play to the end of the game, passes left out.
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
         let score = self.score(board);
-        (score, self.line(board, score))
+        let keeps = |solver: &mut Self, child, score: i32| {
+            solver.window(child, -score, -score + 1) <= -score
+        };
+        (score, self.line(board, score, keeps))
     }
 
-    /// A line of play that gives the side to move at least `target`, which must be possible.
-    fn line(&mut self, mut board: Board<G>, mut target: i32) -> Vec<Square> {
+    /// The winner as by [`Solver::winner`], and a line in which neither side gives away its
+    /// win or its draw.
+    pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
+        let winner = self.winner(board);
+        let keeps = |solver: &mut Self, child, winner: i32| solver.winner(child) == -winner;
+        (winner, self.line(board, winner, keeps))
+    }
+
+    /// A line of moves that keep what the position is worth to the side to move, which
+    /// `keeps` tells from the board after a move.
+    fn line(
+        &mut self,
+        mut board: Board<G>,
+        mut worth: i32,
+        keeps: impl Fn(&mut Self, Board<G>, i32) -> bool,
+    ) -> Vec<Square> {
         let mut line = Vec::new();
         loop {
             if board.legal().is_empty() {
                 board = board.pass();
-                target = -target;
+                worth = -worth;
             }
             let hint = self.table.get(Key::of(board)).and_then(|entry| entry.best);
             let hint = hint.filter(|&square| board.legal().contains(square));
-            let found = hint.into_iter().chain(board.legal()).find(|&square| {
-                -self.window(board.play_unchecked(square), -target, -target + 1) >= target
-            });
+            let found = hint
+                .into_iter()
+                .chain(board.legal())
+                .find(|&square| keeps(self, board.play_unchecked(square), worth));
             let Some(square) = found else { return line };
             line.push(square);
             board = board.play_unchecked(square);
-            target = -target;
+            worth = -worth;
         }
     }
 
