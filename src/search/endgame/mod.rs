@@ -4,6 +4,8 @@
 //! squares to the winner, negated under [`Goal::Fewest`].
 
 mod last;
+mod near;
+mod order;
 mod parity;
 mod searcher;
 
@@ -13,7 +15,8 @@ use super::busy::Busy;
 use super::clock::{Clock, Limits};
 use super::table::{Key, Table};
 use crate::game::{Board, Geometry, Goal, Square};
-use searcher::{Candidate, Searcher, Shared};
+use order::Order;
+use searcher::{Memory, Searcher, Shared};
 
 /// Solves positions exactly; keeps its table between positions.
 pub struct Solver<G: Geometry> {
@@ -21,7 +24,9 @@ pub struct Solver<G: Geometry> {
     table: Table,
     threads: usize,
     busy: Busy,
-    candidates: Vec<Candidate<G>>,
+    /// Of this thread and of its helpers.
+    memories: Vec<Memory<G>>,
+    order: Order<G>,
     /// Positions visited since the solver was made. A pass and the end of the game are not
     /// counted as positions of their own.
     pub nodes: u64,
@@ -31,7 +36,8 @@ impl<G: Geometry> Solver<G> {
     /// A solver whose table takes at most `table_bytes` (but at least one cache line).
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
         let (table, busy) = (Table::new(table_bytes), Busy::new());
-        Solver { goal, table, threads: 1, busy, candidates: Vec::new(), nodes: 0 }
+        let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
+        Solver { goal, table, threads: 1, busy, memories, order, nodes: 0 }
     }
 
     /// The same solver with so many threads for each position.
@@ -100,49 +106,45 @@ impl<G: Geometry> Solver<G> {
         let clock = Clock::start(&Limits::default(), board.empties());
         let done = AtomicBool::new(false);
         let busy = (self.threads > 1).then_some(&self.busy);
-        let shared =
-            Shared { goal: self.goal, table: &self.table, clock: &clock, done: &done, busy };
-        let mut searcher = Searcher::new(shared, std::mem::take(&mut self.candidates));
-        let score = if busy.is_some() && board.empties() >= searcher::SHARED {
-            together(&mut searcher, board, alpha, beta, self.threads)
+        let shared = Shared { table: &self.table, clock: &clock, done: &done, busy };
+        let helpers = if busy.is_some() && board.empties() >= searcher::SHARED {
+            self.threads - 1
         } else {
-            searcher.search(board, alpha, beta)
+            0
         };
-        searcher.report();
-        self.nodes += clock.nodes();
-        self.candidates = searcher.candidates;
-        score
-    }
-}
-
-/// The same search by all threads at once; the first answer counts.
-fn together<G: Geometry>(
-    searcher: &mut Searcher<G>,
-    board: Board<G>,
-    alpha: i32,
-    beta: i32,
-    threads: usize,
-) -> i32 {
-    let shared = searcher.shared;
-    let finish = |searcher: &mut Searcher<G>| {
-        let score = searcher.search(board, alpha, beta);
-        let complete = !searcher.halted;
-        searcher.report();
-        shared.done.fetch_or(complete, Ordering::Relaxed);
-        complete.then_some(score)
-    };
-    std::thread::scope(|scope| {
-        let help = || finish(&mut Searcher::new(shared, Vec::new()));
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(help)).collect();
-        let mut score = finish(searcher);
-        for helper in helpers {
-            // A panic in a helper is a bug, and is passed on.
-            let other = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            score = score.or(other);
+        while self.memories.len() <= helpers {
+            self.memories.push(Memory::new(self.goal));
         }
+        let order = &self.order;
+        let finish = |memory: &mut Memory<G>| {
+            let mut searcher = Searcher::new(shared, memory, order);
+            let score = searcher.search(board, alpha, beta);
+            let complete = !searcher.halted;
+            searcher.report();
+            done.fetch_or(complete, Ordering::Relaxed);
+            complete.then_some(score)
+        };
+        let (own, others) = self.memories.split_at_mut(1);
+        let score = if helpers == 0 {
+            finish(&mut own[0])
+        } else {
+            std::thread::scope(|scope| {
+                let finish = &finish;
+                let others = others.iter_mut().take(helpers);
+                let others: Vec<_> =
+                    others.map(|memory| scope.spawn(move || finish(memory))).collect();
+                let own = finish(&mut own[0]);
+                // A panic in a helper is a bug, and is passed on.
+                let join = |other: std::thread::ScopedJoinHandle<'_, Option<i32>>| {
+                    other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                others.into_iter().map(join).fold(own, Option::or)
+            })
+        };
+        self.nodes += clock.nodes();
         // Without limits some thread completes the search.
         score.unwrap_or(alpha)
-    })
+    }
 }
 
 #[cfg(test)]
