@@ -54,6 +54,11 @@ impl<G: Geometry> Candidates<G> {
         start
     }
 
+    /// The moves of the innermost node, which start at index `start`.
+    pub(super) fn of(&self, start: usize) -> &[Candidate<G>] {
+        self.stack.get(start..).unwrap_or_default()
+    }
+
     /// Takes the best of the moves from index `from` on to that index and returns it; `None`
     /// where there are no more.
     pub(super) fn best(&mut self, from: usize) -> Option<Candidate<G>> {

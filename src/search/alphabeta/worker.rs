@@ -1,166 +1,27 @@
-//! Alpha-beta with an evaluator at the leaves: iterative deepening principal-variation search.
-//!
-//! Scores inside are in units of 1 / [`SCALE`] disc for the side to move. A pass is no ply of
-//! depth, so all leaves of an iteration have the same number of discs, and an iteration whose
-//! depth is the number of empties is exact.
+//! One thread's part of an alpha-beta iteration: principal-variation search.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::busy::Busy;
-use super::clock::Clock;
-pub use super::clock::Limits;
-use super::ordering::{Candidate, Candidates};
-use super::table::{Entry, Key, Table};
+use super::{Best, SHARED_DEPTH, Search};
 use crate::eval::{Evaluator, SCALE};
-use crate::game::{Board, Geometry, Goal, Square, SquareSet};
+use crate::game::{Board, Geometry, Square, SquareSet};
+use crate::search::clock::Clock;
+use crate::search::ordering::{Candidate, Candidates};
+use crate::search::table::{Entry, Key};
 
-/// From this depth on nodes use the table and order their moves.
+/// From this depth on nodes order their moves.
 const ORDERED_DEPTH: u32 = 2;
-/// From this depth on threads share their work.
-const SHARED_DEPTH: u32 = 4;
+/// From this depth on nodes use the table: asking it costs as much as a few leaves.
+const TABLE_DEPTH: u32 = 3;
+/// From this depth on nodes ask the table about the positions after their moves first.
+const LOOK_AHEAD_DEPTH: u32 = TABLE_DEPTH + 1;
 /// Below any score.
 const LOWEST: i32 = i32::MIN / 2;
 /// Half the width of the first window around the last iteration's score.
 const ASPIRATION: i32 = 3 * SCALE / 2;
 
-/// What a search found.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
-    /// The best move.
-    pub square: Square,
-    /// The expected final score for the side to move, in discs.
-    pub score: f32,
-    /// Whether the score is the result of perfect play.
-    pub exact: bool,
-    /// Plies looked ahead by the last complete iteration.
-    pub depth: u32,
-    /// Positions visited by all threads.
-    pub nodes: u64,
-    /// The expected line of play, passes left out; starts with the best move.
-    pub pv: Vec<Square>,
-    /// Time spent.
-    pub seconds: f64,
-}
-
-/// An engine: an evaluator, and a table that lives as long as the engine does.
-pub struct Search<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
-    goal: Goal,
-    table: Table,
-    busy: Busy,
-    evaluator: Arc<E>,
-    shape: std::marker::PhantomData<G>,
-}
-
-/// A root move and the score that it was given, if it was the best so far.
-#[derive(Clone, Copy)]
-struct Best {
-    square: Square,
-    score: i32,
-}
-
-impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
-    /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
-    pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
-        let shape = std::marker::PhantomData;
-        Search { goal, table: Table::new(table_bytes), busy: Busy::new(), evaluator, shape }
-    }
-
-    /// Forgets what earlier searches found out, so that the next one depends on nothing else
-    /// than its position and limits. Takes no time.
-    pub fn forget(&mut self) {
-        self.table.forget();
-    }
-
-    /// Searches a position; `None` if the side to move has no legal move.
-    ///
-    /// With one thread and no limit on time the outcome depends only on the position, the
-    /// limits and what the table holds.
-    pub fn think(&mut self, board: Board<G>, limits: &Limits) -> Option<Outcome> {
-        let first = board.legal().next()?;
-        let empties = board.empties();
-        let clock = Clock::start(limits, empties);
-        self.table.age();
-        let solve = if empties <= limits.solve_empties { empties } else { 0 };
-        let deepest = limits.depth.unwrap_or(u32::MAX).max(solve).clamp(1, empties);
-        let mut found = (0, Best { square: first, score: 0 });
-        for depth in 1..=deepest {
-            if depth > 1 && !clock.allows_another_iteration() {
-                break;
-            }
-            let (best, complete) = self.iterate(board, depth, found.1, &clock, limits.threads);
-            found = (if complete { depth } else { found.0 }, best);
-            if !complete {
-                break;
-            }
-        }
-        let (depth, best) = found;
-        Some(Outcome {
-            square: best.square,
-            score: best.score as f32 / SCALE as f32,
-            exact: depth == empties,
-            depth,
-            nodes: clock.nodes(),
-            pv: self.variation(board, best.square, depth),
-            seconds: clock.elapsed().as_secs_f64(),
-        })
-    }
-
-    /// One iteration by all threads; whoever is done first ends it. Also says whether anybody
-    /// completed it; if not, the best move is the last one's or one that proved better.
-    fn iterate(
-        &self,
-        board: Board<G>,
-        depth: u32,
-        last: Best,
-        clock: &Clock,
-        threads: usize,
-    ) -> (Best, bool) {
-        let done = AtomicBool::new(false);
-        let work = || {
-            let mut worker = Worker::new(self, clock, &done, threads > 1);
-            let found = worker.aspire(board, depth, last);
-            worker.report();
-            done.fetch_or(found.1, Ordering::Relaxed);
-            found
-        };
-        // Starting a thread takes longer than a shallow iteration.
-        let helpers = if depth > SHARED_DEPTH { threads.saturating_sub(1) } else { 0 };
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
-            let mut found = work();
-            for handle in handles {
-                // A panic in a helper is a bug, and is passed on.
-                let other = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                if other.1 && !found.1 {
-                    found = other;
-                }
-            }
-            found
-        })
-    }
-
-    /// The line that the table expects from a position on.
-    fn variation(&self, board: Board<G>, first: Square, depth: u32) -> Vec<Square> {
-        let mut line = vec![first];
-        let mut board = board.play_unchecked(first);
-        while line.len() < depth as usize {
-            if board.legal().is_empty() {
-                board = board.pass();
-            }
-            let best = self.table.get(Key::of(board)).and_then(|entry| entry.best);
-            let Some(next) = best.and_then(|square| Some((square, board.play(square)?))) else {
-                break;
-            };
-            line.push(next.0);
-            board = next.1;
-        }
-        line
-    }
-}
-
 /// One thread's part of an iteration.
-struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
+pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
     search: &'a Search<G, E>,
     clock: &'a Clock,
     done: &'a AtomicBool,
@@ -173,12 +34,17 @@ struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
 }
 
 impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
-    fn new(search: &'a Search<G, E>, clock: &'a Clock, done: &'a AtomicBool, shared: bool) -> Self {
+    pub(super) fn new(
+        search: &'a Search<G, E>,
+        clock: &'a Clock,
+        done: &'a AtomicBool,
+        shared: bool,
+    ) -> Self {
         let candidates = Candidates::new();
         Worker { search, clock, done, shared, candidates, nodes: 0, halted: false }
     }
 
-    fn report(&mut self) {
+    pub(super) fn report(&mut self) {
         self.halted |= self.clock.spend(std::mem::take(&mut self.nodes));
     }
 
@@ -190,7 +56,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     }
 
     /// Searches the root with a narrow window around the last score, and widens it as needed.
-    fn aspire(&mut self, board: Board<G>, depth: u32, last: Best) -> (Best, bool) {
+    pub(super) fn aspire(&mut self, board: Board<G>, depth: u32, last: Best) -> (Best, bool) {
         let most = G::SQUARES as i32 * SCALE;
         let (mut below, mut above) = (ASPIRATION, ASPIRATION);
         if depth < 4 {
@@ -273,20 +139,21 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// side of them.
     fn negamax(&mut self, board: Board<G>, depth: u32, alpha: i32, beta: i32) -> i32 {
         self.visit();
+        if depth == 0 {
+            return self.search.evaluator.evaluate(board);
+        }
         let legal = board.legal();
         if legal.is_empty() {
             let passed = board.pass();
             if passed.legal().is_empty() {
                 return SCALE * board.final_score(self.search.goal);
             }
-            if depth > 0 {
-                return -self.negamax(passed, depth, -beta, -alpha);
-            }
+            return -self.negamax(passed, depth, -beta, -alpha);
         }
-        match depth {
-            0 => self.search.evaluator.evaluate(board),
-            depth if depth < ORDERED_DEPTH => self.unordered(board, legal, depth, alpha, beta),
-            _ => self.ordered(board, legal, depth, alpha, beta),
+        if depth < ORDERED_DEPTH {
+            self.unordered(board, legal, depth, alpha, beta)
+        } else {
+            self.ordered(board, legal, depth, alpha, beta)
         }
     }
 
@@ -309,8 +176,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         best
     }
 
-    /// Like [`Worker::negamax`] for a position with legal moves: asks the table, tries the
-    /// moves in order, and tells the table.
+    /// Like [`Worker::negamax`] for a position with legal moves: tries them in order, asks the
+    /// table before and tells it afterwards.
     fn ordered(
         &mut self,
         board: Board<G>,
@@ -322,6 +189,12 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         if self.halted || self.done.load(Ordering::Relaxed) {
             self.halted = true;
             return 0;
+        }
+        if depth < TABLE_DEPTH {
+            let start = self.candidates.push(board, legal, None, &*self.search.evaluator);
+            let (best, _) = self.try_all(start, depth, alpha, beta);
+            self.candidates.pop(start);
+            return best;
         }
         let key = Key::of(board);
         let known = self.search.table.get(key);
@@ -335,7 +208,10 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         }
         let hint = known.and_then(|entry| entry.best);
         let start = self.candidates.push(board, legal, hint, &*self.search.evaluator);
-        let (best, square) = self.try_all(start, depth, alpha, beta);
+        let (best, square) = match self.known_after(start, depth, beta) {
+            Some(known) => known,
+            None => self.try_all(start, depth, alpha, beta),
+        };
         self.candidates.pop(start);
         if !self.halted {
             let most = G::SQUARES as i32 * SCALE;
@@ -346,6 +222,19 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
         best
+    }
+
+    /// A move that the table knows to be worth at least `beta`.
+    fn known_after(&self, start: usize, depth: u32, beta: i32) -> Option<(i32, Option<Square>)> {
+        if depth < LOOK_AHEAD_DEPTH {
+            return None;
+        }
+        self.candidates.of(start).iter().find_map(|candidate| {
+            let entry = self.search.table.get(Key::of(candidate.board))?;
+            let score = -i32::from(entry.upper);
+            let enough = u32::from(entry.depth) >= depth - 1 && score >= beta;
+            enough.then_some((score, Some(candidate.square)))
+        })
     }
 
     /// The best of the moves from index `start` on.
@@ -387,7 +276,3 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         (best, square)
     }
 }
-
-#[cfg(test)]
-#[path = "alphabeta_tests.rs"]
-mod tests;
