@@ -9,8 +9,6 @@ use crate::search::clock::Clock;
 use crate::search::ordering::{Candidate, Candidates};
 use crate::search::table::{Entry, Key};
 
-/// From this depth on nodes order their moves.
-const ORDERED_DEPTH: u32 = 2;
 /// From this depth on nodes use the table: asking it costs as much as a few leaves.
 const TABLE_DEPTH: u32 = 3;
 /// From this depth on nodes ask the table about the positions after their moves first.
@@ -29,6 +27,8 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
     candidates: Candidates<G>,
     /// Positions visited and not yet reported to the clock.
     nodes: u64,
+    /// As many of them are reported at once.
+    interval: u64,
     /// Whether the iteration is over for this thread; scores then mean nothing.
     halted: bool,
 }
@@ -40,8 +40,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         done: &'a AtomicBool,
         shared: bool,
     ) -> Self {
-        let candidates = Candidates::new();
-        Worker { search, clock, done, shared, candidates, nodes: 0, halted: false }
+        let (candidates, interval) = (Candidates::new(), clock.interval());
+        Worker { search, clock, done, shared, candidates, nodes: 0, interval, halted: false }
     }
 
     pub(super) fn report(&mut self) {
@@ -50,7 +50,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
 
     fn visit(&mut self) {
         self.nodes += 1;
-        if self.nodes >= self.clock.interval() {
+        if self.nodes >= self.interval {
             self.report();
         }
     }
@@ -124,40 +124,20 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         beta: i32,
         first: bool,
     ) -> i32 {
-        let board = candidate.board;
+        let Candidate { board, legal, .. } = *candidate;
         if first {
-            return -self.negamax(board, depth - 1, -beta, -alpha);
+            return -self.negamax(board, legal, depth - 1, -beta, -alpha);
         }
-        let score = -self.negamax(board, depth - 1, -alpha - 1, -alpha);
+        let score = -self.negamax(board, legal, depth - 1, -alpha - 1, -alpha);
         if score > alpha && score < beta && !self.halted {
-            return -self.negamax(board, depth - 1, -beta, -score);
+            return -self.negamax(board, legal, depth - 1, -beta, -score);
         }
         score
     }
 
     /// The score of a position if it lies between `alpha` and `beta`, else a bound on the same
     /// side of them.
-    fn negamax(&mut self, board: Board<G>, depth: u32, alpha: i32, beta: i32) -> i32 {
-        self.visit();
-        if depth == 0 {
-            return self.search.evaluator.evaluate(board);
-        }
-        let legal = board.legal();
-        if legal.is_empty() {
-            let passed = board.pass();
-            if passed.legal().is_empty() {
-                return SCALE * board.final_score(self.search.goal);
-            }
-            return -self.negamax(passed, depth, -beta, -alpha);
-        }
-        if depth < ORDERED_DEPTH {
-            self.unordered(board, legal, depth, alpha, beta)
-        } else {
-            self.ordered(board, legal, depth, alpha, beta)
-        }
-    }
-
-    fn unordered(
+    fn negamax(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,
@@ -165,10 +145,31 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         alpha: i32,
         beta: i32,
     ) -> i32 {
+        self.visit();
+        if depth == 0 {
+            return self.search.evaluator.evaluate(board);
+        }
+        if legal.is_empty() {
+            let passed = board.pass();
+            let legal = passed.legal();
+            if legal.is_empty() {
+                return SCALE * board.final_score(self.search.goal);
+            }
+            return -self.negamax(passed, legal, depth, -beta, -alpha);
+        }
+        if depth == 1 {
+            self.last_ply(board, legal, beta)
+        } else {
+            self.ordered(board, legal, depth, alpha, beta)
+        }
+    }
+
+    /// The moves before the leaves, in any order.
+    fn last_ply(&mut self, board: Board<G>, legal: SquareSet<G>, beta: i32) -> i32 {
         let mut best = LOWEST;
         for square in legal {
-            let child = board.play_unchecked(square);
-            best = best.max(-self.negamax(child, depth - 1, -beta, -alpha.max(best)));
+            self.visit();
+            best = best.max(-self.search.evaluator.evaluate(board.play_unchecked(square)));
             if best >= beta {
                 break;
             }
