@@ -1,6 +1,7 @@
 //! `outflank bench`: what this machine does in a second.
 
 mod balance;
+mod engine;
 mod run;
 
 use std::path::PathBuf;
@@ -38,6 +39,10 @@ enum What {
     Learner,
     /// Move generation: leaves of the game tree.
     Perft,
+    /// The exact solver on positions of 8, 10 and 12 empties from games.
+    Solve,
+    /// Alpha-beta with the positional evaluation.
+    Alphabeta,
 }
 
 /// Measurements that take arguments of their own.
@@ -62,12 +67,12 @@ pub struct Args {
     /// Changes a key of the configuration.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// The board, for `perft`.
+    /// The board, for `perft`, `solve` and `alphabeta`.
     #[arg(long, default_value = "8x8")]
     shape: Shape,
-    /// The depth, for `perft`.
-    #[arg(long, default_value_t = 11)]
-    depth: u32,
+    /// The depth, for `perft` (11 without it) and `alphabeta` (10).
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
+    depth: Option<u32>,
     /// Positions that the net gets at once.
     #[arg(long)]
     batch: Option<usize>,
@@ -126,7 +131,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Net => net(&config, seconds)?,
         What::Selfplay => selfplay(&config, seconds)?,
         What::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,
-        What::Perft => dispatch!(args.shape, G => leaves::<G>(args.depth)),
+        What::Perft => dispatch!(args.shape, G => leaves::<G>(args.depth.unwrap_or(11))),
+        What::Solve => dispatch!(args.shape, G => engine::solve::<G>()),
+        What::Alphabeta => {
+            dispatch!(args.shape, G => engine::alphabeta::<G>(args.depth.unwrap_or(10)))
+        }
     };
     for figure in figures {
         figure.print(args.json)?;

@@ -14,6 +14,7 @@ mod perft;
 mod play;
 mod runs;
 mod serve;
+mod solve;
 mod train;
 
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ enum Command {
     Config(config::Args),
     Doctor(doctor::Args),
     Perft(perft::Args),
+    Solve(solve::Args),
     Bench(bench::Args),
     /// Plays behind the NBoard protocol, for graphical boards that speak it
     Nboard(serve::Args),
@@ -95,6 +97,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Doctor(args) => doctor::run(args),
         Command::Perft(args) => perft::run(args),
+        Command::Solve(args) => solve::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
         Command::Runs(args) => runs::run(args),

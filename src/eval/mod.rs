@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::game::{Board, Geometry, Goal, Word};
+use crate::game::{Board, Geometry, Goal, SquareSet, Word};
 
 pub mod positional;
 
@@ -15,7 +15,7 @@ pub const SCALE: i32 = 128;
 /// better for the side to move.
 pub trait Evaluator<G: Geometry>: Send + Sync {
     /// The expected [`Board::final_score`] for the side to move, in units of 1 /
-    /// [`SCALE`] disc. The game need not be over, and the side to move may have to pass.
+    /// [`SCALE`] disc. The side to move may have to pass. A finished game is worth its score.
     fn evaluate(&self, board: Board<G>) -> i32;
 }
 
@@ -41,6 +41,9 @@ pub struct Discs {
 impl<G: Geometry> Evaluator<G> for Discs {
     #[inline(always)]
     fn evaluate(&self, board: Board<G>) -> i32 {
+        if board.legal_of_both().into_iter().all(SquareSet::is_empty) {
+            return SCALE * board.final_score(self.goal);
+        }
         SCALE * self.goal.apply(board.mine.count() as i32 - board.theirs.count() as i32)
     }
 }

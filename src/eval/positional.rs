@@ -5,7 +5,7 @@
 //! The values are judged by hand, in the manner of the tables that textbooks print for 8x8.
 
 use super::{Evaluator, SCALE};
-use crate::game::{Board, Geometry, Goal, Square, Word};
+use crate::game::{Board, Geometry, Goal, Square, SquareSet, Word};
 
 /// What one more legal move than the opponent has is worth.
 const MOBILITY: i32 = SCALE;
@@ -24,8 +24,6 @@ pub struct Positional<G: Geometry> {
     goal: Goal,
     corners: G::Word,
     edges: G::Word,
-    /// For each square that is a corner, its diagonal and its orthogonal neighbours.
-    beside: Vec<(G::Word, G::Word)>,
 }
 
 impl<G: Geometry> Positional<G> {
@@ -37,30 +35,16 @@ impl<G: Geometry> Positional<G> {
             let chosen = squares.filter(|&square| turnable_lines::<G>(square) == lines);
             chosen.fold(G::Word::ZERO, |set, square| set | G::mask(square))
         };
-        let beside = |square| {
-            let steps = |steps: [(isize, isize); 4]| {
-                let found = steps.into_iter().filter_map(|step| neighbour::<G>(square, step));
-                found.fold(G::Word::ZERO, |set, square| set | G::mask(square))
-            };
-            let diagonal = steps([(1, 1), (1, -1), (-1, 1), (-1, -1)]);
-            (diagonal, steps([(0, 1), (0, -1), (1, 0), (-1, 0)]))
-        };
-        let beside = (0..G::SQUARES as u8).map(Square).map(beside).collect();
-        Positional { goal, corners: of(0), edges: of(1), beside }
+        Positional { goal, corners: of(0), edges: of(1) }
     }
 
     /// Square values, for the owner of the most discs.
+    #[inline(always)]
     fn squares(&self, board: Board<G>) -> i32 {
         let difference =
             |set: G::Word| (board.mine & set).count() as i32 - (board.theirs & set).count() as i32;
-        let (mut diagonal, mut adjacent) = (G::Word::ZERO, G::Word::ZERO);
-        let mut open = self.corners & !(board.mine | board.theirs);
-        while !open.is_zero() {
-            let (beside_diagonal, beside) = self.beside[G::square_at(open.lowest()).index()];
-            diagonal |= beside_diagonal;
-            adjacent |= beside;
-            open = open.without_lowest();
-        }
+        let open = SquareSet::<G>(self.corners & !(board.mine | board.theirs));
+        let (diagonal, adjacent) = (open.beside_diagonally().0, open.beside_orthogonally().0);
         CORNER * difference(self.corners)
             + DIAGONAL * difference(diagonal)
             + ADJACENT * difference(adjacent)
@@ -71,7 +55,7 @@ impl<G: Geometry> Positional<G> {
 impl<G: Geometry> Evaluator<G> for Positional<G> {
     #[inline]
     fn evaluate(&self, board: Board<G>) -> i32 {
-        let (own, other) = (board.legal().len() as i32, board.pass().legal().len() as i32);
+        let [own, other] = board.legal_of_both().map(|legal| legal.len() as i32);
         if own + other == 0 {
             return SCALE * board.final_score(self.goal);
         }
@@ -113,7 +97,11 @@ mod tests {
         assert_eq!(Shape::ALL.map(count), [4, 4, 4, 8, 12]);
         let standard = Positional::<Square8>::new(Goal::Most);
         assert_eq!(standard.edges.count(), 24);
-        assert_eq!(standard.beside[0], (1 << 9, 1 << 1 | 1 << 8));
+        let a1 = SquareSet::<Square8>(1);
+        assert_eq!(
+            (a1.beside_diagonally().0, a1.beside_orthogonally().0),
+            (1 << 9, 1 << 1 | 1 << 8)
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use std::marker::PhantomData;
 
-use super::geometry::Geometry;
+use super::board::SquareSet;
+use super::geometry::{Geometry, Word};
 
 /// Steps in rows and columns: four directions towards higher bits.
 const STEPS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, -1), (1, 1)];
@@ -122,6 +123,31 @@ impl<G: Geometry> Around<G> {
             next = Self::step(next, direction);
         }
         ray
+    }
+}
+
+impl<G: Geometry> SquareSet<G> {
+    /// The squares one step from any of the set along the lines `lines` of [`STEPS`].
+    #[inline(always)]
+    fn beside(self, lines: [usize; 2]) -> SquareSet<G> {
+        let by = [1, G::STRIDE, G::STRIDE - 1, G::STRIDE + 1];
+        let reached = |direction: usize| G::Word::narrow(Around::<G>::REACHED[direction]);
+        let along = lines.map(|line| {
+            self.0 << by[line] & reached(line) | self.0 >> by[line] & reached(line + 4)
+        });
+        SquareSet(along[0] | along[1])
+    }
+
+    /// The squares in a row or column beside any of the set.
+    #[inline(always)]
+    pub fn beside_orthogonally(self) -> SquareSet<G> {
+        self.beside([0, 1])
+    }
+
+    /// The squares diagonally beside any of the set.
+    #[inline(always)]
+    pub fn beside_diagonally(self) -> SquareSet<G> {
+        self.beside([2, 3])
     }
 }
 

@@ -111,6 +111,12 @@ impl<G: Geometry> Board<G> {
         SquareSet(simd::legal::<G>(self.mine, self.theirs))
     }
 
+    /// [`Board::legal`] of the side to move and of the other side.
+    #[inline(always)]
+    pub fn legal_of_both(self) -> [SquareSet<G>; 2] {
+        simd::legal_of_both::<G>(self.mine, self.theirs).map(SquareSet)
+    }
+
     /// The discs that turn when the side to move plays at `square`; none means that the move
     /// is not legal, given that the square is empty.
     #[inline(always)]

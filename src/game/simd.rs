@@ -22,6 +22,22 @@ pub(super) fn legal<G: Geometry>(mine: G::Word, theirs: G::Word) -> G::Word {
     kernel::legal::<G, G::Word>(mine, theirs)
 }
 
+/// The squares where the owner of `mine` may play, and those where the other side may.
+#[inline(always)]
+pub(super) fn legal_of_both<G: Geometry>(mine: G::Word, theirs: G::Word) -> [G::Word; 2] {
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512f",
+        target_feature = "avx512vl",
+        target_feature = "avx512cd"
+    ))]
+    if size_of::<G::Word>() == size_of::<u64>() {
+        let found = avx512::legal_of_both::<G>(mine.widen() as u64, theirs.widen() as u64);
+        return found.map(|set| G::Word::narrow(u128::from(set)));
+    }
+    [legal::<G>(mine, theirs), legal::<G>(theirs, mine)]
+}
+
 /// The discs of `theirs` that turn when the owner of `mine` plays at bit index `bit`.
 #[inline(always)]
 pub(super) fn flips<G: Geometry>(bit: usize, mine: G::Word, theirs: G::Word) -> G::Word {
@@ -126,7 +142,46 @@ mod avx2 {
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::{Around, Geometry};
+    use super::{Around, Geometry, Word};
+
+    /// The fills of [`super::avx2::legal`] for both sides: one side in the lower four lanes,
+    /// the other in the upper four.
+    #[inline(always)]
+    pub(super) fn legal_of_both<G: Geometry>(mine: u64, theirs: u64) -> [u64; 2] {
+        let stride = G::STRIDE as i64;
+        let inner = G::INNER.widen() as u64;
+        let [own, other] = [mine as i64, theirs as i64];
+        let [own_in, other_in] = [(mine & inner) as i64, (theirs & inner) as i64];
+        // SAFETY: AVX-512 F is enabled for the whole program.
+        unsafe {
+            let by = _mm512_broadcast_i64x4(_mm256_set_epi64x(stride + 1, stride - 1, stride, 1));
+            let by2 = _mm512_add_epi64(by, by);
+            let from = _mm512_set_epi64(other, other, other, other, own, own, own, own);
+            let through =
+                _mm512_set_epi64(own_in, own_in, own, own_in, other_in, other_in, other, other_in);
+            // 0xF8 is the truth table of a | b & c.
+            let mut up = _mm512_and_si512(through, _mm512_sllv_epi64(from, by));
+            let mut down = _mm512_and_si512(through, _mm512_srlv_epi64(from, by));
+            up = _mm512_ternarylogic_epi64::<0xF8>(up, through, _mm512_sllv_epi64(up, by));
+            down = _mm512_ternarylogic_epi64::<0xF8>(down, through, _mm512_srlv_epi64(down, by));
+            let pairs_up = _mm512_and_si512(through, _mm512_sllv_epi64(through, by));
+            let pairs_down = _mm512_srlv_epi64(pairs_up, by);
+            for _ in 0..2 {
+                up = _mm512_ternarylogic_epi64::<0xF8>(up, pairs_up, _mm512_sllv_epi64(up, by2));
+                down = _mm512_ternarylogic_epi64::<0xF8>(
+                    down,
+                    pairs_down,
+                    _mm512_srlv_epi64(down, by2),
+                );
+            }
+            let reached = _mm512_or_si512(_mm512_sllv_epi64(up, by), _mm512_srlv_epi64(down, by));
+            let free = G::PLAYABLE.widen() as u64 & !(mine | theirs);
+            [
+                super::avx2::join(_mm512_castsi512_si256(reached)) & free,
+                super::avx2::join(_mm512_extracti64x4_epi64::<1>(reached)) & free,
+            ]
+        }
+    }
 
     /// Rays from the square, four towards higher bits and four towards lower ones.
     #[inline(always)]
@@ -175,7 +230,10 @@ mod tests {
             let mine = discs & colour & G::PLAYABLE;
             let theirs = discs & !colour & G::PLAYABLE;
             let board = Board::<G> { mine, theirs };
-            assert_eq!(legal::<G>(mine, theirs), kernel::legal::<G, G::Word>(mine, theirs));
+            let wanted = [(mine, theirs), (theirs, mine)]
+                .map(|(mine, theirs)| kernel::legal::<G, G::Word>(mine, theirs));
+            assert_eq!(legal::<G>(mine, theirs), wanted[0]);
+            assert_eq!(legal_of_both::<G>(mine, theirs), wanted);
             for square in board.empty() {
                 let bit = G::bit_of(square);
                 let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, theirs);

@@ -1,10 +1,14 @@
 //! Which move to try first.
 //!
 //! Alpha-beta cuts most where the best move comes early. The order here: the move that the
-//! transposition table remembers, then the others by what the evaluator says after them.
+//! transposition table remembers, then the others by what the evaluator says after them and
+//! by how many replies they leave.
 
-use crate::eval::Evaluator;
+use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Square, SquareSet};
+
+/// What each reply costs a move beyond what the evaluation says: few replies make small trees.
+const REPLY: i32 = SCALE;
 
 /// A move to be searched.
 #[derive(Clone, Copy)]
@@ -13,6 +17,8 @@ pub(super) struct Candidate<G: Geometry> {
     pub square: Square,
     /// The board after it, as the opponent sees it.
     pub board: Board<G>,
+    /// The replies to it.
+    pub legal: SquareSet<G>,
     /// How promising it is.
     value: i32,
 }
@@ -47,11 +53,21 @@ impl<G: Geometry> Candidates<G> {
     ) -> usize {
         let start = self.stack.len();
         for square in legal {
-            let child = board.play_unchecked(square);
-            let value = if first == Some(square) { i32::MAX } else { -evaluator.evaluate(child) };
-            self.stack.push(Candidate { square, board: child, value });
+            let board = board.play_unchecked(square);
+            let legal = board.legal();
+            let value = if first == Some(square) {
+                i32::MAX
+            } else {
+                -evaluator.evaluate(board) - legal.len() as i32 * REPLY
+            };
+            self.stack.push(Candidate { square, board, legal, value });
         }
         start
+    }
+
+    /// The moves of the innermost node, which start at index `start`.
+    pub(super) fn of(&self, start: usize) -> &[Candidate<G>] {
+        self.stack.get(start..).unwrap_or_default()
     }
 
     /// Takes the best of the moves from index `from` on to that index and returns it; `None`

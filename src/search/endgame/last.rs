@@ -24,6 +24,21 @@ impl Leaves {
         board.final_score(self.goal)
     }
 
+    /// A bound at or below `alpha` from discs that can never turn.
+    #[inline(always)]
+    pub(super) fn stable_bound<G: Geometry>(&self, board: Board<G>, alpha: i32) -> Option<i32> {
+        let most = G::SQUARES as i32;
+        let harmful = match self.goal {
+            Goal::Most => board,
+            Goal::Fewest => board.pass(),
+        };
+        if most - 2 * harmful.theirs.count() as i32 > alpha {
+            return None;
+        }
+        let bound = most - 2 * harmful.their_stable().len() as i32;
+        (bound <= alpha).then_some(bound)
+    }
+
     /// The score with one square empty.
     #[inline(always)]
     pub(super) fn last1<G: Geometry>(&mut self, board: Board<G>, x: usize) -> i32 {

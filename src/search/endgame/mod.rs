@@ -4,6 +4,8 @@
 //! squares to the winner, negated under [`Goal::Fewest`].
 
 mod last;
+mod near;
+mod order;
 mod parity;
 mod searcher;
 
@@ -13,7 +15,8 @@ use super::busy::Busy;
 use super::clock::{Clock, Limits};
 use super::table::{Key, Table};
 use crate::game::{Board, Geometry, Goal, Square};
-use searcher::{Candidate, Searcher, Shared};
+use order::Order;
+use searcher::{Memory, Searcher, Shared};
 
 /// Solves positions exactly; keeps its table between positions.
 pub struct Solver<G: Geometry> {
@@ -21,7 +24,9 @@ pub struct Solver<G: Geometry> {
     table: Table,
     threads: usize,
     busy: Busy,
-    candidates: Vec<Candidate<G>>,
+    /// Of this thread and of its helpers.
+    memories: Vec<Memory<G>>,
+    order: Order<G>,
     /// Positions visited since the solver was made. A pass and the end of the game are not
     /// counted as positions of their own.
     pub nodes: u64,
@@ -31,7 +36,8 @@ impl<G: Geometry> Solver<G> {
     /// A solver whose table takes at most `table_bytes` (but at least one cache line).
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
         let (table, busy) = (Table::new(table_bytes), Busy::new());
-        Solver { goal, table, threads: 1, busy, candidates: Vec::new(), nodes: 0 }
+        let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
+        Solver { goal, table, threads: 1, busy, memories, order, nodes: 0 }
     }
 
     /// The same solver with so many threads for each position.
@@ -54,26 +60,44 @@ impl<G: Geometry> Solver<G> {
     /// The score, and one line of perfect play to the end of the game, passes left out.
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
         let score = self.score(board);
-        (score, self.line(board, score))
+        let keeps = |solver: &mut Self, child, score: i32| {
+            solver.window(child, -score, -score + 1) <= -score
+        };
+        (score, self.line(board, score, keeps))
     }
 
-    /// A line of play that gives the side to move at least `target`, which must be possible.
-    fn line(&mut self, mut board: Board<G>, mut target: i32) -> Vec<Square> {
+    /// The winner as by [`Solver::winner`], and a line in which neither side gives away its
+    /// win or its draw.
+    pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
+        let winner = self.winner(board);
+        let keeps = |solver: &mut Self, child, winner: i32| solver.winner(child) == -winner;
+        (winner, self.line(board, winner, keeps))
+    }
+
+    /// A line of moves that keep what the position is worth to the side to move, which
+    /// `keeps` tells from the board after a move.
+    fn line(
+        &mut self,
+        mut board: Board<G>,
+        mut worth: i32,
+        keeps: impl Fn(&mut Self, Board<G>, i32) -> bool,
+    ) -> Vec<Square> {
         let mut line = Vec::new();
         loop {
             if board.legal().is_empty() {
                 board = board.pass();
-                target = -target;
+                worth = -worth;
             }
             let hint = self.table.get(Key::of(board)).and_then(|entry| entry.best);
             let hint = hint.filter(|&square| board.legal().contains(square));
-            let found = hint.into_iter().chain(board.legal()).find(|&square| {
-                -self.window(board.play_unchecked(square), -target, -target + 1) >= target
-            });
+            let found = hint
+                .into_iter()
+                .chain(board.legal())
+                .find(|&square| keeps(self, board.play_unchecked(square), worth));
             let Some(square) = found else { return line };
             line.push(square);
             board = board.play_unchecked(square);
-            target = -target;
+            worth = -worth;
         }
     }
 
@@ -82,119 +106,46 @@ impl<G: Geometry> Solver<G> {
         let clock = Clock::start(&Limits::default(), board.empties());
         let done = AtomicBool::new(false);
         let busy = (self.threads > 1).then_some(&self.busy);
-        let shared =
-            Shared { goal: self.goal, table: &self.table, clock: &clock, done: &done, busy };
-        let mut searcher = Searcher::new(shared, std::mem::take(&mut self.candidates));
-        let score = if busy.is_some() && board.empties() >= searcher::SHARED {
-            together(&mut searcher, board, alpha, beta, self.threads)
+        let shared = Shared { table: &self.table, clock: &clock, done: &done, busy };
+        let helpers = if busy.is_some() && board.empties() >= searcher::SHARED {
+            self.threads - 1
         } else {
-            searcher.search(board, alpha, beta)
+            0
         };
-        searcher.report();
-        self.nodes += clock.nodes();
-        self.candidates = searcher.candidates;
-        score
-    }
-}
-
-/// The same search by all threads at once; the first answer counts.
-fn together<G: Geometry>(
-    searcher: &mut Searcher<G>,
-    board: Board<G>,
-    alpha: i32,
-    beta: i32,
-    threads: usize,
-) -> i32 {
-    let shared = searcher.shared;
-    let finish = |searcher: &mut Searcher<G>| {
-        let score = searcher.search(board, alpha, beta);
-        let complete = !searcher.halted;
-        searcher.report();
-        shared.done.fetch_or(complete, Ordering::Relaxed);
-        complete.then_some(score)
-    };
-    std::thread::scope(|scope| {
-        let help = || finish(&mut Searcher::new(shared, Vec::new()));
-        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(help)).collect();
-        let mut score = finish(searcher);
-        for helper in helpers {
-            // A panic in a helper is a bug, and is passed on.
-            let other = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            score = score.or(other);
+        while self.memories.len() <= helpers {
+            self.memories.push(Memory::new(self.goal));
         }
+        let order = &self.order;
+        let finish = |memory: &mut Memory<G>| {
+            let mut searcher = Searcher::new(shared, memory, order);
+            let score = searcher.search(board, alpha, beta);
+            let complete = !searcher.halted;
+            searcher.report();
+            done.fetch_or(complete, Ordering::Relaxed);
+            complete.then_some(score)
+        };
+        let (own, others) = self.memories.split_at_mut(1);
+        let score = if helpers == 0 {
+            finish(&mut own[0])
+        } else {
+            std::thread::scope(|scope| {
+                let finish = &finish;
+                let others = others.iter_mut().take(helpers);
+                let others: Vec<_> =
+                    others.map(|memory| scope.spawn(move || finish(memory))).collect();
+                let own = finish(&mut own[0]);
+                // A panic in a helper is a bug, and is passed on.
+                let join = |other: std::thread::ScopedJoinHandle<'_, Option<i32>>| {
+                    other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                others.into_iter().map(join).fold(own, Option::or)
+            })
+        };
+        self.nodes += clock.nodes();
         // Without limits some thread completes the search.
         score.unwrap_or(alpha)
-    })
+    }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::game::Shape;
-    use rand::{RngExt, SeedableRng};
-    use rand_xoshiro::Xoshiro256PlusPlus;
-
-    fn minimax<G: Geometry>(board: Board<G>, goal: Goal) -> i32 {
-        let best = board.legal().map(|square| -minimax(board.play_unchecked(square), goal)).max();
-        best.unwrap_or_else(|| {
-            if board.is_over() { board.final_score(goal) } else { -minimax(board.pass(), goal) }
-        })
-    }
-
-    pub(in crate::search) fn random_board<G: Geometry>(
-        random: &mut Xoshiro256PlusPlus,
-        empties: u32,
-    ) -> Board<G> {
-        loop {
-            let mut board = Board::<G>::start();
-            while board.empties() > empties && !board.is_over() {
-                let legal: Vec<_> = board.legal().collect();
-                board = match legal.len() {
-                    0 => board.pass(),
-                    count => board.play_unchecked(legal[random.random_range(0..count)]),
-                };
-            }
-            if board.empties() == empties {
-                return board;
-            }
-        }
-    }
-
-    fn agrees_with_minimax<G: Geometry>() {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        for goal in [Goal::Most, Goal::Fewest] {
-            // A table this small is overwritten all the time.
-            let mut small = Solver::<G>::new(goal, 1 << 10);
-            let mut large = Solver::<G>::new(goal, 1 << 20);
-            for round in 0..120 {
-                let board = random_board::<G>(&mut random, round % 8);
-                let wanted = minimax(board, goal);
-                assert_eq!(small.score(board), wanted, "{board:?} {goal}");
-                let (score, line) = large.best_line(board);
-                assert_eq!(score, wanted, "{board:?} {goal}");
-                assert_eq!(played_out(board, &line, goal), wanted, "{board:?} {goal} {line:?}");
-            }
-        }
-    }
-
-    fn played_out<G: Geometry>(mut board: Board<G>, line: &[Square], goal: Goal) -> i32 {
-        let mut sign = 1;
-        for &square in line {
-            if board.legal().is_empty() {
-                board = board.pass();
-                sign = -sign;
-            }
-            board = board.play(square).expect("a legal line");
-            sign = -sign;
-        }
-        assert!(board.is_over());
-        sign * board.final_score(goal)
-    }
-
-    #[test]
-    fn solver_agrees_with_plain_minimax() {
-        for shape in Shape::ALL {
-            dispatch!(shape, G => agrees_with_minimax::<G>());
-        }
-    }
-}
+pub(super) mod tests;

@@ -1,4 +1,4 @@
-//! Tests of `alphabeta.rs`.
+//! Tests of the alpha-beta engine.
 
 use super::*;
 use crate::eval;

@@ -1,0 +1,159 @@
+//! Alpha-beta with an evaluator at the leaves: iterative deepening principal-variation search.
+//!
+//! Scores inside are in units of 1 / [`SCALE`] disc for the side to move. A pass is no ply of
+//! depth, so all leaves of an iteration have the same number of discs, and an iteration whose
+//! depth is the number of empties is exact.
+
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::busy::Busy;
+use super::clock::Clock;
+pub use super::clock::Limits;
+use super::table::{Key, Table};
+use crate::eval::{Evaluator, SCALE};
+use crate::game::{Board, Geometry, Goal, Square};
+use worker::Worker;
+
+/// From this depth on threads share their work.
+const SHARED_DEPTH: u32 = 4;
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// The best move.
+    pub square: Square,
+    /// The expected final score for the side to move, in discs.
+    pub score: f32,
+    /// Whether the score is the result of perfect play.
+    pub exact: bool,
+    /// Plies looked ahead by the last complete iteration.
+    pub depth: u32,
+    /// Positions visited by all threads.
+    pub nodes: u64,
+    /// The expected line of play, passes left out; starts with the best move.
+    pub pv: Vec<Square>,
+    /// Time spent.
+    pub seconds: f64,
+}
+
+/// An engine: an evaluator, and a table that lives as long as the engine does.
+pub struct Search<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
+    goal: Goal,
+    table: Table,
+    busy: Busy,
+    evaluator: Arc<E>,
+    shape: std::marker::PhantomData<G>,
+}
+
+/// A root move and the score that it was given, if it was the best so far.
+#[derive(Clone, Copy)]
+struct Best {
+    square: Square,
+    score: i32,
+}
+
+impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
+    /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
+    pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
+        let shape = std::marker::PhantomData;
+        Search { goal, table: Table::new(table_bytes), busy: Busy::new(), evaluator, shape }
+    }
+
+    /// Forgets what earlier searches found out, so that the next one depends on nothing else
+    /// than its position and limits. Takes no time.
+    pub fn forget(&mut self) {
+        self.table.forget();
+    }
+
+    /// Searches a position; `None` if the side to move has no legal move.
+    ///
+    /// With one thread and no limit on time the outcome depends only on the position, the
+    /// limits and what the table holds.
+    pub fn think(&mut self, board: Board<G>, limits: &Limits) -> Option<Outcome> {
+        let first = board.legal().next()?;
+        let empties = board.empties();
+        let clock = Clock::start(limits, empties);
+        self.table.age();
+        let solve = if empties <= limits.solve_empties { empties } else { 0 };
+        let deepest = limits.depth.unwrap_or(u32::MAX).max(solve).clamp(1, empties);
+        let mut found = (0, Best { square: first, score: 0 });
+        for depth in 1..=deepest {
+            if depth > 1 && !clock.allows_another_iteration() {
+                break;
+            }
+            let (best, complete) = self.iterate(board, depth, found.1, &clock, limits.threads);
+            found = (if complete { depth } else { found.0 }, best);
+            if !complete {
+                break;
+            }
+        }
+        let (depth, best) = found;
+        Some(Outcome {
+            square: best.square,
+            score: best.score as f32 / SCALE as f32,
+            exact: depth == empties,
+            depth,
+            nodes: clock.nodes(),
+            pv: self.variation(board, best.square, depth),
+            seconds: clock.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// One iteration by all threads; whoever is done first ends it. Also says whether anybody
+    /// completed it; if not, the best move is the last one's or one that proved better.
+    fn iterate(
+        &self,
+        board: Board<G>,
+        depth: u32,
+        last: Best,
+        clock: &Clock,
+        threads: usize,
+    ) -> (Best, bool) {
+        let done = AtomicBool::new(false);
+        let work = || {
+            let mut worker = Worker::new(self, clock, &done, threads > 1);
+            let found = worker.aspire(board, depth, last);
+            worker.report();
+            done.fetch_or(found.1, Ordering::Relaxed);
+            found
+        };
+        // Starting a thread takes longer than a shallow iteration.
+        let helpers = if depth > SHARED_DEPTH { threads.saturating_sub(1) } else { 0 };
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+            let mut found = work();
+            for handle in handles {
+                // A panic in a helper is a bug, and is passed on.
+                let other = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                if other.1 && !found.1 {
+                    found = other;
+                }
+            }
+            found
+        })
+    }
+
+    /// The line that the table expects from a position on.
+    fn variation(&self, board: Board<G>, first: Square, depth: u32) -> Vec<Square> {
+        let mut line = vec![first];
+        let mut board = board.play_unchecked(first);
+        while line.len() < depth as usize {
+            if board.legal().is_empty() {
+                board = board.pass();
+            }
+            let best = self.table.get(Key::of(board)).and_then(|entry| entry.best);
+            let Some(next) = best.and_then(|square| Some((square, board.play(square)?))) else {
+                break;
+            };
+            line.push(next.0);
+            board = next.1;
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Tests of the exact solver.
+
+use super::*;
+use crate::game::{Shape, Square6, Square8};
+use crate::search::table::Entry;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn minimax<G: Geometry>(board: Board<G>, goal: Goal) -> i32 {
+    let best = board.legal().map(|square| -minimax(board.play_unchecked(square), goal)).max();
+    best.unwrap_or_else(|| {
+        if board.is_over() { board.final_score(goal) } else { -minimax(board.pass(), goal) }
+    })
+}
+
+pub(in crate::search) fn random_board<G: Geometry>(
+    random: &mut Xoshiro256PlusPlus,
+    empties: u32,
+) -> Board<G> {
+    loop {
+        let mut board = Board::<G>::start();
+        while board.empties() > empties && !board.is_over() {
+            let legal: Vec<_> = board.legal().collect();
+            board = match legal.len() {
+                0 => board.pass(),
+                count => board.play_unchecked(legal[random.random_range(0..count)]),
+            };
+        }
+        if board.empties() == empties {
+            return board;
+        }
+    }
+}
+
+fn agrees_with_minimax<G: Geometry>() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    for goal in [Goal::Most, Goal::Fewest] {
+        // A table this small is overwritten all the time.
+        let mut small = Solver::<G>::new(goal, 1 << 10);
+        let mut large = Solver::<G>::new(goal, 1 << 20);
+        for round in 0..240 {
+            let board = random_board::<G>(&mut random, round % 8);
+            let wanted = minimax(board, goal);
+            assert_eq!(small.score(board), wanted, "{board:?} {goal}");
+            let (score, line) = large.best_line(board);
+            assert_eq!(score, wanted, "{board:?} {goal}");
+            assert_eq!(played_out(board, &line, goal), wanted, "{board:?} {goal} {line:?}");
+        }
+    }
+}
+
+fn played_out<G: Geometry>(mut board: Board<G>, line: &[Square], goal: Goal) -> i32 {
+    let mut sign = 1;
+    for &square in line {
+        if board.legal().is_empty() {
+            board = board.pass();
+            sign = -sign;
+        }
+        board = board.play(square).expect("a legal line");
+        sign = -sign;
+    }
+    assert!(board.is_over());
+    sign * board.final_score(goal)
+}
+
+#[test]
+fn solver_agrees_with_plain_minimax() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => agrees_with_minimax::<G>());
+    }
+}
+
+/// The score by alpha-beta with nothing but the moves with few replies first.
+fn plain<G: Geometry>(board: Board<G>, goal: Goal, alpha: i32, beta: i32) -> i32 {
+    if board.is_over() {
+        return board.final_score(goal);
+    }
+    let mut children: Vec<_> = board.legal().map(|at| board.play_unchecked(at)).collect();
+    if children.is_empty() {
+        return -plain(board.pass(), goal, -beta, -alpha);
+    }
+    children.sort_by_key(|child| child.legal().len());
+    let mut best = i32::MIN;
+    for child in children {
+        best = best.max(-plain(child, goal, -beta, -alpha.max(best)));
+        if best >= beta {
+            break;
+        }
+    }
+    best
+}
+
+fn agrees_far_from_the_end<G: Geometry>() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
+    let most = G::SQUARES as i32;
+    for goal in [Goal::Most, Goal::Fewest] {
+        let mut one = Solver::<G>::new(goal, 1 << 12);
+        let mut three = Solver::<G>::new(goal, 1 << 20).with_threads(3);
+        for empties in [8, 9, 9, 10, 10, 11, 12, 13] {
+            let board = random_board::<G>(&mut random, empties);
+            let wanted = plain(board, goal, -most, most);
+            assert_eq!(one.winner(board), wanted.signum(), "{board:?} {goal}");
+            assert_eq!(one.score(board), wanted, "{board:?} {goal}");
+            assert_eq!(three.score(board), wanted, "{board:?} {goal}");
+            let (winner, line) = three.winning_line(board);
+            assert_eq!(winner, wanted.signum(), "{board:?} {goal}");
+            assert_eq!(played_out(board, &line, goal).signum(), winner, "{board:?} {goal}");
+        }
+    }
+}
+
+#[test]
+fn solver_agrees_with_plain_alpha_beta_far_from_the_end() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => agrees_far_from_the_end::<G>());
+    }
+}
+
+/// More threads than the machine has find the score that one finds, where they share work.
+#[test]
+fn threads_agree_where_they_share_work() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut one = Solver::<Square6>::new(Goal::Most, 1 << 20);
+    for round in 0..12 {
+        let board = random_board::<Square6>(&mut random, 15 + round % 3);
+        let mut many = Solver::new(Goal::Most, 1 << 16).with_threads(2 + round as usize % 4);
+        assert_eq!(many.score(board), one.score(board), "{board:?}");
+    }
+}
+
+/// What a collision could leave in the table: bounds that are true and a move that is not legal.
+#[test]
+fn a_foreign_entry_is_a_hint_at_most() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    for empties in [7, 12, 14] {
+        let board = random_board::<Square8>(&mut random, empties);
+        let wanted = Solver::new(Goal::Most, 1 << 16).score(board);
+        let mut solver = Solver::<Square8>::new(Goal::Most, 1 << 16);
+        for square in (0..64).map(Square).filter(|&square| !board.legal().contains(square)) {
+            let best = Some(square);
+            let entry = Entry { lower: -64, upper: 64, depth: Entry::EXACT, best };
+            solver.table.put(Key::of(board), entry);
+            let (score, line) = solver.best_line(board);
+            assert_eq!(score, wanted);
+            assert_eq!(played_out(board, &line, Goal::Most), wanted);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `outflank solve` as a user meets it, with positions made and solved here.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use outflank::game::{
+    Board, Colour, Geometry, Goal, Octagon88, Position, Square6, Square8, notation,
+};
+use serde_json::Value;
+
+fn solve(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .arg("solve")
+        .args(args)
+        .args(["--table-mb", "1"])
+        .current_dir(folder)
+        .output()
+        .expect("the program starts")
+}
+
+/// A position near the end of a game whose moves depend on `seed` and nothing else.
+fn position<G: Geometry>(mut seed: u64, empties: u32) -> Position<G> {
+    loop {
+        let mut position = Position::<G>::start();
+        while position.board.empties() > empties && !position.board.is_over() {
+            let legal: Vec<_> = position.board.legal().collect();
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let square = legal[(seed >> 33) as usize % legal.len()];
+            position = position.play(square).expect("a legal move").settled();
+        }
+        if position.board.empties() == empties && !position.board.is_over() {
+            return position;
+        }
+    }
+}
+
+fn minimax<G: Geometry>(board: Board<G>, goal: Goal) -> i32 {
+    let best = board.legal().map(|square| -minimax(board.play_unchecked(square), goal)).max();
+    best.unwrap_or_else(|| {
+        if board.is_over() { board.final_score(goal) } else { -minimax(board.pass(), goal) }
+    })
+}
+
+/// An OBF line that states the score of each move, plus `error` for the best of them.
+fn stated<G: Geometry>(position: Position<G>, goal: Goal, error: i32) -> String {
+    let board = position.board;
+    let best = minimax(board, goal);
+    let scores = board.legal().map(|square| {
+        let score = -minimax(board.play_unchecked(square), goal);
+        let score = if score == best { score + error } else { score };
+        format!(" {}:{score:+};", notation::square_name::<G>(square))
+    });
+    format!("{};{}", notation::obf(position), scores.collect::<String>())
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect()
+}
+
+/// The score that a line of play ends with, for the side that was to move at first.
+fn played_out<G: Geometry>(position: Position<G>, line: &str, goal: Goal) -> i32 {
+    let (_, end) = notation::parse_transcript(line, position).expect("a legal line");
+    assert!(end.board.is_over(), "{line}");
+    let score = end.board.final_score(goal);
+    if end.side == position.side { score } else { -score }
+}
+
+#[test]
+fn scores_lines_and_expectations_of_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let positions: Vec<_> = (0..4).map(|seed| position::<Square8>(seed, 5 + seed as u32)).collect();
+    let text: Vec<_> = positions.iter().map(|&position| stated(position, Goal::Most, 0)).collect();
+    let text = format!("# made here\n\n{}\n{}\n", text.join("\n"), notation::obf(positions[0]));
+    fs::write(folder.path().join("good.obf"), text).expect("a file");
+    for threads in ["1", "2"] {
+        let output = solve(folder.path(), &["good.obf", "--json", "--threads", threads]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let found = lines(&output);
+        assert_eq!(found.len(), 5);
+        for (&position, line) in positions.iter().zip(&found) {
+            let wanted = minimax(position.board, Goal::Most);
+            assert_eq!(line["version"], 1);
+            assert_eq!(line["position"], notation::obf(position).as_str());
+            assert_eq!((&line["score"], &line["expected"]), (&wanted.into(), &wanted.into()));
+            assert_eq!(line["agrees"], true);
+            let played = line["line"].as_str().expect("a transcript");
+            assert_eq!(played_out(position, played, Goal::Most), wanted);
+            assert!(line["nodes"].as_u64() > Some(0) && line["seconds"].as_f64() > Some(0.0));
+        }
+        assert_eq!((&found[4]["expected"], &found[4]["agrees"]), (&Value::Null, &Value::Null));
+        let total = String::from_utf8_lossy(&output.stderr);
+        assert!(total.contains("total: 5 positions, 4 of 4 stated scores agree"), "{total}");
+    }
+}
+
+#[test]
+fn a_wrong_score_is_a_negative_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = stated(position::<Square6>(7, 6), Goal::Most, 2);
+    fs::write(folder.path().join("wrong.obf"), line).expect("a file");
+    let output = solve(folder.path(), &["wrong.obf", "--shape", "6x6"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("is stated") && text.contains("0 of 1 stated scores agree"), "{text}");
+}
+
+#[test]
+fn bad_lines_are_named_and_the_rest_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = stated(position::<Square6>(1, 6), Goal::Most, 0);
+    let text = format!(
+        "{good}\n{}\n  {}\nXO- X\n{}\n{good}\n",
+        good.replacen(';', "; c9:+x;", 1),
+        good.replacen(['X', 'O'], "?", 1),
+        good.replacen(" O;", " ;", 1).replacen(" X;", " ;", 1),
+    );
+    fs::write(folder.path().join("mixed.obf"), text).expect("a file");
+    let output = solve(folder.path(), &["mixed.obf", "--shape", "6x6", "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(lines(&output).len(), 2);
+    let message = String::from_utf8_lossy(&output.stderr);
+    let wrong = 3 + good.find(['X', 'O']).expect("a disc");
+    for part in [
+        "mixed.obf:2:41: `c9:+x` is no `move:score` pair".to_owned(),
+        format!(
+            "mixed.obf:3:{wrong}: `?` at offset {} is no square's content; allowed: X",
+            wrong - 3
+        ),
+        "mixed.obf:4:1: a position of this board has 36 characters, found 3".to_owned(),
+        "mixed.obf:5:38: side to move is ``; allowed: X (black), O (white)".to_owned(),
+    ] {
+        assert!(message.contains(&part), "no `{part}` in\n{message}");
+    }
+}
+
+#[test]
+fn one_position_on_any_board_for_any_goal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let position = position::<Octagon88>(3, 6);
+    let text = notation::obf(position);
+    let wanted = minimax(position.board, Goal::Fewest);
+    let args = [&text, "--shape", "octagon88", "--goal", "fewest", "--json"];
+    let found = &lines(&solve(folder.path(), &args))[0];
+    assert_eq!((&found["score"], &found["expected"]), (&wanted.into(), &Value::Null));
+    let output = solve(folder.path(), &[&args[..], &["--wld"]].concat());
+    assert_eq!(lines(&output)[0]["score"], wanted.signum());
+    let line = lines(&output)[0]["line"].as_str().expect("a transcript").to_owned();
+    assert_eq!(played_out(position, &line, Goal::Fewest).signum(), wanted.signum());
+}
+
+#[test]
+fn what_is_neither_file_nor_position_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (source, part) in [
+        ("none.obf", "none.obf"),
+        ("nothing", "names no file:1:1: a position of this board has 64 characters, found 7"),
+        ("f5f5", "move `f5` at offset 2 is not legal; legal: "),
+    ] {
+        let output = solve(folder.path(), &[source]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(message.contains(part), "no `{part}` in\n{message}");
+    }
+    let finished = Position { board: Board::<Square8> { mine: 7, theirs: 0 }, side: Colour::White };
+    let output = solve(folder.path(), &[&notation::obf(finished), "--json"]);
+    let found = &lines(&output)[0];
+    assert_eq!(
+        (output.status.code(), &found["score"], &found["line"]),
+        (Some(0), &64.into(), &"".into())
+    );
+}
