@@ -109,6 +109,14 @@ fn openings(reader: &mut Reader<'_>, config: &Config) {
 }
 
 fn replay(reader: &mut Reader<'_>, config: &Config) {
+    let replay = &config.replay;
+    if replay.ratio_max > 0.0 && replay.ratio_max < replay.ratio {
+        reader.contradiction(
+            ("replay.ratio_max", as_toml(&replay.ratio_max)),
+            ("replay.ratio", as_toml(&replay.ratio)),
+            "the most must not be less than the least; 0 is the same",
+        );
+    }
     let least = ("replay.min_positions", as_toml(&config.replay.min_positions));
     if config.replay.min_positions > config.replay.max_positions {
         let most = ("replay.max_positions", as_toml(&config.replay.max_positions));

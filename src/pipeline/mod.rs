@@ -238,7 +238,12 @@ impl<'env> Crew<'env> {
 /// When the nets of a run are due, in positions.
 fn schedule(config: &Config) -> Schedule {
     let samples = f64::from(config.learner.batch) * f64::from(config.learner.steps_per_publish);
-    Schedule { warmup: config.replay.min_positions, quota: samples / config.replay.ratio }
+    let least = config.replay.ratio;
+    Schedule {
+        warmup: config.replay.min_positions,
+        quota: samples / least.max(config.replay.ratio_max),
+        largest_quota: samples / least,
+    }
 }
 
 /// Brings learner, window and counters to where the run directory's files say that it was.

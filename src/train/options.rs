@@ -80,8 +80,10 @@ pub mod replay {
         pub growth_exponent: f64,
         /// Up to this many positions the window holds all of them.
         pub growth_start: u64,
-        /// Training samples drawn for each new position; above 0.
+        /// Training samples drawn for each new position, at least: actors wait for it; above 0.
         pub ratio: f64,
+        /// The most of them, for which the learner waits; 0 is the same as `ratio`.
+        pub ratio_max: f64,
     }
 
     impl Default for Options {
@@ -92,6 +94,7 @@ pub mod replay {
                 growth_exponent: 0.65,
                 growth_start: 50_000,
                 ratio: 4.0,
+                ratio_max: 0.0,
             }
         }
     }

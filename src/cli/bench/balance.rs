@@ -153,8 +153,12 @@ impl Balance {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let (actors, learner) = (percent(self.actors_waiting), percent(self.learner_waiting));
         let lead = self.lead_of_actors();
-        let ratio = config.replay.ratio;
-        let better = format!("replay.ratio from {ratio} to {}", two_digits(ratio / lead));
+        let replay = &config.replay;
+        let (key, ratio) = match replay.ratio_max {
+            most if most > 0.0 && lead < 1.0 => ("replay.ratio_max", most),
+            _ => ("replay.ratio", replay.ratio),
+        };
+        let better = format!("{key} from {ratio} to {}", two_digits(ratio / lead));
         let (key, now) = simulations(config);
         let searched = two_digits(f64::from(now) * lead).max(1.0);
         let searches = format!("{key} from {now} to {searched}");

@@ -37,9 +37,18 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
             1..=MOST,
         ),
         ratio: r.number(
-            ("ratio", "training samples for each new position"),
+            ("ratio", "training samples for each new position, at least: actors wait for them"),
             d.ratio,
             Bounds::above(0.0, 1000.0),
+        ),
+        ratio_max: r.number(
+            (
+                "ratio_max",
+                "the most training samples for each new position: the learner waits; 0 is the \
+                same as `ratio`, with which a run of one actor is the same each time",
+            ),
+            d.ratio_max,
+            Bounds::within(0.0, 1000.0),
         ),
     }
 }
