@@ -116,6 +116,11 @@ fn players_that_always_move_alike_play_each_opening_once() {
     let said = ok(&output);
     assert!(said.contains("2 games instead of 10"), "{said}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("used again"));
+    // A match that was longer is gone on with only as far as is asked for.
+    let pair = ["arena", "random", "greedy", "--openings", "start", "--ladder", "longer"];
+    ok(&outflank(folder.path(), &[&pair[..], &["--games", "10"]].concat()));
+    let again = [&pair[..], &["--games", "4", "--resume", "--json"]].concat();
+    assert_eq!(objects(&ok(&outflank(folder.path(), &again)))[0]["games"], 4);
     // One of the two plays at random: a game counts once however often it comes up.
     let openings = ["arena", "random", "greedy", "--openings", "start", "--shape", "6x6"];
     let said = objects(&ok(&outflank(

@@ -95,11 +95,13 @@ pub fn run_match<G: Geometry>(
     setting: &Setting,
     mut ladder: Option<(&mut Ladder, &MatchLine)>,
 ) -> anyhow::Result<Outcome<G>> {
-    let done = match &ladder {
+    let games = setting.games_of(pair, book.openings.len());
+    let mut done = match &ladder {
         Some((ladder, of)) => ladder.games_of(of, &book.openings),
         None => Vec::new(),
     };
-    let games = setting.games_of(pair, book.openings.len());
+    // A match that is gone on with may have been meant to be longer.
+    done.retain(|played| played.game < games);
     if book.openings.len() > 1 && games as usize > 2 * book.openings.len() {
         eprintln!(
             "note: {} distinct openings for {} pairs of games; they are used again",

@@ -150,6 +150,26 @@ impl Balance {
 
     /// What to turn, and which way, in words.
     pub fn advice(&self, config: &Config) -> Vec<String> {
+        let mut lines = self.keys_to_turn(config);
+        lines.extend(self.disturbance(config));
+        lines
+    }
+
+    /// Whether threads that were not waiting had less than the processor time that they could
+    /// have used. On a GPU they wait for it while they count as busy.
+    fn disturbance(&self, config: &Config) -> Option<String> {
+        let (_, cores) = self.process.filter(|_| config.device == "cpu")?;
+        let actors = f64::from(config.selfplay.actors) * (1.0 - self.actors_waiting);
+        let wanted = actors + 1.0 - self.learner_waiting;
+        (cores < 0.8 * wanted).then(|| {
+            format!(
+                "note: {wanted:.1} cores could have been used and {cores:.1} were: other programs run, \
+                 or the machine has fewer; measure again when it is quiet"
+            )
+        })
+    }
+
+    fn keys_to_turn(&self, config: &Config) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let (actors, learner) = (percent(self.actors_waiting), percent(self.learner_waiting));
         let lead = self.lead_of_actors();
@@ -276,6 +296,16 @@ mod tests {
         assert!(actors_slow.contains("search.simulations from 64 to 32 "), "{actors_slow}");
         assert!(said([0.05, 0.05]).starts_with("balanced"));
         assert!(said([0.3, 0.3]).contains("steps_per_publish"));
+    }
+
+    #[test]
+    fn a_disturbed_measurement_says_so() {
+        let config = Config { device: "cpu".into(), ..Config::default() };
+        let of = |cores: f64| Balance { process: Some((0.0, cores)), ..balance([0.0, 0.5]) };
+        assert!(of(0.6).advice(&config).join(" ").contains("1.5 cores could have been used"));
+        assert_eq!(of(1.4).advice(&config).len(), 2);
+        let elsewhere = Config { device: "cuda".into(), ..config };
+        assert_eq!(of(0.6).advice(&elsewhere).len(), 2);
     }
 
     #[test]
