@@ -21,7 +21,7 @@ use crate::net::winograd::{Board, LANES, Plane, Vector, Workspace, flat_mut};
 /// Planes of the stem's input.
 const PLANES: usize = 4;
 
-/// A convolution, its norm, and its outputs before the norm: `[position][cell][channel vector]`.
+/// A convolution, its norm, and its outputs before the norm.
 struct Layer {
     convolution: Convolution,
     norm: Norm,
@@ -38,9 +38,9 @@ impl Layer {
 
 /// What the heads read, and what they say about it.
 pub(super) struct Last<'a> {
-    /// The last block's result.
+    /// The last block's result as `[position][cell][channel vector]`.
     pub cells: &'a [Vector],
-    /// Gradients of it.
+    /// Gradients of it likewise.
     pub gradients: &'a mut [Vector],
     /// Positions of the batch.
     pub positions: usize,
@@ -56,6 +56,9 @@ pub(super) struct Trunk<const W: usize, const PAIRS: usize> {
     pools: Vec<Option<Pool>>,
     /// What goes into each block, and the last one's result.
     results: Vec<Vec<Vector>>,
+    /// The last block's result and its gradients as the heads want them.
+    rows: Vec<Vector>,
+    row_gradients: Vec<Vector>,
     /// Gradients of a block's result, and of what lies inside it.
     outer: Vec<Vector>,
     inner: Vec<Vector>,
@@ -82,14 +85,15 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
         let depth = layers[0].convolution.channels.outputs;
         let mut mask = vec![Vector::ZERO; Board::<W, PAIRS>::CELLS];
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
-        let size = mask.len() * depth;
         Trunk {
-            cells: Cells { layout, mask, depth, size, positions: 0 },
+            cells: Cells { layout, mask, depth, positions: 0 },
             workspace: Workspace::new(GROUP, depth),
             planes: Vec::new(),
             results: vec![Vec::new(); pools.len() + 1],
             layers,
             pools,
+            rows: Vec::new(),
+            row_gradients: Vec::new(),
             outer: Vec::new(),
             inner: Vec::new(),
             sums: Vec::new(),
@@ -100,7 +104,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     fn load(&mut self, places: &Places, vectors: &Vectors, inputs: &[Input]) {
         let positions = inputs.len();
         self.cells.positions = positions;
-        let room = positions * self.cells.size;
+        let room = self.cells.count() * self.cells.depth;
         for layer in &mut self.layers {
             layer.convolution.load(self.workspace.board(), places, vectors, &mut self.taps);
             layer.outputs.resize(room, Vector::ZERO);
@@ -109,8 +113,9 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             pool.load(places, vectors, positions);
         }
         self.results.iter_mut().for_each(|result| result.resize(room, Vector::ZERO));
-        self.outer.resize(room, Vector::ZERO);
-        self.inner.resize(room, Vector::ZERO);
+        for all in [&mut self.rows, &mut self.row_gradients, &mut self.outer, &mut self.inner] {
+            all.resize(room, Vector::ZERO);
+        }
         self.planes.resize(positions * self.cells.mask.len(), Vector::ZERO);
         let layout = self.cells.layout;
         let rows = flat_mut(&mut self.planes).chunks_exact_mut(self.cells.mask.len() * LANES);
@@ -170,8 +175,13 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
         let mut plane = [[Vector::ZERO; W]; W];
         let mut entry =
             Entry::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
-        for position in 0..self.cells.positions {
-            (0..self.cells.depth).for_each(|c| entry.fill(position, c, &mut plane));
+        let (depth, board) = (self.cells.depth, self.cells.mask.len());
+        for (position, rows) in self.rows.chunks_exact_mut(board * depth).enumerate() {
+            for c in 0..depth {
+                entry.fill(position, c, &mut plane);
+                let column = rows[c..].iter_mut().step_by(depth);
+                column.zip(plane.as_flattened()).for_each(|(to, value)| *to = *value);
+            }
         }
         self.last()
     }
@@ -179,8 +189,8 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// The last block's result, and where its gradients go.
     pub(super) fn last(&mut self) -> Last<'_> {
         Last {
-            cells: &self.results[self.pools.len()],
-            gradients: &mut self.outer,
+            cells: &self.rows,
+            gradients: &mut self.row_gradients,
             positions: self.cells.positions,
         }
     }
@@ -201,8 +211,7 @@ fn convolve<const W: usize, const PAIRS: usize>(
     workspace.convolve(filter, *channels, positions, read, |position, c, plane| {
         let sums = plane.as_flattened();
         norm.count(c, sums.iter());
-        let into = cells.plane_mut(outputs, first + position, c);
-        into.zip(sums).for_each(|(into, sum)| *into = *sum);
+        cells.plane_mut(outputs, first + position, c).copy_from_slice(sums);
     });
     norm.close_group();
 }

@@ -11,8 +11,8 @@
 //! taps by some 1e-5 of its size (1e-4 on boards of ten rows), a hundredth of what a computation
 //! in bf16 does.
 //!
-//! Activations lie as `[position][cell][channel]`, with a vector of [`LANES`] channels as the
-//! unit, so that one layout serves transforms, products, and batch norms.
+//! The unit of all of it is a vector of [`LANES`] channels of one cell. Activations lie as
+//! `[position][channel vector][cell]`, points as `[point][position][channel vector]`.
 //!
 //! | file | what |
 //! |---|---|

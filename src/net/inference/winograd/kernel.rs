@@ -43,9 +43,11 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     depth: usize,
     /// `[position][cell]` of planes.
     planes: Vec<Vector>,
-    /// `[position][cell][channel vector]`: the trunk, and inside a block.
+    /// `[position][channel vector][cell]`: the trunk, and inside a block.
     trunk: Vec<Vector>,
     inner: Vec<Vector>,
+    /// The trunk's result as `[position][cell][channel vector]`.
+    rows: Vec<Vector>,
     /// `[position][means, then maxima]`, and what they add, `[position][channel vector]`.
     pooled: Vec<Vector>,
     added: Vec<Vector>,
@@ -90,6 +92,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             planes: room(cells),
             trunk: room(cells * depth),
             inner: room(cells * depth),
+            rows: room(cells * depth),
             pooled: room(BATCH * 2 * depth),
             added: room(BATCH * depth),
             heads: room(cells * 2),
@@ -114,7 +117,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     fn tower(&mut self, positions: usize) {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
         let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
-        let size = cells * depth;
+        let at = |position: usize, c: usize| (position * depth + c) * cells;
         let channels = Channels { inputs: PLANES, outputs: depth };
         let filter = &net.stem.points;
         for (first, positions) in groups(positions) {
@@ -123,15 +126,11 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 plane.as_flattened_mut().copy_from_slice(from);
             };
             workspace.convolve(filter, channels, positions, read, |position, c, sums| {
-                let into = trunk[(first + position) * size + c..].iter_mut().step_by(depth);
+                let into = &mut trunk[at(first + position, c)..];
                 leave(sums, net.stem.bias[c], mask, into);
             });
         }
         let channels = Channels { inputs: depth * LANES, outputs: depth };
-        let read_from = |from: &[Vector], position: usize, c: usize, plane: &mut Plane<W>| {
-            let from = from[position * size + c..].iter().step_by(depth);
-            plane.as_flattened_mut().iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-        };
         for block in &net.blocks {
             match &block.pool {
                 Some(pool) => {
@@ -148,23 +147,26 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             let filter = &block.first.points;
             for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
-                    read_from(trunk, first + position, c, plane);
+                    let from = &trunk[at(first + position, c)..][..cells];
+                    plane.as_flattened_mut().copy_from_slice(from);
                 };
                 workspace.convolve(filter, channels, positions, read, |position, c, sums| {
                     let position = first + position;
-                    let into = inner[position * size + c..].iter_mut().step_by(depth);
+                    let into = &mut inner[at(position, c)..];
                     leave(sums, added[position * depth + c], mask, into);
                 });
             }
             let filter = &block.second.points;
             for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
-                    read_from(inner, first + position, c, plane);
+                    let from = &inner[at(first + position, c)..][..cells];
+                    plane.as_flattened_mut().copy_from_slice(from);
                 };
                 workspace.convolve(filter, channels, positions, read, |position, c, sums| {
                     let bias = block.second.bias[c];
-                    let old = trunk[(first + position) * size + c..].iter_mut().step_by(depth);
-                    for ((old, sum), mask) in old.zip(sums.as_flattened()).zip(mask.iter()) {
+                    let old = &mut trunk[at(first + position, c)..][..cells];
+                    let sums = sums.as_flattened().iter();
+                    for ((old, sum), mask) in old.iter_mut().zip(sums).zip(mask.iter()) {
                         *old = (*sum + bias + *old).fast_max(Vector::ZERO) * *mask;
                     }
                 });
@@ -176,7 +178,15 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     fn heads(&mut self, positions: usize, answers: Answers<'_>) {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
         let Packed { heads, hidden, policy, policy_bias, last, last_bias, .. } = &self.net;
-        let left = Rows { numbers: flat(&self.trunk), stride: depth * LANES };
+        let size = cells * depth;
+        let boards = self.trunk.chunks_exact(size).zip(self.rows.chunks_exact_mut(size));
+        for (planes, rows) in boards.take(positions) {
+            for (c, plane) in planes.chunks_exact(cells).enumerate() {
+                let column = rows[c..].iter_mut().step_by(depth);
+                column.zip(plane).for_each(|(to, value)| *to = *value);
+            }
+        }
+        let left = Rows { numbers: flat(&self.rows), stride: depth * LANES };
         let sizes = (positions * cells, depth * LANES, 2);
         multiply(left, &heads.factors, &mut self.heads, sizes);
         let squares = self.layout.squares;
@@ -219,12 +229,7 @@ fn groups(positions: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Sums on their way into a layer's result: bias, ReLU, and 0 on holes.
 #[inline(always)]
-fn leave<'a, const W: usize>(
-    sums: &Plane<W>,
-    bias: Vector,
-    mask: &[Vector],
-    into: impl Iterator<Item = &'a mut Vector>,
-) {
+fn leave<const W: usize>(sums: &Plane<W>, bias: Vector, mask: &[Vector], into: &mut [Vector]) {
     for ((sum, mask), into) in sums.as_flattened().iter().zip(mask).zip(into) {
         *into = (*sum + bias).fast_max(Vector::ZERO) * *mask;
     }
@@ -240,10 +245,10 @@ fn pool_cells(
     let share = Vector::splat(1.0 / squares as f32);
     let boards = trunk.chunks_exact(cells * depth).take(positions);
     for (board, pooled) in boards.zip(pooled.chunks_exact_mut(2 * depth)) {
-        for c in 0..depth {
+        for (c, plane) in board.chunks_exact(cells).enumerate() {
             // Holes hold 0 and nothing is below it, so they change neither sum nor maximum.
             let (mut sum, mut top) = (Vector::ZERO, Vector::ZERO);
-            for cell in board[c..].iter().step_by(depth) {
+            for cell in plane {
                 sum += *cell;
                 top = top.fast_max(*cell);
             }

@@ -39,25 +39,29 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
         convolution.store(workspace.board(), sums, (places, gradients), taps);
     }
 
-    /// Through the ReLU that made the last result.
+    /// Through the ReLU that made the last result, from the heads' gradients to `outer`.
     fn through_last(&mut self) {
-        let Trunk { cells, layers, results, outer, .. } = self;
+        let Trunk { cells, layers, results, row_gradients, outer, .. } = self;
         let (Some(Layer { norm, outputs, .. }), Some(result)) = (layers.last_mut(), results.last())
         else {
             return;
         };
+        let (depth, size) = (cells.depth, cells.depth * cells.mask.len());
         for (first, positions) in cells.groups() {
-            for (position, c) in
-                (first..first + positions).flat_map(|p| (0..cells.depth).map(move |c| (p, c)))
-            {
-                let outer = cells.plane_mut(outer, position, c);
-                let alive = cells.plane(result, position, c);
-                let outputs = cells.plane(outputs, position, c);
-                let gradients = outer.zip(alive).zip(outputs).map(|((outer, result), y)| {
-                    *outer &= result.simd_gt(Vector::ZERO);
-                    (*y, *outer)
-                });
-                norm.count_gradients(c, gradients);
+            for position in first..first + positions {
+                for c in 0..depth {
+                    let rows = &row_gradients[position * size..][..size];
+                    let gradients = rows[c..].iter().step_by(depth);
+                    let into = cells.plane_mut(outer, position, c);
+                    let result = cells.plane(result, position, c);
+                    let outputs = cells.plane(outputs, position, c);
+                    let planes = into.iter_mut().zip(gradients).zip(result).zip(outputs);
+                    let counted = planes.map(|(((into, gradient), result), y)| {
+                        *into = *gradient & result.simd_gt(Vector::ZERO);
+                        (*y, *into)
+                    });
+                    norm.count_gradients(c, counted);
+                }
             }
             norm.close_group();
         }
@@ -127,7 +131,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 positions,
                 |position, c, plane| {
                     let from = cells.plane(result, first + position, c);
-                    plane.as_flattened_mut().iter_mut().zip(from).for_each(|(to, x)| *to = *x);
+                    plane.as_flattened_mut().copy_from_slice(from);
                 },
                 |position, c, plane| {
                     before_norm(cells, (norm, outputs), inner, (first + position, c), plane);
@@ -139,7 +143,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 let into = cells.plane_mut(outer, position, c);
                 let result = cells.plane(result, position, c);
                 let outputs = cells.plane(&previous.outputs, position, c);
-                let planes = plane.as_flattened().iter().zip(into).zip(result.zip(outputs));
+                let planes = plane.as_flattened().iter().zip(into).zip(result.iter().zip(outputs));
                 let spread = pool.as_ref().map(|p| p.spread(position, c, cells.layout.squares));
                 let gradients = planes.enumerate().map(|(cell, ((value, into), (result, y)))| {
                     let sum = *into + *value;
@@ -172,7 +176,7 @@ fn before_norm<const W: usize>(
 ) {
     let backward = norm.backward(c);
     let outputs = cells.plane(outputs, position, c);
-    let from = outputs.zip(cells.plane(gradients, position, c));
+    let from = outputs.iter().zip(cells.plane(gradients, position, c));
     for (to, (y, gradient)) in plane.as_flattened_mut().iter_mut().zip(from) {
         *to = backward.apply(*y, *gradient);
     }

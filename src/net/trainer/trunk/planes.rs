@@ -6,14 +6,14 @@ use crate::net::trainer::GROUP;
 use crate::net::trainer::pool::Pool;
 use crate::net::winograd::{Plane, Vector};
 
-/// What is known about the boards.
+/// What is known about the boards. What is kept of a batch lies as `[position][channel
+/// vector][cell]`, so that a plane is a run of memory.
 pub(super) struct Cells {
     pub layout: &'static Layout,
     /// 1 on squares, 0 on holes.
     pub mask: Vec<Vector>,
-    /// Vectors of channels, and of a position.
+    /// Vectors of channels.
     pub depth: usize,
-    pub size: usize,
     /// Positions of the batch.
     pub positions: usize,
 }
@@ -27,13 +27,8 @@ impl Cells {
 
     /// The cells of channel vector `c` of a position.
     #[inline(always)]
-    pub(super) fn plane<'a>(
-        &self,
-        from: &'a [Vector],
-        position: usize,
-        c: usize,
-    ) -> impl Iterator<Item = &'a Vector> + use<'a> {
-        from[position * self.size..][..self.size][c..].iter().step_by(self.depth)
+    pub(super) fn plane<'a>(&self, from: &'a [Vector], position: usize, c: usize) -> &'a [Vector] {
+        &from[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
     /// The same, to be written.
@@ -43,8 +38,8 @@ impl Cells {
         into: &'a mut [Vector],
         position: usize,
         c: usize,
-    ) -> impl Iterator<Item = &'a mut Vector> + use<'a> {
-        into[position * self.size..][..self.size][c..].iter_mut().step_by(self.depth)
+    ) -> &'a mut [Vector] {
+        &mut into[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
     /// Cells of the whole batch.
@@ -102,7 +97,8 @@ impl<'a> Entry<'a> {
         let forward = layer.norm.forward(c);
         let outputs = cells.plane(&layer.outputs, position, c);
         let into = cells.plane_mut(into, position, c);
-        let places = plane.as_flattened_mut().iter_mut().zip(into).zip(outputs.zip(&cells.mask));
+        let places =
+            plane.as_flattened_mut().iter_mut().zip(into).zip(outputs.iter().zip(&cells.mask));
         match before {
             Some(before) => {
                 let before = cells.plane(before, position, c);
