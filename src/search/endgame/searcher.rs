@@ -330,14 +330,16 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         empties: u32,
     ) -> (i32, Option<Square>) {
         let Window { alpha, beta, cut, .. } = window;
-        let together = start + if cut { TOGETHER } else { 0 };
+        // With a wide window a better move narrows it for all that follow.
+        let wide = beta - alpha > 1;
+        let split = if wide { usize::MAX } else { start + if cut { TOGETHER } else { 0 } };
         let place = self.trail.len();
         self.trail.push(window);
         let (mut best, mut square) = (NONE, None);
         for index in start.. {
             let Some(candidate) = take_best(&mut self.memory.candidates, index) else { break };
             let key = Key::of(candidate.board);
-            if index > together && candidate.value > DEFERRED && busy.contains(key) {
+            if index > split && candidate.value > DEFERRED && busy.contains(key) {
                 self.memory.candidates.push(Candidate { value: DEFERRED, ..candidate });
                 continue;
             }
