@@ -38,7 +38,7 @@ use crate::net::variables::{TRAINED, to_vec};
 use crate::net::winograd::{for_width, unit};
 
 /// Positions that go through a layer together: their points fill the second-level cache.
-const GROUP: usize = 16;
+const GROUP: usize = 8;
 
 /// Computes gradients of one net.
 pub struct Trainer {
