@@ -38,6 +38,13 @@ impl<G: Geometry> ActorThread<'_, G> {
         let mut reported = Instant::now();
         while !self.shared.stopping() {
             let start = Instant::now();
+            // Where the ratio is a band, an actor may go on for long with the net that it has, and
+            // must not for that.
+            if self.schedule.is_band()
+                && let Some(net) = self.nets.try_iter().last()
+            {
+                self.load(&net)?;
+            }
             if self.shared.made.load(Ordering::Acquire) >= self.schedule.allowed(self.version) {
                 self.take_net()?;
                 waiting += start.elapsed();
@@ -65,15 +72,18 @@ impl<G: Geometry> ActorThread<'_, G> {
     /// Takes the next net if it comes soon; returns without it so that a stop is noticed.
     fn take_net(&mut self) -> Result<(), InferenceError> {
         match self.nets.recv_timeout(REPORT_EVERY) {
-            Ok(net) => {
-                self.actor.load(&net.weights, net.version, net.positions)?;
-                self.version = net.version;
-            }
+            Ok(net) => self.load(&net)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 self.shared.stop();
             }
         }
+        Ok(())
+    }
+
+    fn load(&mut self, net: &NewNet) -> Result<(), InferenceError> {
+        self.actor.load(&net.weights, net.version, net.positions)?;
+        self.version = net.version;
         Ok(())
     }
 
@@ -87,5 +97,85 @@ impl<G: Geometry> ActorThread<'_, G> {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+    use std::sync::{Arc, Mutex};
+
+    use crossbeam_channel::{bounded, unbounded};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::game::Square6;
+    use crate::net::server::{Evaluate, Question};
+    use crate::net::weights::Weights;
+    use crate::store::stream::in_process;
+
+    /// A net that knows nothing, notes which versions it was given, and ends the run by itself.
+    struct Notes {
+        loaded: Arc<Mutex<Vec<u64>>>,
+        question: Option<Question>,
+        questions: u32,
+        stop: Arc<AtomicBool>,
+    }
+
+    impl Evaluate for Notes {
+        fn submit(&mut self, _: usize, mut question: Question) -> Result<(), InferenceError> {
+            let (count, outputs) = (question.inputs.len(), &mut question.outputs);
+            outputs.policy = vec![0.0; 36 * count];
+            (outputs.value, outputs.score) = (vec![0.0; count], vec![0.0; count]);
+            self.question = Some(question);
+            self.questions += 1;
+            self.stop.fetch_or(self.questions == 20, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn collect(&mut self, slot: usize) -> Result<Question, InferenceError> {
+            self.question.take().ok_or(InferenceError::NothingAsked { slot })
+        }
+
+        fn load(&mut self, _: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
+            self.loaded.lock().expect("one thread").push(version);
+            Ok(())
+        }
+    }
+
+    /// Versions that an actor loads which finds three in its channel and need not wait for any.
+    fn loaded(quota: f64, largest_quota: f64) -> Vec<u64> {
+        let config = Config::parse("test", "board = \"6x6\"", &[]).expect("a configuration");
+        let (notes, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let evaluator =
+            Notes { loaded: Arc::clone(&notes), question: None, questions: 0, stop: stop.clone() };
+        let numbers = GameNumbers::from(0);
+        let rules = crate::pipeline::rules(&config);
+        let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers);
+        let (sender, nets) = bounded(8);
+        for version in 1..=3 {
+            let weights = Arc::new(Weights::default());
+            sender.send(NewNet { weights, version, steps: 0, positions: 0 }).expect("room");
+        }
+        let (games, _source) = in_process(1000);
+        let shared = Shared { made: AtomicU64::new(0), stop: &stop };
+        let schedule = Schedule { warmup: 1_000_000, quota, largest_quota };
+        let (activity, _reports) = unbounded();
+        let games = games.another();
+        let (numbers, shared) = (&numbers, &shared);
+        let thread =
+            ActorThread { actor, numbers, shared, schedule, version: 0, nets, games, activity };
+        thread.run().expect("a net that does not fail");
+        notes.lock().expect("one thread").clone()
+    }
+
+    #[test]
+    fn the_newest_net_is_taken_at_once_where_the_ratio_is_a_band() {
+        assert_eq!(loaded(1000.0, 8000.0), [3]);
+    }
+
+    #[test]
+    fn a_net_is_taken_when_it_is_due_where_the_ratio_is_one_number() {
+        assert!(loaded(1000.0, 1000.0).is_empty());
     }
 }

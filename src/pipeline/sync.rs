@@ -35,6 +35,11 @@ impl Schedule {
         self.after(version + 1, self.largest_quota)
     }
 
+    /// Whether learner and actors have room between them in which neither waits.
+    pub fn is_band(&self) -> bool {
+        self.largest_quota > self.quota
+    }
+
     fn after(&self, quotas: u32, quota: f64) -> u64 {
         self.warmup + (f64::from(quotas) * quota) as u64
     }
