@@ -185,6 +185,13 @@ impl<G: Geometry> Coordinator<'_, G> {
         clock: &Clock,
     ) -> anyhow::Result<bool> {
         let needed = self.schedule.needed(self.state.version + 1);
+        // Where the ratio is a band, there may be more games than the next net needs, and actors
+        // must not wait until it does.
+        while self.schedule.is_band()
+            && let Ok(Some(game)) = self.stream.receive(Duration::ZERO)
+        {
+            self.take_game(&game, statistics)?;
+        }
         while self.state.positions < needed {
             if self.shared.stopping() || self.limit_reached(clock) {
                 return Ok(false);
@@ -201,6 +208,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 *statistics = Statistics::default();
             }
         }
+        self.activity.try_iter().for_each(|activity| statistics.activity(activity));
         Ok(true)
     }
 

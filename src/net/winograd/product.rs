@@ -25,64 +25,11 @@ pub(in crate::net) fn multiply(
     out: &mut [Vector],
     (rows, depth, columns): (usize, usize, usize),
 ) {
-    let mut column = 0;
-    while column < columns {
-        let width = BLOCK.1.min(columns - column);
-        let mut row = 0;
-        while row < rows {
-            let height = block_of(rows - row);
-            let left = Rows { numbers: &left.numbers[row * left.stride..], stride: left.stride };
-            let right = &right[column..];
-            let out = &mut out[row * columns + column..];
-            let sizes = (depth, columns);
-            match (height, width) {
-                (8, 2) => block::<8, 2>(left, right, out, sizes),
-                (4, 2) => block::<4, 2>(left, right, out, sizes),
-                (2, 2) => block::<2, 2>(left, right, out, sizes),
-                (_, 2) => block::<1, 2>(left, right, out, sizes),
-                (8, _) => block::<8, 1>(left, right, out, sizes),
-                (4, _) => block::<4, 1>(left, right, out, sizes),
-                (2, _) => block::<2, 1>(left, right, out, sizes),
-                _ => block::<1, 1>(left, right, out, sizes),
-            }
-            row += height;
-        }
-        column += width;
-    }
-}
-
-/// The largest block that so many rows fill.
-fn block_of(rows: usize) -> usize {
-    let most = rows.min(BLOCK.0);
-    1 << most.ilog2()
-}
-
-#[inline(always)]
-fn block<const R: usize, const C: usize>(
-    left: Rows<'_>,
-    right: &[Vector],
-    out: &mut [Vector],
-    (depth, columns): (usize, usize),
-) {
-    let rows: [&[f32]; R] = std::array::from_fn(|row| &left.numbers[row * left.stride..][..depth]);
-    let mut sums = [[Vector::ZERO; C]; R];
-    let right = &right[..(depth - 1) * columns + C];
-    for k in 0..depth {
-        let factors: [Vector; C] = std::array::from_fn(|column| right[k * columns + column]);
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let number = Vector::splat(row[k]);
-            for (sum, factor) in sums.iter_mut().zip(factors) {
-                *sum = number.mul_add(factor, *sum);
-            }
-        }
-    }
-    for (row, sums) in sums.iter().enumerate() {
-        out[row * columns..][..C].copy_from_slice(sums);
-    }
+    in_blocks(&mut Plain { left, right, out, depth, columns }, rows, columns);
 }
 
 /// `out[k][column] += sum over rows of left[row][k] * right[row][column]` for `depth` values of
-/// `k`, a multiple of 4 unless there is less.
+/// `k`.
 ///
 /// `right` is `[row][columns]` in vectors, `out` `[k][columns]`.
 pub(in crate::net) fn add_transposed(
@@ -91,55 +38,107 @@ pub(in crate::net) fn add_transposed(
     out: &mut [Vector],
     (rows, depth, columns): (usize, usize, usize),
 ) {
+    in_blocks(&mut Transposed { left, right, out, rows, columns }, depth, columns);
+}
+
+/// A product that is computed a block of sums at a time.
+trait Product {
+    /// Computes the sums of `R` rows of the result from `first` on and of `C` vectors from
+    /// `column` on.
+    fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize);
+}
+
+/// Computes `rows` rows of `columns` vectors.
+#[inline(always)]
+fn in_blocks(product: &mut impl Product, rows: usize, columns: usize) {
     let mut column = 0;
     while column < columns {
         let width = BLOCK.1.min(columns - column);
-        let mut k = 0;
-        while k < depth {
-            let height = block_of(depth - k);
-            let left = Rows { numbers: &left.numbers[k..], stride: left.stride };
-            let right = &right[column..];
-            let out = &mut out[k * columns + column..];
-            let sizes = (rows, columns);
+        let mut first = 0;
+        while first < rows {
+            let height = 1 << BLOCK.0.min(rows - first).ilog2();
             match (height, width) {
-                (8, 2) => block_transposed::<8, 2>(left, right, out, sizes),
-                (4, 2) => block_transposed::<4, 2>(left, right, out, sizes),
-                (2, 2) => block_transposed::<2, 2>(left, right, out, sizes),
-                (_, 2) => block_transposed::<1, 2>(left, right, out, sizes),
-                (8, _) => block_transposed::<8, 1>(left, right, out, sizes),
-                (4, _) => block_transposed::<4, 1>(left, right, out, sizes),
-                (2, _) => block_transposed::<2, 1>(left, right, out, sizes),
-                _ => block_transposed::<1, 1>(left, right, out, sizes),
+                (8, 2) => product.block::<8, 2>(first, column),
+                (4, 2) => product.block::<4, 2>(first, column),
+                (2, 2) => product.block::<2, 2>(first, column),
+                (_, 2) => product.block::<1, 2>(first, column),
+                (8, _) => product.block::<8, 1>(first, column),
+                (4, _) => product.block::<4, 1>(first, column),
+                (2, _) => product.block::<2, 1>(first, column),
+                _ => product.block::<1, 1>(first, column),
             }
-            k += height;
+            first += height;
         }
         column += width;
     }
 }
 
-#[inline(always)]
-fn block_transposed<const R: usize, const C: usize>(
-    left: Rows<'_>,
-    right: &[Vector],
-    out: &mut [Vector],
-    (rows, columns): (usize, usize),
-) {
-    let mut sums = [[Vector::ZERO; C]; R];
-    for (row, sums) in sums.iter_mut().enumerate() {
-        sums.copy_from_slice(&out[row * columns..][..C]);
-    }
-    for row in 0..rows {
-        let numbers = &left.numbers[row * left.stride..][..R];
-        let factors: [Vector; C] = std::array::from_fn(|column| right[row * columns + column]);
-        for (sums, &number) in sums.iter_mut().zip(numbers) {
-            let number = Vector::splat(number);
-            for (sum, factor) in sums.iter_mut().zip(factors) {
-                *sum = number.mul_add(factor, *sum);
+/// See [`multiply`].
+struct Plain<'a> {
+    left: Rows<'a>,
+    right: &'a [Vector],
+    out: &'a mut [Vector],
+    depth: usize,
+    columns: usize,
+}
+
+impl Product for Plain<'_> {
+    #[inline(always)]
+    fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize) {
+        let Plain { left, depth, columns, .. } = *self;
+        let rows: [&[f32]; R] =
+            std::array::from_fn(|row| &left.numbers[(first + row) * left.stride..][..depth]);
+        let right = &self.right[column..][..(depth - 1) * columns + C];
+        let mut sums = [[Vector::ZERO; C]; R];
+        for k in 0..depth {
+            let factors: [Vector; C] = std::array::from_fn(|c| right[k * columns + c]);
+            for (sums, row) in sums.iter_mut().zip(rows) {
+                add(sums, row[k], factors);
             }
         }
+        for (row, sums) in sums.iter().enumerate() {
+            self.out[(first + row) * columns + column..][..C].copy_from_slice(sums);
+        }
     }
-    for (row, sums) in sums.iter().enumerate() {
-        out[row * columns..][..C].copy_from_slice(sums);
+}
+
+/// See [`add_transposed`].
+struct Transposed<'a> {
+    left: Rows<'a>,
+    right: &'a [Vector],
+    out: &'a mut [Vector],
+    rows: usize,
+    columns: usize,
+}
+
+impl Product for Transposed<'_> {
+    #[inline(always)]
+    fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize) {
+        let Transposed { left, rows, columns, .. } = *self;
+        let mut sums = [[Vector::ZERO; C]; R];
+        for (k, sums) in sums.iter_mut().enumerate() {
+            sums.copy_from_slice(&self.out[(first + k) * columns + column..][..C]);
+        }
+        for row in 0..rows {
+            let numbers = &left.numbers[row * left.stride + first..][..R];
+            let right = &self.right[row * columns + column..][..C];
+            let factors: [Vector; C] = std::array::from_fn(|c| right[c]);
+            for (sums, &number) in sums.iter_mut().zip(numbers) {
+                add(sums, number, factors);
+            }
+        }
+        for (k, sums) in sums.iter().enumerate() {
+            self.out[(first + k) * columns + column..][..C].copy_from_slice(sums);
+        }
+    }
+}
+
+/// Adds a number times each of some vectors.
+#[inline(always)]
+fn add<const C: usize>(sums: &mut [Vector; C], number: f32, factors: [Vector; C]) {
+    let number = Vector::splat(number);
+    for (sum, factor) in sums.iter_mut().zip(factors) {
+        *sum = number.mul_add(factor, *sum);
     }
 }
 
