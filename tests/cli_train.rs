@@ -44,7 +44,8 @@ fn between_the_least_and_the_most_ratio_nobody_waits() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let state = fs::read_to_string(run.join("run.json")).expect("the state of the run");
     let state: serde_json::Value = serde_json::from_str(&state).expect("JSON");
-    let count = |key: &str| state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"));
+    let count =
+        |key: &str| state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"));
     let ratio = 64.0 * count("steps") / count("positions");
     assert!((0.1..500.0).contains(&ratio), "{ratio} samples for each position");
 }
