@@ -7,8 +7,8 @@ use super::player::Player;
 use super::players::{
     AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Thinking,
 };
-use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec};
-use crate::game::{Geometry, Goal};
+use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerSpec, PolicySpec};
+use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference::{self, Backend};
 use crate::search::rollouts;
 
@@ -23,6 +23,21 @@ pub enum OpenError {
     NoProgram {
         /// As its command names it.
         program: String,
+    },
+    /// It asks for ProbCut where nobody has measured its parameters.
+    #[error(
+        "player `{player}`: evaluation `{evaluation}` has no parameters of `probcut` for {shape} \
+         and the goal {goal}; leave that key out"
+    )]
+    NoProbCut {
+        /// The player.
+        player: String,
+        /// Its evaluation.
+        evaluation: &'static str,
+        /// The board.
+        shape: Shape,
+        /// Who wins.
+        goal: Goal,
     },
     /// Its net cannot be computed.
     #[error(transparent)]
@@ -46,8 +61,8 @@ pub struct Context {
 ///
 /// # Errors
 ///
-/// A checkpoint that cannot be read or is of another board or goal, or a program that is not
-/// there.
+/// A checkpoint that cannot be read or is of another board or goal, a program that is not
+/// there, or ProbCut without its parameters.
 pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &Context,
@@ -66,13 +81,7 @@ pub fn contestant<G: Geometry>(
                 boxed(RolloutsPlayer::new(name.clone(), goal, options.clone(), seed))
             })
         }
-        PlayerSpec::AlphaBeta(own) => {
-            let name = name.clone();
-            Box::new(move |_| {
-                let evaluator = own.evaluation.evaluator::<G>(goal);
-                boxed(AlphaBeta::new(name.clone(), goal, evaluator, own.clone()))
-            })
-        }
+        PlayerSpec::AlphaBeta(own) => alphabeta_player(name.clone(), own, goal)?,
         PlayerSpec::External(own) => {
             if let Some(program) = missing_program(&own.command) {
                 return Err(OpenError::NoProgram { program });
@@ -82,6 +91,24 @@ pub fn contestant<G: Geometry>(
         }
     };
     Ok(Contestant { name, deterministic: spec.is_deterministic(), origin: None, open })
+}
+
+fn alphabeta_player<G: Geometry>(
+    name: String,
+    own: AlphaBetaSpec,
+    goal: Goal,
+) -> Result<Box<Open<'static, G>>, OpenError> {
+    let evaluator = own.evaluation.evaluator::<G>(goal);
+    let (player, evaluation) = (name.clone(), own.evaluation.name());
+    let refused =
+        move || OpenError::NoProbCut { player: player.clone(), evaluation, shape: G::SHAPE, goal };
+    if own.probcut.is_some() && evaluator.probcut().is_none() {
+        return Err(refused());
+    }
+    Ok(Box::new(move |_| {
+        let player = AlphaBeta::new(name.clone(), goal, evaluator.clone(), own.clone());
+        boxed(player.map_err(|_| refused())?)
+    }))
 }
 
 fn net_player<G: Geometry>(

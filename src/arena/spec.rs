@@ -72,6 +72,8 @@ pub struct AlphaBetaSpec {
     pub limit: Limit,
     /// How it evaluates.
     pub evaluation: Evaluation,
+    /// By how many standard deviations Multi-ProbCut wants to be sure; `None` leaves it off.
+    pub probcut: Option<f32>,
     /// With at most this many empty squares it plays perfectly, whatever the limit.
     pub solve_empties: u32,
     /// Threads of one search.
@@ -86,6 +88,7 @@ impl Default for AlphaBetaSpec {
         AlphaBetaSpec {
             limit,
             evaluation: Evaluation::Positional,
+            probcut: None,
             solve_empties: 0,
             threads: 1,
             table_mb: 16,
@@ -173,8 +176,17 @@ pub enum PlayerSpec {
     External(ExternalSpec),
 }
 
-const ALPHABETA_KEYS: &[&str] =
-    &["depth", "movetime", "gametime", "nodes", "eval", "solve_empties", "threads", "table_mb"];
+const ALPHABETA_KEYS: &[&str] = &[
+    "depth",
+    "movetime",
+    "gametime",
+    "nodes",
+    "eval",
+    "probcut",
+    "solve_empties",
+    "threads",
+    "table_mb",
+];
 const ROLLOUTS_KEYS: &[&str] = &["simulations", "c_uct"];
 const NET_KEYS: &[&str] = &[
     "simulations",
@@ -294,6 +306,7 @@ fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {
     }
     let names = Evaluation::ALL.iter().map(|evaluation| evaluation.name());
     spec.evaluation = fields.choice("eval", names)?.unwrap_or_default();
+    spec.probcut = fields.number("probcut", 0.1..=10.0)?;
     spec.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(spec.solve_empties);
     spec.threads = fields.whole("threads", 1..=256)?.unwrap_or(spec.threads);
     spec.table_mb = fields.whole("table_mb", 1..=65536)?.unwrap_or(spec.table_mb);

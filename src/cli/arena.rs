@@ -18,7 +18,7 @@ use crate::game::{Geometry, Goal, Shape};
 
 /// Plays matches between all pairs of players and rates everybody in the ladder file.
 ///
-/// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,
+/// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,probcut=1.5,
 /// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
 /// external:protocol=nboard|gtp,command="...". Without players the ratings are printed.
 /// With --sprt the exit code is 0 if the first player proves stronger, else 1.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::game::{Board, Geometry, Goal, SquareSet, Word};
+use probcut::ProbCut;
 
 pub mod positional;
+pub mod probcut;
 
 /// Units of an evaluation in one disc of final difference.
 pub const SCALE: i32 = 128;
@@ -17,6 +19,11 @@ pub trait Evaluator<G: Geometry>: Send + Sync {
     /// The expected [`Board::final_score`] for the side to move, in units of 1 /
     /// [`SCALE`] disc. The side to move may have to pass. A finished game is worth its score.
     fn evaluate(&self, board: Board<G>) -> i32;
+
+    /// How its shallow searches foretell its deep ones, if that was measured.
+    fn probcut(&self) -> Option<&ProbCut> {
+        None
+    }
 }
 
 /// The names that [`named`] knows.

@@ -4,8 +4,11 @@
 //! neighbours, so a disc there never turns; the squares beside an empty corner give it away.
 //! The values are judged by hand, in the manner of the tables that textbooks print for 8x8.
 
+use super::probcut::ProbCut;
 use super::{Evaluator, SCALE};
-use crate::game::{Board, Geometry, Goal, Square, SquareSet, Word};
+use crate::game::{Board, Geometry, Goal, Shape, Square, SquareSet, Word};
+
+mod forecasts;
 
 /// What one more legal move than the opponent has is worth.
 const MOBILITY: i32 = SCALE;
@@ -63,6 +66,11 @@ impl<G: Geometry> Evaluator<G> for Positional<G> {
         let value = MOBILITY * (own - other) + self.goal.apply(self.squares(board));
         value.clamp(-most, most)
     }
+
+    fn probcut(&self) -> Option<&ProbCut> {
+        let measured = G::SHAPE == Shape::Square8 && self.goal == Goal::Most;
+        measured.then_some(&forecasts::SQUARE8)
+    }
 }
 
 /// The square one step away, if there is one.
@@ -89,7 +97,7 @@ fn turnable_lines<G: Geometry>(square: Square) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Octagon88, Shape, Square8, Symmetry};
+    use crate::game::{Octagon88, Square8, Symmetry};
 
     #[test]
     fn corners_follow_from_the_shape() {

@@ -8,7 +8,7 @@ use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn};
 use crate::arena::spec::{AlphaBetaSpec, Limit};
 use crate::eval::Evaluator;
 use crate::game::{Board, Geometry, Goal, Position, Square};
-use crate::search::alphabeta::{Limits, Outcome, Search};
+use crate::search::alphabeta::{Limits, NoProbCut, Outcome, Search};
 
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
@@ -33,14 +33,21 @@ pub struct AlphaBeta<G: Geometry> {
 
 impl<G: Geometry> AlphaBeta<G> {
     /// A player whose `evaluator` must strive for `goal`.
+    ///
+    /// # Errors
+    ///
+    /// A specification with ProbCut and an evaluator without its parameters.
     pub fn new(
         name: String,
         goal: Goal,
         evaluator: Arc<dyn Evaluator<G>>,
         spec: AlphaBetaSpec,
-    ) -> AlphaBeta<G> {
-        let search = Search::new(goal, evaluator, spec.table_mb << 20);
-        AlphaBeta { name, spec, goal, search, spent: HashMap::new() }
+    ) -> Result<AlphaBeta<G>, NoProbCut> {
+        let mut search = Search::new(goal, evaluator, spec.table_mb << 20);
+        if let Some(deviations) = spec.probcut {
+            search = search.with_probcut(deviations)?;
+        }
+        Ok(AlphaBeta { name, spec, goal, search, spent: HashMap::new() })
     }
 
     fn limits(&self, game: u32) -> Limits {
@@ -158,7 +165,7 @@ mod tests {
             panic!("alpha-beta");
         };
         let evaluator = crate::eval::named(spec.evaluation.name(), Goal::Most).expect("a name");
-        AlphaBeta::new("test".into(), Goal::Most, evaluator, spec)
+        AlphaBeta::new("test".into(), Goal::Most, evaluator, spec).expect("all it needs")
     }
 
     #[test]

@@ -61,6 +61,9 @@ fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Res
     }
     let default = AlphaBetaSpec::default();
     key(f, "eval", &spec.evaluation, &default.evaluation)?;
+    if let Some(deviations) = spec.probcut {
+        write!(f, ",probcut={deviations}")?;
+    }
     key(f, "solve_empties", &spec.solve_empties, &default.solve_empties)?;
     key(f, "threads", &spec.threads, &default.threads)?;
     key(f, "table_mb", &spec.table_mb, &default.table_mb)

@@ -4,6 +4,7 @@
 //! depth, so all leaves of an iteration have the same number of discs, and an iteration whose
 //! depth is the number of empties is exact.
 
+mod probcut;
 mod worker;
 
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub use super::clock::Limits;
 use super::table::{Key, Table};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Goal, Square};
+use probcut::Checks;
+pub use probcut::NoProbCut;
 use worker::Worker;
 
 /// From this depth on threads share their work.
@@ -45,6 +48,7 @@ pub struct Search<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
     table: Table,
     busy: Busy,
     evaluator: Arc<E>,
+    checks: Option<Checks>,
     shape: std::marker::PhantomData<G>,
 }
 
@@ -58,8 +62,20 @@ struct Best {
 impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
     pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
-        let shape = std::marker::PhantomData;
-        Search { goal, table: Table::new(table_bytes), busy: Busy::new(), evaluator, shape }
+        let (table, busy) = (Table::new(table_bytes), Busy::new());
+        Search { goal, table, busy, evaluator, checks: None, shape: std::marker::PhantomData }
+    }
+
+    /// The same engine with Multi-ProbCut: it leaves out what shallower searches foretell to be
+    /// outside the window by so many standard deviations, and so is no longer sure of a score
+    /// that is not exact.
+    ///
+    /// # Errors
+    ///
+    /// An evaluator that carries no parameters.
+    pub fn with_probcut(self, deviations: f32) -> Result<Self, NoProbCut> {
+        let checks = Checks::new(self.evaluator.probcut().ok_or(NoProbCut)?, deviations);
+        Ok(Search { checks: Some(checks), ..self })
     }
 
     /// Forgets what earlier searches found out, so that the next one depends on nothing else

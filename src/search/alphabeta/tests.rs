@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::eval;
-use crate::game::Shape;
+use crate::game::{Shape, Square8};
 use crate::search::endgame::tests::random_board;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -56,7 +56,7 @@ fn search_agrees_with_plain_minimax() {
     }
 }
 
-fn positional() -> Search<crate::game::Square8> {
+fn positional() -> Search<Square8> {
     let evaluator = eval::named("positional", Goal::Most).expect("a known name");
     Search::new(Goal::Most, evaluator, 1 << 20)
 }
@@ -95,4 +95,68 @@ fn limits_are_kept() {
     }
     let over = Board { mine: 1, theirs: 0 };
     assert_eq!(search.think(over, &Limits::depth(3)), None);
+}
+
+fn boards(seed: u64, count: u32) -> Vec<Board<Square8>> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let boards = (0..count).map(|number| random_board(&mut random, 26 + 7 * (number % 4)));
+    boards.filter(|board| !board.legal().is_empty()).collect()
+}
+
+fn with_probcut(deviations: f32) -> Search<Square8> {
+    positional().with_probcut(deviations).expect("measured for 8x8")
+}
+
+fn fresh(search: &mut Search<Square8>, board: Board<Square8>, depth: u32) -> Outcome {
+    search.forget();
+    search.think(board, &Limits::depth(depth)).expect("a legal move")
+}
+
+#[test]
+fn probcut_saves_nodes_and_hardly_changes_scores() {
+    let (mut full, mut cut) = (positional(), with_probcut(1.5));
+    let (mut nodes, mut difference) = ([0, 0], 0.0);
+    let boards = boards(7, 24);
+    for &board in &boards {
+        let found = [&mut full, &mut cut].map(|search| fresh(search, board, 8));
+        nodes = [nodes[0] + found[0].nodes, nodes[1] + found[1].nodes];
+        difference += (found[0].score - found[1].score).abs() / boards.len() as f32;
+        assert!(board.play(found[1].square).is_some());
+    }
+    assert!(3 * nodes[1] < 2 * nodes[0], "{nodes:?}");
+    assert!(difference < 2.0, "{difference} discs");
+}
+
+#[test]
+fn probcut_that_is_never_sure_enough_changes_no_score() {
+    let (mut full, mut cut) = (positional(), with_probcut(1e6));
+    for board in boards(8, 12) {
+        let [full, cut] = [&mut full, &mut cut].map(|search| fresh(search, board, 7));
+        assert_eq!(full.score, cut.score, "{board:?}");
+    }
+}
+
+#[test]
+fn probcut_leaves_exact_scores_alone() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
+    let (mut full, mut cut) = (positional(), with_probcut(0.1));
+    let mut nodes = [0, 0];
+    for empties in (12..=14).cycle().take(9) {
+        let board = random_board(&mut random, empties);
+        // What the iterations before the exact one guess stays in the table.
+        let limits = Limits { solve_empties: 14, ..Limits::depth(1) };
+        let found = [&mut full, &mut cut].map(|search| search.think(board, &limits));
+        let [Some(full), Some(cut)] = found else { continue };
+        assert!(full.exact && cut.exact && full.score == cut.score, "{board:?}");
+        nodes = [nodes[0] + full.nodes, nodes[1] + cut.nodes];
+    }
+    assert_ne!(nodes[0], nodes[1], "something was guessed before");
+}
+
+#[test]
+fn probcut_needs_the_evaluators_parameters() {
+    let discs = eval::named::<Square8>("discs", Goal::Most).expect("a known name");
+    assert!(Search::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
+    let fewest = eval::named::<Square8>("positional", Goal::Fewest).expect("a known name");
+    assert!(Search::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err());
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::probcut::Checks;
 use super::{Best, SHARED_DEPTH, Search};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Square, SquareSet};
@@ -20,17 +21,19 @@ const ASPIRATION: i32 = 3 * SCALE / 2;
 
 /// One thread's part of an iteration.
 pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
-    search: &'a Search<G, E>,
+    pub(super) search: &'a Search<G, E>,
     clock: &'a Clock,
     done: &'a AtomicBool,
     shared: bool,
+    /// By which nodes with a null window are cut; `None` where nothing may be guessed.
+    pub(super) checks: Option<&'a Checks>,
     candidates: Candidates<G>,
     /// Positions visited and not yet reported to the clock.
     nodes: u64,
     /// As many of them are reported at once.
     interval: u64,
     /// Whether the iteration is over for this thread; scores then mean nothing.
-    halted: bool,
+    pub(super) halted: bool,
 }
 
 impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
@@ -41,7 +44,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         shared: bool,
     ) -> Self {
         let (candidates, interval) = (Candidates::new(), clock.interval());
-        Worker { search, clock, done, shared, candidates, nodes: 0, interval, halted: false }
+        let (checks, nodes, halted) = (None, 0, false);
+        Worker { search, clock, done, shared, checks, candidates, nodes, interval, halted }
     }
 
     pub(super) fn report(&mut self) {
@@ -57,6 +61,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
 
     /// Searches the root with a narrow window around the last score, and widens it as needed.
     pub(super) fn aspire(&mut self, board: Board<G>, depth: u32, last: Best) -> (Best, bool) {
+        let exact = depth == board.empties();
+        self.checks = if exact { None } else { self.search.checks.as_ref() };
         let most = G::SQUARES as i32 * SCALE;
         let (mut below, mut above) = (ASPIRATION, ASPIRATION);
         if depth < 4 {
@@ -137,7 +143,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
 
     /// The score of a position if it lies between `alpha` and `beta`, else a bound on the same
     /// side of them.
-    fn negamax(
+    pub(super) fn negamax(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,
@@ -208,12 +214,14 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             }
         }
         let hint = known.and_then(|entry| entry.best);
-        let start = self.candidates.push(board, legal, hint, &*self.search.evaluator);
-        let (best, square) = match self.known_after(start, depth, beta) {
-            Some(known) => known,
-            None => self.try_all(start, depth, alpha, beta),
+        let foretold = match self.checks {
+            Some(_) if beta - alpha == 1 => self.foretell(board, legal, depth, beta),
+            _ => None,
         };
-        self.candidates.pop(start);
+        let (best, square) = match foretold {
+            Some(bound) => (bound, hint),
+            None => self.full(board, legal, depth, (alpha, beta), hint),
+        };
         if !self.halted {
             let most = G::SQUARES as i32 * SCALE;
             let lower = if best > alpha { best } else { -most };
@@ -223,6 +231,25 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
         best
+    }
+
+    /// The best move and its score, by what the table knows of the positions after the moves or
+    /// by trying all of them.
+    fn full(
+        &mut self,
+        board: Board<G>,
+        legal: SquareSet<G>,
+        depth: u32,
+        (alpha, beta): (i32, i32),
+        hint: Option<Square>,
+    ) -> (i32, Option<Square>) {
+        let start = self.candidates.push(board, legal, hint, &*self.search.evaluator);
+        let found = match self.known_after(start, depth, beta) {
+            Some(known) => known,
+            None => self.try_all(start, depth, alpha, beta),
+        };
+        self.candidates.pop(start);
+        found
     }
 
     /// A move that the table knows to be worth at least `beta`.
