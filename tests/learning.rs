@@ -6,7 +6,7 @@ use outflank::net::server::{Local, Server};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
 use outflank::search::mcts;
 use outflank::train::game::{Rules, Work};
-use outflank::train::learner::{self, Learner};
+use outflank::train::learner::{self, Learner, Reached};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, stream};
 use outflank::train::selfplay::{self, Actor, GameNumbers};
@@ -102,7 +102,28 @@ fn learn(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u
     for step in steps {
         let mut random = stream(1, Purpose::Batch, step);
         window.sample(64, true, 0.25, &mut random, &mut batch);
-        learner.step(&batch, 0);
+        learner.step(&batch, Reached::default());
+    }
+}
+
+#[test]
+fn the_learning_rate_follows_its_stairs_and_cools_down_at_the_end() {
+    let options = learner::Options {
+        learning_rate: vec![(0, 0.08), (1000, 0.02)],
+        cooldown: 0.5,
+        ..learner_options()
+    };
+    let learner = Learner::new(&spec(), &options, 1, tch::Device::Cpu);
+    for (positions, share, wanted) in [
+        (0, 0.0, 0.08),
+        (999, 0.5, 0.08),
+        (1000, 0.5, 0.02),
+        (1000, 0.75, 0.02 * 0.525),
+        (1000, 1.0, 0.02 * 0.05),
+        (0, 1.0, 0.08 * 0.05),
+    ] {
+        let rate = learner.learning_rate(Reached { positions, share });
+        assert!((rate - wanted).abs() < 1e-12, "{rate} for {positions} positions and {share}");
     }
 }
 

@@ -23,7 +23,7 @@ use crate::net::weights::Weights;
 use crate::net::{Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
 use crate::train::game::Work;
-use crate::train::learner::Learner;
+use crate::train::learner::{Learner, Reached};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, Random, stream};
 use crate::train::selfplay::{Actor, GameNumbers};
@@ -295,7 +295,7 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     })?;
     let rate = measured(seconds, || {
         replay.sample(size, config.learner.augment, share, &mut random, &mut batch);
-        learner.step(&batch, 0);
+        learner.step(&batch, Reached::default());
         Ok(size as f64)
     })?;
     learner.take_losses()?;

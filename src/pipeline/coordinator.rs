@@ -25,7 +25,7 @@ use crate::store::net_file::NetFile;
 use crate::store::run_dir::{self, RunDir, State};
 use crate::store::stream::{Closed, GameSource, InProcessSource};
 use crate::telemetry::{Event, Progress};
-use crate::train::learner::{Learner, Losses};
+use crate::train::learner::{Learner, Losses, Reached};
 use crate::train::replay::{self, Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
 use crate::train::selfplay::GameNumbers;
@@ -137,7 +137,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             }
             let waited = start.elapsed();
             let start = Instant::now();
-            losses = Some(self.train_generation(&mut batch)?);
+            losses = Some(self.train_generation(&mut batch, &clock)?);
             self.state.version += 1;
             self.publish();
             statistics.learner(start.elapsed(), waited);
@@ -172,6 +172,10 @@ impl<G: Geometry> Coordinator<'_, G> {
         ];
         let shares = shares.into_iter().filter(|&(limit, _)| limit > 0.0);
         shares.map(|(limit, count)| (count / limit).min(1.0)).reduce(f64::max)
+    }
+
+    fn reached(&self, clock: &Clock) -> Reached {
+        Reached { positions: self.state.positions, share: self.done(clock).unwrap_or(0.0) }
     }
 
     fn limit_reached(&self, clock: &Clock) -> bool {
@@ -223,8 +227,9 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(())
     }
 
-    fn train_generation(&mut self, batch: &mut Batch) -> anyhow::Result<Losses> {
+    fn train_generation(&mut self, batch: &mut Batch, clock: &Clock) -> anyhow::Result<Losses> {
         let options = &self.config.learner;
+        let reached = self.reached(clock);
         for _ in 0..options.steps_per_publish {
             let mut random = stream(self.config.seed, Purpose::Batch, self.state.steps);
             self.replay.sample(
@@ -234,7 +239,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 &mut random,
                 batch,
             );
-            self.learner.step(batch, self.state.positions);
+            self.learner.step(batch, reached);
             self.state.steps += 1;
         }
         Ok(self.learner.take_losses()?)
@@ -281,7 +286,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             put("loss/score", losses.score);
             put("loss/owner", losses.owner);
         }
-        put("learner/rate", self.learner.learning_rate(self.state.positions));
+        put("learner/rate", self.learner.learning_rate(self.reached(clock)));
         put("learner/steps", self.state.steps as f64);
         put("replay/positions", self.replay.len() as f64);
         put("replay/bytes", self.replay.bytes() as f64);

@@ -53,6 +53,18 @@ pub struct Losses {
 
 const LOSSES: usize = 5;
 
+/// What is left of the learning rate at the end of a run that cools down.
+const COLDEST: f64 = 0.05;
+
+/// How far a run has come: what its learning rate depends on, besides its steps.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Reached {
+    /// Positions of self-play made.
+    pub positions: u64,
+    /// The share of the run that is done, 0 to 1; 0 without limits.
+    pub share: f64,
+}
+
 /// How the arrays of a saved state begin, by what they belong to.
 const NET: &str = "net.";
 const OPTIMIZER: &str = "optimizer.";
@@ -121,18 +133,23 @@ impl Learner {
         self.steps
     }
 
-    /// The learning rate of a step that follows `positions` positions of self-play.
-    pub fn learning_rate(&self, positions: u64) -> f64 {
+    /// The learning rate of the next step of a run that has come so far.
+    pub fn learning_rate(&self, reached: Reached) -> f64 {
         let stairs = self.options.learning_rate.iter();
-        let rate = stairs.take_while(|&&(from, _)| from <= positions).last().map_or(0.0, |s| s.1);
+        let began = stairs.take_while(|&&(from, _)| from <= reached.positions);
+        let rate = began.last().map_or(0.0, |stair| stair.1);
         let warmup = self.options.warmup_steps.max(1) as f64;
-        rate * ((self.steps + 1) as f64 / warmup).min(1.0)
+        let cooldown = self.options.cooldown;
+        let cooled =
+            if cooldown > 0.0 { (reached.share - (1.0 - cooldown)) / cooldown } else { 0.0 };
+        let left = 1.0 - (1.0 - COLDEST) * cooled.clamp(0.0, 1.0);
+        rate * ((self.steps + 1) as f64 / warmup).min(1.0) * left
     }
 
-    /// One step on `batch`, at the rate for `positions` positions of self-play.
+    /// One step on `batch`, in a run that has come so far.
     ///
     /// Divergence is seen by [`Learner::take_losses`], not here.
-    pub fn step(&mut self, batch: &Batch, positions: u64) {
+    pub fn step(&mut self, batch: &Batch, reached: Reached) {
         let device = self.net.device();
         let targets = Targets::new(batch, device);
         let loss = |heads: &Heads| targets.losses(heads, &self.options);
@@ -148,7 +165,7 @@ impl Learner {
         if self.options.gradient_clip > 0.0 {
             let _norm = optimizer::clip(&mut gradients, self.options.gradient_clip);
         }
-        self.optimizer.step(&self.net, &gradients, self.learning_rate(positions));
+        self.optimizer.step(&self.net, &gradients, self.learning_rate(reached));
         if let Some(average) = &mut self.average {
             average.update(&self.net, self.options.ema);
         }

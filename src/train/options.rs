@@ -182,6 +182,9 @@ pub mod learner {
         pub loss_limit: f64,
         /// Steps over which the learning rate rises from 0 at the start of a run.
         pub warmup_steps: u64,
+        /// The last share of a run, 0 to 1, in which the learning rate falls evenly to a twentieth;
+        /// 0 lets it be.
+        pub cooldown: f64,
         /// Whether each sample is turned by a random symmetry of the board.
         pub augment: bool,
     }
@@ -206,6 +209,7 @@ pub mod learner {
                 precision: Precision::Auto,
                 loss_limit: 50.0,
                 warmup_steps: 100,
+                cooldown: 0.0,
                 augment: true,
             }
         }

@@ -169,6 +169,15 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
             d.warmup_steps,
             0..=MOST,
         ),
+        cooldown: r.number(
+            (
+                "cooldown",
+                "the last share of a run (of the limit that is nearest) in which the learning rate \
+                falls to a twentieth; 0 is off",
+            ),
+            d.cooldown,
+            Bounds::within(0.0, 1.0),
+        ),
         augment: r.flag(
             ("augment", "whether each sample is turned by a random symmetry of the board"),
             d.augment,
