@@ -13,6 +13,7 @@ pub mod player;
 pub mod players;
 pub mod rating;
 pub mod report;
+pub mod shipped;
 pub mod spec;
 pub mod standings;
 pub mod svg;

@@ -9,6 +9,7 @@ mod config;
 mod contest;
 mod doctor;
 mod eval;
+mod export;
 mod machine;
 mod perft;
 mod play;
@@ -37,6 +38,7 @@ enum Command {
     Eval(eval::Args),
     Arena(Box<arena::Args>),
     Play(play::Args),
+    Export(export::Args),
     Runs(runs::Args),
     Config(config::Args),
     Doctor(doctor::Args),
@@ -100,6 +102,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Solve(args) => solve::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
+        Command::Export(args) => export::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),

@@ -10,6 +10,7 @@ use super::contest::contestants;
 use crate::arena::open::Context;
 use crate::arena::player::{Hint, Player};
 use crate::arena::report::table;
+use crate::arena::shipped;
 use crate::arena::spec::PlayerSpec;
 use crate::game::notation::{
     NotationError, diagram, obf, parse_obf, parse_square, parse_transcript, square_name, transcript,
@@ -29,9 +30,10 @@ enum Side {
 /// Plays against you in the terminal: moves like f5, and hint, undo, save, load, help
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Your opponent, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=400
-    #[arg(value_name = "SPEC", default_value = "alphabeta:depth=8")]
-    player: PlayerSpec,
+    /// Your opponent, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=400; by default the
+    /// net that comes with the program for the board and goal, or alphabeta:depth=8
+    #[arg(value_name = "SPEC")]
+    player: Option<PlayerSpec>,
     /// Your colour; black moves first
     #[arg(long, value_name = "COLOUR", default_value = "black")]
     colour: Side,
@@ -67,7 +69,8 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
         device: args.device.clone(),
         inference: inference::Options::default(),
     };
-    let contestants = contestants::<G>(std::slice::from_ref(&args.player), &context)?;
+    let player = args.player.clone().unwrap_or_else(|| shipped::opponent(G::SHAPE, args.goal));
+    let contestants = contestants::<G>(&[player], &context)?;
     let human = match args.colour {
         Side::Black => Colour::Black,
         Side::White => Colour::White,
@@ -114,6 +117,7 @@ struct Table<G: Geometry, W> {
 
 impl<G: Geometry, W: Write> Table<G, W> {
     fn run(mut self, mut input: impl BufRead, prompt: bool) -> io::Result<()> {
+        writeln!(self.output, "you play {} against {}", self.human, self.player.name())?;
         self.show()?;
         self.answer()?;
         loop {

@@ -43,6 +43,7 @@ use actor_thread::ActorThread;
 use coordinator::Coordinator;
 pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
+pub use evaluator::LADDER;
 use inference::Inference;
 use messages::{Activity, NewNet};
 use sync::{Schedule, Shared};

@@ -16,7 +16,8 @@ pub use super::find::{Found, find, load_net};
 use super::net_file::{NetFile, NetFileError};
 
 const VERSION: u32 = 1;
-pub(super) const NET: &str = "net.safetensors";
+/// The net in the folder of a checkpoint, or of an exported net.
+pub const NET: &str = "net.safetensors";
 const LEARNER: &str = "learner.safetensors";
 pub(super) const STATE: &str = "state.json";
 const PREFIX: &str = "step-";
@@ -64,7 +65,7 @@ pub enum CheckpointError {
     },
     /// A path leads to no net, checkpoint or run.
     #[error(
-        "{} is neither a net file, nor a checkpoint folder, nor a run directory",
+        "{} is neither a net file, nor a folder of a net, nor a checkpoint folder, nor a run directory",
         path.display()
     )]
     Nothing {

@@ -91,7 +91,7 @@ pub fn create_dir(path: &Path) -> Result<(), FileError> {
 }
 
 /// Reads a whole file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     fs::read(path).map_err(FileError::at(Action::Read, path))
 }
 

@@ -27,8 +27,8 @@ impl Found {
     }
 }
 
-/// Finds the net that a path means: a net file, a checkpoint folder, a run directory or its
-/// `checkpoints` (the newest one).
+/// Finds the net that a path means: a net file, a checkpoint folder, a folder that a net was
+/// exported to, a run directory or its `checkpoints` (the newest one).
 ///
 /// # Errors
 ///
@@ -40,6 +40,9 @@ pub fn find(path: &Path) -> Result<Found, CheckpointError> {
     }
     if path.join(STATE).exists() {
         return Ok(Found::Checkpoint(path.to_path_buf()));
+    }
+    if path.join(NET).exists() {
+        return Ok(Found::Net(path.join(NET)));
     }
     for dir in [path.join(run_dir::CHECKPOINTS), path.to_path_buf()] {
         if let Some((_, newest)) = list(&dir)?.pop() {

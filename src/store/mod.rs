@@ -15,4 +15,4 @@ pub mod run_dir;
 pub mod stream;
 
 pub use codec::CodecError;
-pub use files::{Action, FileError, create_dir, write_atomically};
+pub use files::{Action, FileError, create_dir, read, write_atomically};

@@ -1,0 +1,60 @@
+//! The nets that come with the program: one for each board and goal that has been trained for.
+
+use std::path::{Path, PathBuf};
+
+use super::spec::{AlphaBetaSpec, Limit, NetPlayerSpec, PlayerSpec};
+use crate::game::{Goal, Shape};
+
+/// The folder of the nets, beside the sources and in a copy of them.
+const FOLDER: &str = "checkpoints";
+/// Simulations of a net that plays against people: a moment's thought on one core.
+const SIMULATIONS: u32 = 1600;
+/// Plies that alpha-beta looks ahead where there is no net.
+const DEPTH_WITHOUT_NET: u32 = 8;
+
+/// The folder of the net for a board and goal, such as `checkpoints/6x6` or
+/// `checkpoints/8x8-fewest`: in the present directory, or where the program was built; `None` if
+/// there is none.
+pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
+    let name = match goal {
+        Goal::Most => shape.name().to_string(),
+        Goal::Fewest => format!("{shape}-{goal}"),
+    };
+    let places = [Path::new("."), Path::new(env!("CARGO_MANIFEST_DIR"))];
+    let folders = places.map(|place| place.join(FOLDER).join(&name));
+    folders.into_iter().find(|folder| folder.is_dir())
+}
+
+/// Who plays on a board for a goal if nobody is named: the net that comes with the program, or
+/// alpha-beta search.
+pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
+    match net(shape, goal) {
+        Some(folder) => PlayerSpec::Net(NetPlayerSpec::new(folder, SIMULATIONS)),
+        None => {
+            let limit = Limit::Depth(DEPTH_WITHOUT_NET);
+            PlayerSpec::AlphaBeta(AlphaBetaSpec { limit, ..AlphaBetaSpec::default() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::nets::LoadedNet;
+
+    #[test]
+    fn every_shipped_net_is_for_the_board_and_goal_of_its_name() {
+        let mut found = 0;
+        for shape in Shape::ALL {
+            for goal in [Goal::Most, Goal::Fewest] {
+                let Some(folder) = net(shape, goal) else { continue };
+                let net = LoadedNet::read(&folder).expect("a whole net");
+                net.for_match(shape, goal).expect("the net that its folder says");
+                found += 1;
+            }
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+        let there = std::fs::read_dir(folder).expect("the folder of nets").count();
+        assert!(found > 0 && found <= there, "{found} of {there}");
+    }
+}

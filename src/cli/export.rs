@@ -1,0 +1,180 @@
+//! `outflank export`: a run's net in a folder of its own, with a card that says what made it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+use super::machine::Cpuinfo;
+use crate::arena::ladder::Ladder;
+use crate::arena::standings::{Standing, standings};
+use crate::config::Config;
+use crate::game::Goal;
+use crate::net::Description;
+use crate::pipeline::{LADDER, RunState};
+use crate::store::checkpoint::{self, Checkpoint, Found};
+use crate::store::{self, run_dir};
+
+/// The card: what made a net, and how strong it was found to be.
+const CARD: &str = "README.md";
+const CONFIG: &str = "config.toml";
+
+/// Copies a run's net into a folder of its own, with its configuration and a card that says what
+/// made it.
+///
+/// The folder can be used like any other checkpoint: `net:FOLDER`, `outflank eval FOLDER`. It
+/// holds what is needed to play, not what is needed to go on with the training.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A run directory (its newest checkpoint), or one checkpoint of a run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// The folder to be made; it must not exist, or be empty
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// There is no checkpoint of a run, it is damaged, or the folder cannot be written or holds
+/// something.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Found::Checkpoint(path) = checkpoint::find(&args.run)? else {
+        bail!("{} is a net without a run; only runs can be exported", args.run.display());
+    };
+    let origin = Origin::of(&path)?;
+    let is_free = fs::read_dir(&args.folder).is_ok_and(|mut entries| entries.next().is_none());
+    if args.folder.exists() && !is_free {
+        bail!("{} holds something already; name a new folder", args.folder.display());
+    }
+    let card = origin.card()?;
+    store::create_dir(&args.folder)?;
+    let write = |name: &str, bytes: &[u8]| store::write_atomically(&args.folder.join(name), bytes);
+    write(CARD, card.as_bytes())?;
+    write(CONFIG, origin.config.as_bytes())?;
+    // Last: a folder with a net is whole.
+    write(checkpoint::NET, origin.checkpoint.net.bytes())?;
+    println!("{}: net, configuration and card", args.folder.display());
+    println!("play against it with: outflank play net:{}", args.folder.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where a net comes from.
+struct Origin {
+    /// The run directory.
+    run: PathBuf,
+    /// The run's configuration as resolved.
+    config: String,
+    seed: u64,
+    program: String,
+    checkpoint: Checkpoint,
+    description: Description,
+    state: RunState,
+}
+
+impl Origin {
+    fn of(path: &Path) -> anyhow::Result<Origin> {
+        let run = path.ancestors().nth(2).unwrap_or(path).to_path_buf();
+        let manifest = match run_dir::list(&run)?.pop() {
+            Some(listed) if listed.path == run => listed.manifest?,
+            _ => bail!("{} is not in the `checkpoints` of a run directory", path.display()),
+        };
+        let config = store::read(&run.join(CONFIG))?;
+        let checkpoint = Checkpoint::load(path)?;
+        let state = serde_json::from_value(checkpoint.state.clone())
+            .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
+        let description = serde_json::from_value(checkpoint.net.spec().clone())
+            .with_context(|| format!("the net of checkpoint {}", path.display()))?;
+        Ok(Origin {
+            run,
+            config: String::from_utf8_lossy(&config).into_owned(),
+            seed: manifest.seed,
+            program: manifest.program,
+            checkpoint,
+            description,
+            state,
+        })
+    }
+
+    fn card(&self) -> anyhow::Result<String> {
+        let Description { spec, goal, .. } = &self.description;
+        let state = &self.state;
+        let origin = self.run.join(CONFIG).display().to_string();
+        let config = Config::parse(&origin, &self.config, &[])?;
+        let cpu = Cpuinfo::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let wins = match goal {
+            Goal::Most => "the most discs win",
+            Goal::Fewest => "the fewest discs win",
+        };
+        let size = self.checkpoint.net.bytes().len().div_ceil(1000);
+        let (blocks, channels) = (spec.blocks(), spec.channels());
+        let mut card = format!("# A net for {}, {wins}\n\n", spec.shape);
+        let _ = write!(
+            card,
+            "Made by `outflank export` from a run of Outflank {program}, seed {seed}.\n\n\
+             | | |\n|---|---|\n\
+             | net | {blocks} blocks of {channels} channels, {size} kB |\n\
+             | games of self-play | {games} |\n\
+             | positions made | {positions} |\n\
+             | learner's steps | {steps} of {batch} positions |\n\
+             | hours of training | {hours:.2} |\n\
+             | machine | {cpu}, {cores} cores, device `{device}` |\n\
+             | configuration | [{CONFIG}]({CONFIG}) |\n",
+            program = self.program,
+            seed = self.seed,
+            games = state.games,
+            positions = state.positions,
+            steps = state.steps,
+            batch = config.learner.batch,
+            hours = self.checkpoint.minutes / 60.0,
+            cpu = cpu.model,
+            device = config.device,
+        );
+        card.push_str(&self.curve(&config)?);
+        Ok(card)
+    }
+
+    /// The ratings of the run's nets so far, as its own evaluations found them.
+    fn curve(&self, config: &Config) -> anyhow::Result<String> {
+        let path = self.run.join(LADDER);
+        if !path.exists() {
+            return Ok(String::new());
+        }
+        let ladder = Ladder::open(&path)?;
+        let Description { spec, goal, .. } = &self.description;
+        let standings = dispatch!(spec.shape, G => standings::<G>(&ladder, *goal, None));
+        let step = |standing: &Standing| standing.origin.as_ref().map(|origin| origin.step);
+        let mut players = standings.players;
+        players.retain(|player| step(player).is_none_or(|step| step <= self.state.steps));
+        players.sort_by_key(|player| (step(player).is_some(), step(player)));
+        let zero = standings.zero.as_deref().unwrap_or("the mean of all");
+        let evaluation = &config.evaluation;
+        let mut text = format!(
+            "\n## Ratings while it was trained\n\n\
+             Elo by maximum likelihood over the games of the run's evaluations, {zero} being 0; the \
+             error is a 95 %\ninterval. {games} games a pair, openings of {plies} random plies with \
+             both colours, {simulations} simulations a\nmove, no temperature.\n\n\
+             | player | positions made | games | rating |\n|---|---|---|---|\n",
+            games = evaluation.games,
+            plies = evaluation.opening_plies,
+            simulations = evaluation.simulations,
+        );
+        for player in &players {
+            let name = match step(player) {
+                Some(step) => format!("the net after {step} steps"),
+                None => format!("`{}`", player.name),
+            };
+            let positions = player.origin.as_ref().and_then(|origin| origin.positions);
+            let positions = positions.map_or(String::new(), |positions| positions.to_string());
+            let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
+            let games = player.total.games();
+            let _ = writeln!(text, "| {name} | {positions} | {games} | {elo:.0} +- {half:.0} |");
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,84 @@
+//! A net on its way from a run into a folder of its own, as a user takes it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const CONFIG: &str = r#"
+board = "6x6"
+goal = "fewest"
+[limits]
+steps = 3
+[net]
+blocks = 1
+channels = 8
+[search]
+simulations = 4
+solve_empties = 8
+[selfplay]
+games_per_actor = 16
+[replay]
+min_positions = 200
+[learner]
+batch = 32
+steps_per_publish = 1
+[evaluation]
+every_minutes = 0
+"#;
+
+fn outflank(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program runs")
+}
+
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[track_caller]
+fn fails(output: &Output, message: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(message), "{said}");
+}
+
+#[test]
+fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::write(folder.join("tiny.toml"), CONFIG).expect("a file");
+    succeeds(&outflank(&["train", "tiny.toml", "--run-dir", "run"], folder));
+    succeeds(&outflank(&["export", "run", "checkpoints/6x6-fewest"], folder));
+
+    let net = folder.join("checkpoints/6x6-fewest");
+    let card = fs::read_to_string(net.join("README.md")).expect("a card");
+    for wanted in ["6x6, the fewest discs win", "1 blocks of 8 channels", "| 3 of 32 positions |"] {
+        assert!(card.contains(wanted), "no `{wanted}` in\n{card}");
+    }
+    let config = fs::read_to_string(net.join("config.toml")).expect("a configuration");
+    assert_eq!(config, fs::read_to_string(folder.join("run/config.toml")).expect("its origin"));
+
+    // Moves drawn from the same seed are the same if the nets are.
+    let against = |net: &str| {
+        let spec = ["eval", net, "--against", "greedy", "--games", "8", "--json", "--threads", "1"];
+        succeeds(&outflank(&spec, folder))
+    };
+    assert_eq!(against("checkpoints/6x6-fewest"), against("run"));
+
+    let again = ["export", "run", "checkpoints/6x6-fewest"];
+    fails(&outflank(&again, folder), "checkpoints/6x6-fewest holds something already");
+    let from_net = ["export", "checkpoints/6x6-fewest", "elsewhere"];
+    fails(&outflank(&from_net, folder), "is a net without a run");
+    fails(&outflank(&["export", "nowhere", "elsewhere"], folder), "nowhere");
+    assert!(!folder.join("elsewhere").exists());
+
+    // Without a name the opponent is the net that lies in `checkpoints`.
+    let play = ["play", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
+    let said = succeeds(&outflank(&play, folder));
+    assert!(said.contains("net:./checkpoints/6x6-fewest"), "{said}");
+}
