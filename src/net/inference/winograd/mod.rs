@@ -11,7 +11,7 @@
 mod kernel;
 mod pack;
 
-use kernel::{Answers, BATCH, Kernel};
+use kernel::{Answers, Kernel};
 use pack::Packed;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
@@ -32,6 +32,8 @@ pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
 
 /// A [`Kernel`] of some board.
 trait AnyKernel: Send {
+    /// The most positions of one run.
+    fn batch(&self) -> usize;
     fn run(&mut self, inputs: &[Input], answers: Answers<'_>);
     fn load(&mut self, packed: Packed);
     fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError>;
@@ -72,12 +74,12 @@ fn unsupported() -> InferenceError {
 
 impl Backend for Winograd {
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
-        let squares = self.layout().squares;
+        let (squares, batch) = (self.layout().squares, self.kernel.batch());
         outputs.resize(inputs.len(), squares);
         let batches = inputs
-            .chunks(BATCH)
-            .zip(outputs.policy.chunks_mut(BATCH * squares))
-            .zip(outputs.value.chunks_mut(BATCH).zip(outputs.score.chunks_mut(BATCH)));
+            .chunks(batch)
+            .zip(outputs.policy.chunks_mut(batch * squares))
+            .zip(outputs.value.chunks_mut(batch).zip(outputs.score.chunks_mut(batch)));
         for ((inputs, policy), (value, score)) in batches {
             self.kernel.run(inputs, Answers { policy, value, score });
         }
