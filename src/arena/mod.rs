@@ -3,6 +3,7 @@
 pub mod external;
 mod grammar;
 pub mod ladder;
+pub mod loss;
 pub mod matches;
 pub mod nets;
 pub mod open;

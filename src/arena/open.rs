@@ -5,7 +5,7 @@ use super::matches::{Contestant, Open};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
 use super::players::{
-    AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Thinking,
+    AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Symmetric, Thinking,
 };
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
@@ -118,8 +118,8 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    let threads = own.threads;
-    Ok(with_net(named, net, context, threads, move |name, backend, seed| {
+    let copies = Copies { threads: own.threads, symmetries: own.symmetries };
+    Ok(with_net(named, net, context, copies, move |name, backend, seed| {
         let (search, parallel) = (own.search.clone(), own.parallel as usize);
         let thinking = Thinking { search, parallel, time: own.time };
         Box::new(NetPlayer::new(name, goal, backend, thinking, seed))
@@ -132,18 +132,27 @@ fn policy_player<G: Geometry>(
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Policy(PolicySpec { path: net.identity(), ..own.clone() });
-    Ok(with_net(named, net, context, 1, move |name, backend, seed| {
+    let copies = Copies { threads: 1, symmetries: own.symmetries };
+    Ok(with_net(named, net, context, copies, move |name, backend, seed| {
         Box::new(PolicyPlayer::new(name, backend, own.temperature_plies, seed))
     }))
 }
 
-/// A player around a net of its own, with so many threads that compute it; each thread that
-/// plays gets a copy.
+/// How a player asks its net.
+#[derive(Clone, Copy)]
+struct Copies {
+    /// Threads that compute the net.
+    threads: usize,
+    /// Images of a position that it is asked about.
+    symmetries: usize,
+}
+
+/// A player around a net of its own; each thread that plays gets its own copies.
 fn with_net<G: Geometry>(
     named: PlayerSpec,
     net: LoadedNet,
     context: &Context,
-    threads: usize,
+    copies: Copies,
     make: impl Fn(String, Box<dyn Backend>, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
     let (name, context) = (named.to_string(), context.clone());
@@ -151,13 +160,14 @@ fn with_net<G: Geometry>(
     let own_name = name.clone();
     let open = move |seed| {
         let copy = || net.backend(&context.inference, &context.device);
-        let backend = match threads {
-            1 => copy()?,
-            _ => Box::new(Crew::new(
-                copy()?,
-                (1..threads).map(|_| copy()).collect::<Result<_, _>>()?,
-            )),
-        };
+        let mut backend = copy()?;
+        if copies.threads > 1 {
+            let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
+            backend = Box::new(Crew::new(backend, others));
+        }
+        if copies.symmetries > 1 {
+            backend = Box::new(Symmetric::<G>::new(backend, copies.symmetries));
+        }
         Ok(make(own_name.clone(), backend, seed))
     };
     Contestant { name, deterministic: named.is_deterministic(), origin, open: Box::new(open) }

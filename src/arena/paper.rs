@@ -106,6 +106,7 @@ impl Agent {
                 time: None,
                 parallel: 1,
                 threads: 1,
+                symmetries: 1,
                 search: mcts::Options {
                     simulations,
                     c_puct: 1.0,
@@ -125,6 +126,7 @@ impl Agent {
             Agent::Policy => PlayerSpec::Policy(PolicySpec {
                 path: checkpoint.into(),
                 temperature_plies: DRAWN_PLIES,
+                symmetries: 1,
             }),
         }
     }

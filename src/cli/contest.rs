@@ -109,7 +109,7 @@ pub fn run_match<G: Geometry>(
             games / 2
         );
     }
-    let bar = progress_bar(&format!("{} - {}", pair[0].name, pair[1].name), games.into());
+    let bar = progress_bar(&format!("{} - {}", pair[0].name, pair[1].name), games.into(), "games");
     bar.set_position(done.len() as u64);
     let mut failure = None;
     let mut on_game = |played: &_| {
@@ -130,10 +130,12 @@ pub fn run_match<G: Geometry>(
     }
 }
 
-fn progress_bar(title: &str, games: u64) -> ProgressBar {
-    let template = "{msg} {wide_bar} {pos}/{len} games, {per_sec}, {eta} left";
-    let bar = ProgressBar::new(games).with_message(title.to_owned());
-    if let Ok(style) = ProgressStyle::with_template(template) {
+/// A bar on a terminal; elsewhere it shows nothing.
+pub fn progress_bar(title: &str, count: u64, things: &str) -> ProgressBar {
+    let template =
+        format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {things}, {{per_sec}}, {{eta}} left");
+    let bar = ProgressBar::new(count).with_message(title.to_owned());
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar

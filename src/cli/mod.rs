@@ -10,6 +10,7 @@ mod contest;
 mod doctor;
 mod eval;
 mod export;
+mod loss;
 mod machine;
 mod perft;
 mod play;
@@ -37,6 +38,7 @@ enum Command {
     Train(train::Args),
     Eval(eval::Args),
     Arena(Box<arena::Args>),
+    Loss(loss::Args),
     Play(play::Args),
     Export(export::Args),
     Runs(runs::Args),
@@ -107,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),
         Command::Eval(args) => eval::run(args),
+        Command::Loss(args) => loss::run(&args),
         Command::Play(args) => play::run(args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),

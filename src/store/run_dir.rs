@@ -26,11 +26,11 @@ const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
 const LOCK: &str = "run.lock";
 const CONFIG: &str = "config.toml";
-const GAMES: &str = "games";
+/// The folder of a run that holds its games.
+pub const GAMES: &str = "games";
 /// The folder of a run that holds its checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
-/// `outflank runs` holds a lock for an instant to see whether it is free; opening a run waits
-/// that long.
+/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 

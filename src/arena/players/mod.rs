@@ -6,6 +6,7 @@ mod net;
 mod policy;
 mod rollouts;
 mod simple;
+mod symmetric;
 
 pub use alphabeta::AlphaBeta;
 pub use crew::Crew;
@@ -13,3 +14,4 @@ pub use net::{NetPlayer, Thinking};
 pub use policy::PolicyPlayer;
 pub use rollouts::RolloutsPlayer;
 pub use simple::{Greedy, Random};
+pub use symmetric::Symmetric;

@@ -30,7 +30,8 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::Net(spec) => write_net(spec, f),
             PlayerSpec::Policy(spec) => {
                 write!(f, "policy:{}", Quoted(&spec.path.to_string_lossy()))?;
-                key(f, "temperature_plies", &spec.temperature_plies, &0)
+                key(f, "temperature_plies", &spec.temperature_plies, &0)?;
+                key(f, "symmetries", &spec.symmetries, &1)
             }
             PlayerSpec::External(spec) => {
                 let command = spec.command.replace('\\', "\\\\").replace('"', "\\\"");
@@ -88,5 +89,6 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     key(f, "score_weight", &search.score_weight, &default.score_weight)?;
     key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
     key(f, "parallel", &spec.parallel, &spec.usual_parallel())?;
-    key(f, "threads", &spec.threads, &1)
+    key(f, "threads", &spec.threads, &1)?;
+    key(f, "symmetries", &spec.symmetries, &1)
 }

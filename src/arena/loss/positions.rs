@@ -1,0 +1,293 @@
+//! The positions that players are judged by, with what is known of their exact scores.
+//!
+//! They come from a file of OBF lines, whose `move:score` pairs are taken as exact scores with
+//! the best one among them, or from the games of a run; as OBF lines they are written again.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::arena::player::combine;
+use crate::game::notation::{NotationError, obf, parse_obf, square_name};
+use crate::game::record::{GameRecord, RecordError};
+use crate::game::{Geometry, Goal, Position, Square};
+use crate::store::games::{self, GamesError, ReadError};
+use crate::store::run_dir::{self, GAMES};
+
+/// A position with a move to find.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem<G: Geometry> {
+    position: Position<G>,
+    /// Exact scores for the side to move: none at all, or the best move's and maybe others'.
+    scores: Vec<(Square, i32)>,
+}
+
+impl<G: Geometry> Problem<G> {
+    /// A position of which nothing is known; `None` if its side to move has no move.
+    pub fn new(position: Position<G>) -> Option<Problem<G>> {
+        let has_move = !position.board.legal().is_empty();
+        has_move.then_some(Problem { position, scores: Vec::new() })
+    }
+
+    /// The position.
+    pub fn position(&self) -> Position<G> {
+        self.position
+    }
+
+    /// A best move and its score, if they are known.
+    pub fn best(&self) -> Option<(Square, i32)> {
+        self.scores.iter().copied().rev().max_by_key(|&(_, score)| score)
+    }
+
+    /// The exact score of a move, if it is known.
+    pub fn score(&self, square: Square) -> Option<i32> {
+        self.scores.iter().find(|(known, _)| *known == square).map(|&(_, score)| score)
+    }
+
+    /// Remembers the exact score of a move; the first to be told must be a best one.
+    pub fn note(&mut self, square: Square, score: i32) {
+        if self.score(square).is_none() {
+            self.scores.push((square, score));
+        }
+    }
+
+    fn read(line: &str) -> Result<Problem<G>, LineProblem> {
+        let line = parse_obf::<G>(line)?;
+        let mut problem = Problem::new(line.position).ok_or(LineProblem::NoMove)?;
+        for (square, score) in line.scores {
+            let legal = square.filter(|&square| line.position.board.legal().contains(square));
+            let shown = || square.map_or_else(|| "a pass".into(), square_name::<G>).into();
+            let square = legal.ok_or_else(|| LineProblem::NotLegal { shown: shown() })?;
+            problem.note(square, score);
+        }
+        Ok(problem)
+    }
+
+    /// The position as an OBF line, with the scores that are known.
+    fn line(&self) -> String {
+        let mut line = obf(self.position);
+        if !self.scores.is_empty() {
+            line.push(';');
+        }
+        for &(square, score) in &self.scores {
+            let _ = write!(line, " {}:{score:+};", square_name::<G>(square));
+        }
+        line
+    }
+}
+
+/// A line of a file that is no position to judge by.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct BadLine {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: LineProblem,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LineProblem {
+    /// It is no position.
+    #[error(transparent)]
+    Notation(#[from] NotationError),
+    /// Nobody can choose anything there.
+    #[error("the side to move has no move in this position")]
+    NoMove,
+    /// It gives a score to a move that cannot be made.
+    #[error("a score is stated for {shown}, which is not legal in this position")]
+    NotLegal {
+        /// The move.
+        shown: Box<str>,
+    },
+}
+
+/// Why there are no positions.
+#[derive(Debug, thiserror::Error)]
+pub enum PositionsError {
+    /// The file cannot be read.
+    #[error("cannot read positions from {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No line of the file is a position.
+    #[error(
+        "no position in {}{}",
+        path.display(),
+        first.as_ref().map(|bad| format!(": {bad}")).unwrap_or_default()
+    )]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+        /// The first bad line.
+        first: Option<BadLine>,
+    },
+    /// The directory is of no run.
+    #[error("{} is no run directory; allowed: one that `outflank train` made", path.display())]
+    NoRun {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The games cannot be read.
+    #[error(transparent)]
+    Games(#[from] GamesError),
+    /// A game is of another board, or breaks the rules.
+    #[error("{}, game {id}: {source}", path.display())]
+    Record {
+        /// The run.
+        path: PathBuf,
+        /// The game.
+        id: u64,
+        /// What is wrong.
+        source: RecordError,
+    },
+    /// The games are for the other goal.
+    #[error("{}: the games are for goal `{found}`, not `{wanted}`", path.display())]
+    OtherGoal {
+        /// The run.
+        path: PathBuf,
+        /// The games' goal.
+        found: Goal,
+        /// The one asked for.
+        wanted: Goal,
+    },
+    /// No game comes by such a position.
+    #[error("no game of {} has a position with {empties} empty squares to choose in", path.display())]
+    NoneSuch {
+        /// The run.
+        path: PathBuf,
+        /// The empty squares asked for.
+        empties: u32,
+    },
+}
+
+/// Positions, and what had to be left out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Positions<G: Geometry> {
+    /// The positions; at least one.
+    pub problems: Vec<Problem<G>>,
+    /// Lines of the file that were left out.
+    pub bad_lines: Vec<BadLine>,
+    /// Game records that could not be read.
+    pub skipped: usize,
+}
+
+/// The positions of a file, one OBF line each.
+///
+/// # Errors
+///
+/// The file cannot be read or holds no position.
+pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsError> {
+    let unreadable = |source| PositionsError::Unreadable { path: path.into(), source };
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut found = Positions { problems: Vec::new(), bad_lines: Vec::new(), skipped: 0 };
+    for (index, line) in text.lines().map(str::trim).enumerate() {
+        if line.is_empty() || line.starts_with(['#', '%']) {
+            continue;
+        }
+        match Problem::read(line) {
+            Ok(problem) => found.problems.push(problem),
+            Err(problem) => found.bad_lines.push(BadLine { line: index + 1, problem }),
+        }
+    }
+    if found.problems.is_empty() {
+        let first = found.bad_lines.into_iter().next();
+        return Err(PositionsError::Nothing { path: path.into(), first });
+    }
+    Ok(found)
+}
+
+/// The lines of a file that [`from_file`] reads again.
+pub fn to_lines<G: Geometry>(problems: &[Problem<G>]) -> String {
+    problems.iter().map(|problem| problem.line() + "\n").collect()
+}
+
+/// Which positions of a run's games are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// The goal that the games must be for.
+    pub goal: Goal,
+    /// Empty squares of each position.
+    pub empties: u32,
+    /// How many positions.
+    pub count: usize,
+    /// Decides which games they are from.
+    pub seed: u64,
+}
+
+/// Positions from the games of a run, distinct up to symmetry, at most one of each game and
+/// after its random opening moves. They are drawn from the newer half of the games; from all
+/// where that half has too few. There may be fewer than were asked for.
+///
+/// # Errors
+///
+/// There is no run, its games cannot be read or are of another board or goal, or none of them
+/// has such a position.
+pub fn from_games<G: Geometry>(
+    run: &Path,
+    sample: &Sample,
+) -> Result<Positions<G>, PositionsError> {
+    if !run_dir::is_run(run) {
+        return Err(PositionsError::NoRun { path: run.into() });
+    }
+    let folder = run.join(GAMES);
+    let half = games::totals(&folder)?.positions / 2;
+    let mut found = draw(run, games::read_tail(&folder, half)?, sample)?;
+    if found.problems.len() < sample.count {
+        found = draw(run, games::read_all(&folder)?, sample)?;
+    }
+    if found.problems.is_empty() {
+        return Err(PositionsError::NoneSuch { path: run.into(), empties: sample.empties });
+    }
+    Ok(found)
+}
+
+fn draw<G: Geometry>(
+    run: &Path,
+    games: games::Games,
+    sample: &Sample,
+) -> Result<Positions<G>, PositionsError> {
+    let (mut candidates, mut skipped) = (Vec::new(), 0);
+    for game in games {
+        match game {
+            Ok(record) => candidates.extend(candidate::<G>(run, &record, sample)?),
+            Err(ReadError::Skipped(_)) => skipped += 1,
+            Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
+        }
+    }
+    let parts = [sample.seed, u64::from(sample.empties)];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&parts));
+    let (mut seen, mut problems) = (HashSet::new(), Vec::new());
+    while problems.len() < sample.count && !candidates.is_empty() {
+        let drawn = candidates.swap_remove(random.random_range(0..candidates.len()));
+        if seen.insert(drawn.position.board.canonical()) {
+            problems.push(drawn);
+        }
+    }
+    Ok(Positions { problems, bad_lines: Vec::new(), skipped })
+}
+
+/// The position of a game with so many empty squares, if the game has come by it.
+fn candidate<G: Geometry>(
+    run: &Path,
+    record: &GameRecord,
+    sample: &Sample,
+) -> Result<Option<Problem<G>>, PositionsError> {
+    if record.goal != sample.goal {
+        let (path, found, wanted) = (run.into(), record.goal, sample.goal);
+        return Err(PositionsError::OtherGoal { path, found, wanted });
+    }
+    let bad = |source| PositionsError::Record { path: run.into(), id: record.id, source };
+    let positions = record.positions::<G>().map_err(bad)?;
+    let mut chosen = positions.into_iter().skip(record.opening_moves.into());
+    let wanted = chosen.find(|position| position.board.empties() == sample.empties);
+    Ok(wanted.and_then(Problem::new))
+}

@@ -1,0 +1,121 @@
+//! What a player's moves came to, for people and for programs.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::Judged;
+use crate::game::Geometry;
+use crate::game::notation::{obf, square_name};
+
+/// The version of the JSON objects.
+const VERSION: u32 = 1;
+
+/// A player's moves in all positions, in one line and some examples.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// The player's name.
+    pub player: String,
+    /// Positions judged.
+    pub positions: usize,
+    /// Discs given away in the mean.
+    pub loss: f64,
+    /// The standard error of that mean.
+    pub error: f64,
+    /// Moves that gave away nothing.
+    pub exact: usize,
+    /// Moves that kept the win or the draw.
+    pub kept: usize,
+    /// The costliest moves, the worst first.
+    pub worst: Vec<Worst>,
+}
+
+/// A move that cost something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Worst {
+    /// The position as an OBF line.
+    pub position: String,
+    /// The player's move and its exact score.
+    pub played: (String, i32),
+    /// A best move and its exact score.
+    pub best: (String, i32),
+}
+
+impl Report {
+    /// Sums up, with at most `worst` examples.
+    pub fn new<G: Geometry>(player: &str, judged: &[Judged<G>], worst: usize) -> Report {
+        let losses = || judged.iter().map(|judged| f64::from(judged.loss()));
+        let count = judged.len() as f64;
+        let loss = losses().sum::<f64>() / count.max(1.0);
+        let squares = losses().map(|one| (one - loss).powi(2)).sum::<f64>();
+        let error = (squares / (count - 1.0).max(1.0) / count.max(1.0)).sqrt();
+        let mut costly: Vec<_> = judged.iter().filter(|judged| judged.loss() > 0).collect();
+        costly.sort_by_key(|judged| std::cmp::Reverse(judged.loss()));
+        let example = |judged: &&Judged<G>| Worst {
+            position: obf(judged.position),
+            played: (square_name::<G>(judged.square), judged.score),
+            best: (square_name::<G>(judged.best.0), judged.best.1),
+        };
+        Report {
+            player: player.into(),
+            positions: judged.len(),
+            loss,
+            error,
+            exact: judged.iter().filter(|judged| judged.loss() == 0).count(),
+            kept: judged.iter().filter(|judged| judged.keeps_outcome()).count(),
+            worst: costly.iter().take(worst).map(example).collect(),
+        }
+    }
+
+    fn share(&self, count: usize) -> f64 {
+        count as f64 / self.positions.max(1) as f64
+    }
+
+    /// The report as one object; `about` says which positions they were.
+    pub fn json(&self, about: &Value) -> Value {
+        let example = |worst: &Worst| {
+            json!({
+                "position": worst.position,
+                "played": worst.played.0,
+                "score": worst.played.1,
+                "best": worst.best.0,
+                "best_score": worst.best.1,
+                "loss": worst.best.1 - worst.played.1,
+            })
+        };
+        json!({
+            "version": VERSION,
+            "kind": "loss",
+            "player": self.player,
+            "source": about,
+            "positions": self.positions,
+            "loss": self.loss,
+            "loss_error": self.error,
+            "exact_best": self.share(self.exact),
+            "outcome_kept": self.share(self.kept),
+            "worst": self.worst.iter().map(example).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { player, positions, loss, error, .. } = self;
+        let (exact, kept) = (100.0 * self.share(self.exact), 100.0 * self.share(self.kept));
+        writeln!(f, "{player}")?;
+        writeln!(
+            f,
+            "  {positions} positions: mean loss {loss:.3} discs (standard error {error:.3}), \
+             exact best move {exact:.1} %, outcome kept {kept:.1} %"
+        )?;
+        for Worst { position, played, best } in &self.worst {
+            let loss = best.1 - played.1;
+            writeln!(
+                f,
+                "  -{loss:<2} {position}; played {} ({:+}), best {} ({:+})",
+                played.0, played.1, best.0, best.1
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! `outflank loss`, run as a user runs it.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Two positions of 8x8 near the end, and lines that are none.
+const POSITIONS: &str = "\
+# a comment
+XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO--XXXXO--- X;
+nonsense
+XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX- O;
+XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO--XXXXO--- X; a1:+4;
+";
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.current_dir(folder).arg("loss").args(arguments).stdin(Stdio::null());
+    command.output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("late.obf"), POSITIONS).expect("writable");
+    folder
+}
+
+#[test]
+fn players_are_judged_and_scores_remembered() {
+    let folder = folder();
+    let arguments = ["random", "alphabeta:depth=2,solve_empties=30", "--positions", "late.obf"];
+    let more = ["--write", "solved.obf", "--json"];
+    let output = run(folder.path(), &[&arguments[..], &more[..]].concat());
+    let (said, warned) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{warned}");
+    for line in ["line 3: ", "line 4: ", "line 5: "] {
+        assert!(warned.contains(line), "{warned}");
+    }
+    let objects: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(objects.len(), 2);
+    assert_eq!(objects[0]["positions"], 1);
+    assert_eq!(objects[1]["loss"], 0.0);
+    assert_eq!(objects[1]["exact_best"], 1.0);
+    let solved = std::fs::read_to_string(folder.path().join("solved.obf")).expect("written");
+    assert_eq!(solved.lines().count(), 1);
+    assert!(solved.contains("; ") && solved.contains(':'), "{solved}");
+    let again = run(folder.path(), &["random", "--positions", "solved.obf", "--json"]);
+    let again: Value = serde_json::from_slice(&again.stdout).expect("an object");
+    assert_eq!(again["loss"], objects[0]["loss"]);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused() {
+    let folder = folder();
+    std::fs::write(folder.path().join("empty.obf"), "nonsense\n").expect("writable");
+    for (arguments, complaint) in [
+        (&["random"][..], "--positions <FILE>|--games <RUN_DIR>"),
+        (&["--positions", "late.obf"], "SPEC"),
+        (&["random", "--positions", "late.obf", "--games", "."], "cannot be used with"),
+        (&["random", "--positions", "late.obf", "--empties", "12"], "--games"),
+        (&["random", "--positions", "none.obf"], "none.obf"),
+        (&["random", "--positions", "empty.obf"], "line 1"),
+        (&["random", "--positions", "late.obf", "--shape", "6x6"], "36 characters"),
+        (&["random", "--games", "."], "no run directory"),
+        (&["nobody", "--positions", "late.obf"], "unknown player"),
+        (&["net:none", "--positions", "late.obf"], "none"),
+        (&["random", "--positions", "late.obf", "--write", "no/such/folder.obf"], "no/such"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(complaint), "{arguments:?}: {said}");
+    }
+}
