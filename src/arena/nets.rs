@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::course;
 use super::ladder::PlayerLine;
 use crate::game::{Goal, Shape};
 use crate::net::Description;
@@ -138,6 +139,8 @@ impl LoadedNet {
         let is_checkpoint = self.path.parent().is_some_and(|dir| dir.ends_with(CHECKPOINTS));
         let run = self.path.ancestors().nth(if is_checkpoint { 2 } else { 0 });
         let run = run.unwrap_or(&self.path).display().to_string();
+        let when = course::at_checkpoint(&self.path);
         PlayerLine::new(name.into(), run, steps, Some(positions))
+            .after(when.and_then(|(games, _)| games), when.map(|(_, minutes)| minutes))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use anyhow::bail;
 
 use super::contest::{MatchArgs, contestants, run_match, stop_flag, write_file};
+use crate::arena::course;
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
 use crate::arena::report::{Report, verdict_name};
@@ -57,9 +58,12 @@ pub struct Args {
     /// Also draw the crosstable
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Also draw the ratings of nets over their learning steps
+    /// Also draw the ratings of nets over their training, and those of other players as levels
     #[arg(long, value_name = "FILE.svg")]
     curve: Option<PathBuf>,
+    /// What --curve has on its axis: steps, positions, games or minutes of training
+    #[arg(long, value_name = "WHAT", default_value = "steps", requires = "curve")]
+    over: svg::Over,
 }
 
 /// Runs the subcommand.
@@ -75,6 +79,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         bail!("--sprt compares exactly two players; {} are given", args.players.len());
     }
     dispatch!(args.shape, G => Arena::<G>::open(&args)?.run())
+}
+
+/// The folder that a ladder file lies in: the run, if it is a run's.
+fn run_of(ladder: &Path) -> PathBuf {
+    let ladder = ladder.canonicalize().unwrap_or_else(|_| ladder.into());
+    ladder.parent().unwrap_or(Path::new("")).into()
 }
 
 fn warn_of(ladder: &Path, skipped: &[usize]) {
@@ -134,7 +144,10 @@ impl<'a, G: Geometry> Arena<'a, G> {
             self.verdict = report.verdict;
         }
         let anchor = self.anchor()?;
-        let standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
+        let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
+        for ladder in std::iter::once(&self.args.ladder).chain(&self.args.also) {
+            course::complete(&mut standings, &run_of(ladder));
+        }
         self.show_standings(&standings)?;
         if stop_flag().load(Ordering::Relaxed) {
             eprintln!("stopped; --resume goes on");
@@ -254,13 +267,34 @@ impl<'a, G: Geometry> Arena<'a, G> {
             write_file(path, &svg::crosstable(standings))?;
         }
         if let Some(path) = &self.args.curve {
-            match svg::curve(standings) {
-                Some(curve) => write_file(path, &curve)?,
-                None => {
-                    bail!("no player of the ladder comes from a training run: no curve to draw")
-                }
-            }
+            self.draw_curve(standings, path)?;
         }
         Ok(())
+    }
+
+    fn draw_curve(&self, standings: &Standings, path: &PathBuf) -> anyhow::Result<()> {
+        let over = self.args.over;
+        let origins: Vec<_> =
+            standings.players.iter().filter_map(|player| player.origin.as_ref()).collect();
+        let placed = origins.iter().filter(|origin| over.of(origin).is_some()).count();
+        let Some(curve) = svg::curve(standings, over) else {
+            match origins.is_empty() {
+                true => {
+                    bail!("no player of the ladder comes from a training run: no curve to draw")
+                }
+                false => bail!(
+                    "the ladder does not say after how many {over} of training its nets were \
+                     saved, nor does a checkpoint beside it; --over steps can be drawn"
+                ),
+            }
+        };
+        if placed < origins.len() {
+            eprintln!(
+                "note: {} of {} nets are left out of the curve: their {over} of training are not known",
+                origins.len() - placed,
+                origins.len()
+            );
+        }
+        write_file(path, &curve)
     }
 }

@@ -43,8 +43,9 @@ pub struct Args {
     /// Also add the games to this ladder file and tell the net's rating there
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
     ladder: Option<PathBuf>,
-    /// Play a published table again and print it side by side
-    #[arg(long, value_name = "NAME")]
+    /// Play a published table again and print it side by side; it has as many games as there,
+    /// from the start position
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["games", "openings"])]
     table: Option<Table>,
 }
 

@@ -155,7 +155,9 @@ mod tests {
         let (sender, nets) = bounded(8);
         for version in 1..=3 {
             let weights = Arc::new(Weights::default());
-            sender.send(NewNet { weights, version, steps: 0, positions: 0 }).expect("room");
+            sender
+                .send(NewNet { weights, version, steps: 0, positions: 0, games: 0, minutes: 0.0 })
+                .expect("room");
         }
         let (games, _source) = in_process(1000);
         let shared = Shared { made: AtomicU64::new(0), stop: &stop };

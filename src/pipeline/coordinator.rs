@@ -129,7 +129,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let mut statistics = Statistics::default();
         let mut batch = Batch::default();
         let mut losses = None;
-        self.publish();
+        self.publish(&clock);
         while !self.shared.stopping() && !self.limit_reached(&clock) {
             let start = Instant::now();
             if !self.receive_generation(&mut statistics, &clock)? {
@@ -139,7 +139,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             let start = Instant::now();
             losses = Some(self.train_generation(&mut batch, &clock)?);
             self.state.version += 1;
-            self.publish();
+            self.publish(&clock);
             statistics.learner(start.elapsed(), waited);
             if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
                 self.report(&mut statistics, losses.take(), &mut batch, &clock);
@@ -148,7 +148,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 self.checkpoint(&clock)?;
             }
             if evaluation.is_due() {
-                self.evaluate();
+                self.evaluate(&clock);
             }
         }
         let finished = self.limit_reached(&clock);
@@ -245,17 +245,19 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(self.learner.take_losses()?)
     }
 
-    fn net(&self) -> NewNet {
+    fn net(&self, clock: &Clock) -> NewNet {
         NewNet {
             weights: Arc::new(self.learner.play_weights()),
             version: self.state.version,
             steps: self.state.steps,
             positions: self.state.positions,
+            games: self.state.games,
+            minutes: clock.seconds() / 60.0,
         }
     }
 
-    fn publish(&mut self) {
-        let net = self.net();
+    fn publish(&mut self, clock: &Clock) {
+        let net = self.net(clock);
         // An actor that is gone has said why, or the run is stopping; one that lags by more
         // nets than fit takes the newest that do.
         for actor in &self.to_actors {
@@ -263,9 +265,9 @@ impl<G: Geometry> Coordinator<'_, G> {
         }
     }
 
-    fn evaluate(&self) {
+    fn evaluate(&self, clock: &Clock) {
         let Some(evaluator) = &self.to_evaluator else { return };
-        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net()) {
+        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net(clock)) {
             tracing::info!("an evaluation is skipped: the one before it is not done yet");
         }
     }

@@ -66,7 +66,8 @@ impl Evaluator<'_> {
         }
         let run = self.run_dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = format!("{run}@{}", net.steps);
-        let line = PlayerLine::new(name.clone(), run, net.steps, Some(net.positions));
+        let line = PlayerLine::new(name.clone(), run, net.steps, Some(net.positions))
+            .after(Some(net.games), Some(net.minutes));
         ladder.introduce(line.clone())?;
         let contestant = self.contestant::<G>(line, net);
         let mut values = Vec::new();

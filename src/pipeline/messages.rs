@@ -28,4 +28,8 @@ pub(super) struct NewNet {
     pub steps: u64,
     /// Positions of self-play made when it was published.
     pub positions: u64,
+    /// Games of self-play recorded by then.
+    pub games: u64,
+    /// Minutes of training by then, over all starts of the run.
+    pub minutes: f64,
 }

@@ -221,6 +221,16 @@ impl Checkpoint {
     }
 }
 
+/// When in its run a checkpoint was made: the minutes of training, and what [`Checkpoint::state`]
+/// held.
+///
+/// # Errors
+///
+/// Its `state.json` is missing, damaged, foreign or of another version.
+pub fn made_at(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError> {
+    read_state(path).map(|file| (file.minutes, file.state))
+}
+
 fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {
     #[derive(Deserialize)]
     struct Version {

@@ -49,12 +49,23 @@ pub struct PlayerLine {
     pub step: u64,
     /// Positions trained on or played, if known.
     pub positions: Option<u64>,
+    /// Games of self-play recorded by then, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
+    /// Minutes of training by then, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
 }
 
 impl PlayerLine {
     /// A net's place in the training of `run`.
     pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        PlayerLine { version: VERSION, name, run, step, positions }
+        PlayerLine { version: VERSION, name, run, step, positions, games: None, minutes: None }
+    }
+
+    /// The same, with the games and the minutes of training that it took.
+    pub fn after(self, games: Option<u64>, minutes: Option<f64>) -> PlayerLine {
+        PlayerLine { games, minutes, ..self }
     }
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::arena::matches::{Forfeit, first_colour};
 use crate::arena::player::Choice;
 use crate::arena::standings::standings;
+use crate::arena::svg::Over;
 use crate::game::{Colour, Position, Square, Square6, Square8, SquareSet};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -160,7 +161,7 @@ fn standings_count_each_game_once() {
     assert_eq!(standings.json().len(), 2);
     let svg = crate::arena::svg::crosstable(&standings);
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-    assert_eq!(crate::arena::svg::curve(&standings), None);
+    assert_eq!(crate::arena::svg::curve(&standings, Over::Steps), None);
 }
 
 #[test]
@@ -169,12 +170,35 @@ fn the_curve_shows_runs_and_anchors() {
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let line = ladder.begin(terms("net:<a>", "random"), 1).expect("writable");
     (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
-    let origin = PlayerLine::new("net:<a>".into(), "runs/a".into(), 500, Some(9));
+    let origin = PlayerLine::new("net:<a>".into(), "runs/a".into(), 500, Some(9_000));
     ladder.introduce(origin.clone()).expect("writable");
     ladder.introduce(origin).expect("writable");
     drop(ladder);
     let ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
-    let svg = crate::arena::svg::curve(&standings).expect("a curve");
+    let svg = crate::arena::svg::curve(&standings, Over::Steps).expect("a curve");
     assert!(svg.contains("net:&lt;a&gt;") && svg.contains("random") && svg.contains("500"));
+    let svg = crate::arena::svg::curve(&standings, Over::Positions).expect("a curve");
+    assert!(svg.contains("positions of self-play") && svg.contains("8000"), "{svg}");
+    // What a ladder of an earlier version does not say cannot be drawn.
+    assert_eq!(crate::arena::svg::curve(&standings, Over::Minutes), None);
+}
+
+#[test]
+fn games_and_minutes_come_back_and_may_be_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let known = PlayerLine::new("a".into(), "run".into(), 500, Some(9)).after(Some(70), Some(0.1));
+    ladder.introduce(known.clone()).expect("writable");
+    drop(ladder);
+    let mut text = std::fs::read_to_string(&path).expect("readable");
+    text.push_str(
+        "{\"kind\":\"player\",\"version\":1,\"name\":\"b\",\"run\":\"run\",\"step\":3,\"positions\":4}\n",
+    );
+    std::fs::write(&path, text).expect("writable");
+    let ladder = Ladder::open(&path).expect("a ladder");
+    assert_eq!(ladder.skipped, [0; 0]);
+    assert_eq!(ladder.players["a"], known);
+    assert_eq!(ladder.players["b"], PlayerLine::new("b".into(), "run".into(), 3, Some(4)));
 }

@@ -1,9 +1,11 @@
-//! Rating over training steps as a picture.
+//! Rating over training as a picture.
 
 use std::fmt::Write as _;
 
 use super::{Canvas, PLAIN, escape, shorten, ticks};
+use crate::arena::ladder::PlayerLine;
 use crate::arena::standings::{Standing, Standings};
+use crate::choices::choices;
 
 const LEFT: f64 = 66.0;
 const TOP: f64 = 56.0;
@@ -16,27 +18,63 @@ const APART: f64 = 14.0;
 /// Colours that nearly everybody can tell apart (Okabe and Ito 2008).
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
+choices! {
+    /// What a curve's ratings are drawn over.
+    pub enum Over {
+        /// Learning steps.
+        #[default]
+        Steps = "steps",
+        /// Positions of self-play.
+        Positions = "positions",
+        /// Games of self-play.
+        Games = "games",
+        /// Minutes of training.
+        Minutes = "minutes",
+    }
+}
+
+impl Over {
+    fn label(self) -> &'static str {
+        match self {
+            Over::Steps => "learning steps",
+            Over::Positions => "positions of self-play",
+            Over::Games => "games of self-play",
+            Over::Minutes => "minutes of training",
+        }
+    }
+
+    /// Where a net stands, if that is known.
+    pub fn of(self, origin: &PlayerLine) -> Option<f64> {
+        match self {
+            Over::Steps => Some(origin.step as f64),
+            Over::Positions => origin.positions.map(|positions| positions as f64),
+            Over::Games => origin.games.map(|games| games as f64),
+            Over::Minutes => origin.minutes,
+        }
+    }
+}
+
 /// The players of a run that play alike but for their training.
 struct Course<'a> {
     label: String,
     points: Vec<(f64, &'a Standing)>,
 }
 
-/// Rating over learning steps, a line for each training run and manner of play, with 95 %
-/// intervals as a band. Players from no run are drawn as level lines.
+/// Rating over training, a line for each training run and manner of play, with 95 % intervals
+/// as bars and a band. Players from no run are drawn as level lines.
 ///
-/// `None` if no player comes from a training run.
-pub fn curve(standings: &Standings) -> Option<String> {
-    let courses = courses(standings);
+/// `None` if no player comes from a training run and tells where in it.
+pub fn curve(standings: &Standings, over: Over) -> Option<String> {
+    let courses = courses(standings, over);
     if courses.is_empty() {
         return None;
     }
-    let frame = Frame::around(standings, &courses);
+    let frame = Frame::around(standings, &courses, over);
     let mut canvas = Canvas::new(LEFT + WIDTH + NAMES, TOP + HEIGHT + 56.0);
     canvas.text(LEFT, 24.0, PLAIN.size(16.0).bold(), "Rating over training");
     let zero = standings.zero.as_deref().unwrap_or("the mean of all");
     let about = format!(
-        "board {}, goal: {} discs; Elo, {zero} = 0; bands are 95 % intervals",
+        "board {}, goal: {} discs; Elo, {zero} = 0; bars and bands are 95 % intervals",
         standings.board, standings.goal
     );
     canvas.text(LEFT, 42.0, PLAIN.size(11.0).faint(), &about);
@@ -57,7 +95,7 @@ pub fn curve(standings: &Standings) -> Option<String> {
     Some(canvas.finish())
 }
 
-fn courses(standings: &Standings) -> Vec<Course<'_>> {
+fn courses(standings: &Standings, over: Over) -> Vec<Course<'_>> {
     let mut courses: Vec<Course<'_>> = Vec::new();
     for player in &standings.players {
         let Some(origin) = &player.origin else { continue };
@@ -65,7 +103,8 @@ fn courses(standings: &Standings) -> Vec<Course<'_>> {
             manner if manner.is_empty() => origin.run.clone(),
             manner => format!("{}, {manner}", origin.run),
         };
-        let point = (origin.step as f64, player);
+        let Some(place) = over.of(origin) else { continue };
+        let point = (place, player);
         match courses.iter_mut().find(|course| course.label == label) {
             Some(course) => course.points.push(point),
             None => courses.push(Course { label, points: vec![point] }),
@@ -87,23 +126,26 @@ fn manner(name: &str) -> String {
 
 /// The plotting area and its scales.
 struct Frame {
-    steps: f64,
+    over: Over,
+    end: f64,
     low: f64,
     high: f64,
 }
 
 impl Frame {
-    fn around(standings: &Standings, courses: &[Course<'_>]) -> Frame {
-        let steps = courses.iter().flat_map(|course| &course.points).map(|(step, _)| *step);
+    fn around(standings: &Standings, courses: &[Course<'_>], over: Over) -> Frame {
+        let places = courses.iter().flat_map(|course| &course.points).map(|(place, _)| *place);
         let elos = standings.players.iter().map(|player| player.rating.elo);
         let (low, high) =
             (elos.clone().fold(f64::INFINITY, f64::min), elos.fold(f64::NEG_INFINITY, f64::max));
         let room = (0.12 * (high - low)).max(60.0);
-        Frame { steps: steps.fold(1.0, f64::max) * 1.02, low: low - room, high: high + room }
+        let end = places.fold(0.0, f64::max) * 1.02;
+        let end = if end > 0.0 { end } else { 1.0 };
+        Frame { over, end, low: low - room, high: high + room }
     }
 
-    fn x(&self, step: f64) -> f64 {
-        LEFT + WIDTH * step / self.steps
+    fn x(&self, place: f64) -> f64 {
+        LEFT + WIDTH * place / self.end
     }
 
     fn y(&self, elo: f64) -> f64 {
@@ -118,14 +160,14 @@ impl Frame {
             canvas.line((LEFT, y), (right, y), stroke);
             canvas.text(LEFT - 8.0, y + 4.0, PLAIN.anchor("end"), &format!("{elo:.0}"));
         }
-        for step in ticks(0.0, self.steps, 8.0) {
-            let x = self.x(step);
+        for place in ticks(0.0, self.end, 8.0) {
+            let x = self.x(place);
             canvas.line((x, bottom), (x, bottom + 5.0), "stroke=\"#9a9a9a\"");
-            canvas.text(x, bottom + 20.0, PLAIN.anchor("middle"), &thousands(step));
+            canvas.text(x, bottom + 20.0, PLAIN.anchor("middle"), &thousands(place));
         }
         canvas.line((LEFT, bottom), (right, bottom), "stroke=\"#9a9a9a\"");
         let label = PLAIN.faint().anchor("middle");
-        canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, "learning steps");
+        canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, self.over.label());
     }
 
     /// A level line for each player from no run, its name at the right, names pushed apart.
@@ -144,30 +186,28 @@ impl Frame {
     }
 
     fn draw_course(&self, canvas: &mut Canvas, course: &Course<'_>, colour: &str) {
-        let at = |step: f64, elo: f64| format!("{:.1},{:.1}", self.x(step), self.y(elo));
-        let edge = |(step, player): &(f64, &Standing), side: f64| {
-            at(*step, player.rating.elo + side * 1.96 * player.rating.error)
+        let at = |place: f64, elo: f64| format!("{:.1},{:.1}", self.x(place), self.y(elo));
+        let edge = |(place, player): &(f64, &Standing), side: f64| {
+            at(*place, player.rating.elo + side * 1.96 * player.rating.error)
         };
         let points = &course.points;
         let upper = points.iter().map(|point| edge(point, 1.0));
         let lower = points.iter().rev().map(|point| edge(point, -1.0));
         let band = upper.chain(lower).collect::<Vec<_>>().join(" ");
-        let path = points.iter().map(|(step, player)| at(*step, player.rating.elo));
+        let path = points.iter().map(|(place, player)| at(*place, player.rating.elo));
         let path = path.collect::<Vec<_>>().join(" ");
         let mut group = format!(
             "<g clip-path=\"url(#frame)\">\n<polygon points=\"{band}\" fill=\"{colour}\" opacity=\"0.15\"/>\n<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n"
         );
-        for (step, player) in points {
-            let (x, y) = (self.x(*step), self.y(player.rating.elo));
+        for (place, player) in points {
+            let (x, y) = (self.x(*place), self.y(player.rating.elo));
             let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
-            // The band of a single point has no width.
-            if points.len() == 1 {
-                let (top, bottom) = (self.y(elo + half), self.y(elo - half));
-                let _ = writeln!(
-                    group,
-                    "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top:.1}\" y2=\"{bottom:.1}\" stroke=\"{colour}\" opacity=\"0.4\"/>"
-                );
-            }
+            let (top, bottom) = (self.y(elo + half), self.y(elo - half));
+            let _ = writeln!(
+                group,
+                "<path d=\"M{x:.1},{top:.1}V{bottom:.1}m-3,0h6M{:.1},{top:.1}h6\" fill=\"none\" stroke=\"{colour}\" opacity=\"0.5\"/>",
+                x - 3.0
+            );
             let _ = writeln!(
                 group,
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"><title>{}: {elo:.0} ± {half:.0}</title></circle>",
@@ -178,11 +218,13 @@ impl Frame {
     }
 }
 
-fn thousands(step: f64) -> String {
-    match step {
-        step if step >= 1e6 => format!("{} M", step / 1e6),
-        step if step >= 1e4 => format!("{} k", step / 1e3),
-        step => format!("{step}"),
+fn thousands(count: f64) -> String {
+    // Halves and tenths of a minute are sums of binary fractions.
+    let round = |count: f64| (count * 1e6).round() / 1e6;
+    match count {
+        count if count >= 1e6 => format!("{} M", round(count / 1e6)),
+        count if count >= 1e4 => format!("{} k", round(count / 1e3)),
+        count => format!("{}", round(count)),
     }
 }
 
@@ -203,7 +245,8 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_short() {
-        assert_eq!([500.0, 20_000.0, 2_500_000.0].map(thousands), ["500", "20 k", "2.5 M"]);
+    fn counts_are_short() {
+        let counts = [3.0 * 0.1, 500.0, 20_000.0, 2_500_000.0];
+        assert_eq!(counts.map(thousands), ["0.3", "500", "20 k", "2.5 M"]);
     }
 }

@@ -1,10 +1,10 @@
 //! Standings as pictures that need no program but a browser: the crosstable, and rating over
-//! training steps.
+//! training.
 
 mod chart;
 mod table;
 
-pub use chart::curve;
+pub use chart::{Over, curve};
 pub use table::crosstable;
 
 use std::fmt::Write as _;
