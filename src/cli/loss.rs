@@ -35,10 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "RUN_DIR")]
     games: Option<PathBuf>,
     /// Empty squares of the positions from games
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "games", value_parser = clap::value_parser!(u32).range(1..=60))]
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "positions", value_parser = clap::value_parser!(u32).range(1..=60))]
     empties: u32,
     /// How many positions to take from games
-    #[arg(long, value_name = "N", default_value_t = 1000, requires = "games", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "positions", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
     /// Write the positions there, with all exact scores that are known in the end; `--positions`
     /// then judges by the same ones, and solves only what is new. May be the file of
