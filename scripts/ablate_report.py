@@ -105,7 +105,7 @@ FARTHEST = 800.0
 def picture(results, found, options):
     """The means with their intervals, a line each, and the seeds as rings."""
     bounds = [value for one in found for value in (elo(one["low"]), elo(one["high"]))]
-    bounds += [elo(one["score"]) for one in results]
+    bounds += [elo(one["score"]) for one in [*results, *found]]
     reach = max([abs(value) for value in bounds if abs(value) <= FARTHEST] + [50.0]) * 1.08
     step = next(step for step in (10, 20, 50, 100, 200, 500) if reach / step <= 5)
     bottom = TOP + LINE * max(1, len(found))

@@ -103,7 +103,8 @@ fn an_interrupted_ablation_goes_on_where_it_was() {
     // All is done: nothing is started, and other conditions are kept out.
     let third = script(folder.path(), &rows).output().expect("bash runs");
     assert!(third.status.success() && !stderr(&third).contains("starts"), "{}", stderr(&third));
-    let other = script(folder.path(), &["--minutes", "0.05"]).output().expect("bash runs");
+    let longer = [&rows[..], &["--minutes", "0.05"]].concat();
+    let other = script(folder.path(), &longer).output().expect("bash runs");
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("0.04, not 0.05"), "{}", stderr(&other));
 }
