@@ -378,4 +378,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    # A reader that has gone, as in `| head`, ends the program without a word.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        main()
+    except KeyboardInterrupt:
+        # Nothing has been started yet: later the queue hears of it.
+        sys.exit(130)
