@@ -151,6 +151,8 @@ fn a_wrong_command_says_what_is_right() {
         (vec!["arena"], "no players are given"),
         (vec!["eval", "nowhere"], "nowhere"),
         (vec!["eval", "notes"], "notes"),
+        (vec!["eval", "notes", "--table", "paper", "--games", "20"], "cannot be used with"),
+        (vec!["arena", "random", "greedy", "--over", "games"], "--curve"),
         (vec!["play", "nobody"], "random, greedy"),
         (vec!["play", "random", "--load", "nowhere"], "nowhere"),
         (vec!["nboard", "nobody"], "random, greedy"),

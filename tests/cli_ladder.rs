@@ -73,6 +73,42 @@ fn a_run_and_the_arena_rate_alike() {
     };
     assert!((1..=2).contains(&met("random", "greedy")));
     assert!((1..=2).contains(&met("greedy", "rollouts:simulations=200")));
+    its_curve_is_drawn_over_anything(folder.path());
+}
+
+fn its_curve_is_drawn_over_anything(folder: &Path) {
+    let draw = |ladder: &str, over: &str| {
+        let curve = ["--shape", "6x6", "--curve", "curve.svg", "--over", over];
+        outflank(folder, &[&["arena", "--ladder", ladder][..], &curve].concat())
+    };
+    let picture = || std::fs::read_to_string(folder.join("curve.svg")).expect("a picture");
+    for (over, label) in
+        [("steps", "learning"), ("games", "of self-play"), ("minutes", "of training")]
+    {
+        ok(&draw("run/ladder.jsonl", over));
+        let svg = picture();
+        assert!(
+            svg.contains(&format!("{label} {over}")) || svg.contains(&format!("{over} {label}"))
+        );
+        assert!(svg.contains(">greedy 0<"), "the opponents are levels");
+    }
+    // Ladders of an earlier version tell neither; then the run's checkpoints do.
+    let path = folder.join("run/ladder.jsonl");
+    let old: String = objects(&std::fs::read_to_string(&path).expect("a ladder"))
+        .iter_mut()
+        .map(|line| {
+            if line["kind"] == "player" {
+                let player = line.as_object_mut().expect("an object");
+                assert!(player.remove("games").is_some() && player.remove("minutes").is_some());
+            }
+            format!("{line}\n")
+        })
+        .collect();
+    std::fs::write(&path, &old).expect("writable");
+    std::fs::write(folder.join("elsewhere.jsonl"), old).expect("writable");
+    ok(&draw("run/ladder.jsonl", "minutes"));
+    assert!(complaint(&draw("elsewhere.jsonl", "minutes")).contains("--over steps"));
+    assert!(complaint(&draw("run/ladder.jsonl", "moons")).contains("steps, positions, games"));
 }
 
 #[test]

@@ -1,0 +1,168 @@
+"""Tables and the picture of scripts/ablate.py: scores, Elo differences and their intervals."""
+
+import math
+from html import escape
+
+# Two-sided 95 % quantiles of Student's t for 1, 2, 3... degrees of freedom; later ones are normal.
+STUDENT = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13]
+NORMAL = 1.96
+
+
+def elo(score):
+    """The Elo difference that makes a score likely; infinite at 0 and 1."""
+    if score <= 0.0 or score >= 1.0:
+        return math.inf if score >= 1.0 else -math.inf
+    return 400.0 * math.log10(score / (1.0 - score))
+
+
+def finite(value):
+    return value if math.isfinite(value) else None
+
+
+def means(results):
+    """The mean over seeds of each row.
+
+    Its interval is Student's over the seeds' scores, for seeds differ by more than the chance of
+    matches; but never less than the matches' own, and only that with a single seed.
+    """
+    found = []
+    for row in dict.fromkeys(result["row"] for result in results):
+        mine = [result for result in results if result["row"] == row]
+        scores, count = [result["score"] for result in mine], len(mine)
+        mean = sum(scores) / count
+        chance = math.sqrt(sum(((one["high"] - one["low"]) / 2) ** 2 for one in mine)) / count
+        half = chance
+        if count > 1:
+            spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
+            student = STUDENT[count - 2] if count - 2 < len(STUDENT) else NORMAL
+            half = max(chance, student * spread / math.sqrt(count))
+        low, high = max(0.0, mean - half), min(1.0, mean + half)
+        if count == 1:
+            low, high = mine[0]["low"], mine[0]["high"]
+        found.append({
+            "version": 1, "kind": "mean", "row": row, "question": mine[0]["question"],
+            "seeds": [result["seed"] for result in mine],
+            "games": sum(result["games"] for result in mine),
+            "score": mean, "low": low, "high": high,
+            "elo": finite(elo(mean)), "elo_low": finite(elo(low)), "elo_high": finite(elo(high)),
+        })
+    return found
+
+
+def signed(score):
+    value = elo(score)
+    return f"{value:+.0f}" if math.isfinite(value) else ("+inf" if value > 0 else "-inf")
+
+
+def interval(one):
+    score = f"{100 * one['score']:.1f} ({100 * one['low']:.1f} to {100 * one['high']:.1f})"
+    return f"{score} | {signed(one['score'])} ({signed(one['low'])} to {signed(one['high'])})"
+
+
+def run(summary):
+    """Games, positions, steps and minutes of a run."""
+    counts = [f"{summary.get(key, 0):,}" for key in ["games", "positions", "steps"]]
+    return f"{' / '.join(counts)} / {summary.get('minutes', 0.0):.1f}"
+
+
+def table(results, found, options):
+    """Everything as Markdown."""
+    lines = [
+        "# Ablations",
+        "",
+        f"Each run trained for {options['minutes']:g} minutes, {options['jobs']} at a time on equal"
+        f" shares of the cores; baseline {options['base'].name}"
+        f"{''.join(f', {change}' for change in options['set'])}.",
+        f"Matches of the row's net against the baseline's: {options['games']} games,"
+        f" {options['simulations']} simulations a move, random openings with both colours.",
+        "Above 50 % and 0 Elo the change is an improvement. Intervals are 95 %: of a match over"
+        " pairs of games; of a mean over seeds, Student's, where there are two seeds or more.",
+        "",
+        "| row | changes | seeds | score % (95 %) | Elo (95 %) |",
+        "|---|---|---|---|---|",
+    ]
+    changes = {result["row"]: " ".join(result["changes"]) for result in results}
+    for one in found:
+        seeds = ", ".join(map(str, one["seeds"]))
+        lines.append(f"| {one['row']} | `{changes[one['row']]}` | {seeds} | {interval(one)} |")
+    lines += [
+        "",
+        "Games / positions / steps / minutes of each run:",
+        "",
+        "| row | seed | score % (95 %) | Elo (95 %) | the row's run | the baseline's |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in results:
+        runs = f"{run(one['arm'])} | {run(one['baseline'])}"
+        lines.append(f"| {one['row']} | {one['seed']} | {interval(one)} | {runs} |")
+    return "\n".join(lines) + "\n"
+
+
+LEFT, TOP, WIDTH, LINE, RIGHT = 330, 78, 460, 30, 170
+FARTHEST = 800.0
+
+
+def picture(results, found, options):
+    """The means with their intervals, a line each, and the seeds as rings."""
+    bounds = [value for one in found for value in (elo(one["low"]), elo(one["high"]))]
+    bounds += [elo(one["score"]) for one in [*results, *found]]
+    reach = max([abs(value) for value in bounds if abs(value) <= FARTHEST] + [50.0]) * 1.08
+    step = next(step for step in (10, 20, 50, 100, 200, 500) if reach / step <= 5)
+    bottom = TOP + LINE * max(1, len(found))
+
+    def x(value):
+        return LEFT + WIDTH * (min(reach, max(-reach, value)) + reach) / (2 * reach)
+
+    def text(at, y, content, anchor="start", size=12, fill="#222222"):
+        return (
+            f'<text x="{at:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"'
+            f' fill="{fill}">{escape(content)}</text>'
+        )
+
+    def line(x1, y1, x2, y2, stroke, width=1):
+        return (
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}"'
+            f' stroke-width="{width}"/>'
+        )
+
+    width, height = LEFT + WIDTH + RIGHT, bottom + 60
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        text(16, 26, "What each change gives at equal time", size=16),
+        text(
+            16, 46, f"{options['base'].name}, {options['minutes']:g} minutes a run; Elo against the"
+            f" baseline at {options['simulations']} simulations; bars are 95 % intervals, rings are"
+            " single seeds", size=11, fill="#6b6b6b",
+        ),
+    ]
+    for count in range(-int(reach // step), int(reach // step) + 1):
+        at, label = x(count * step), f"{count * step:+d}" if count else "0"
+        parts.append(line(at, TOP - 12, at, bottom, "#e6e6e6" if count else "#9a9a9a"))
+        parts.append(text(at, bottom + 18, label, "middle"))
+    label = "Elo: left the baseline is better, right the change"
+    parts.append(text(LEFT + WIDTH / 2, bottom + 42, label, "middle", fill="#6b6b6b"))
+    for place, one in enumerate(found):
+        y = TOP + LINE * place + LINE / 2
+        low, high, middle = elo(one["low"]), elo(one["high"]), elo(one["score"])
+        sure = one["low"] > 0.5 or one["high"] < 0.5
+        colour = "#6b6b6b" if not sure else ("#0072b2" if middle > 0 else "#d55e00")
+        parts.append(text(16, y, one["row"], size=13))
+        parts.append(text(16, y + 12, one["question"], size=9, fill="#6b6b6b"))
+        parts.append(line(x(low), y, x(high), y, colour, 2))
+        for end in (low, high):
+            # An interval that leaves the picture has no cap there.
+            if abs(end) <= reach:
+                parts.append(line(x(end), y - 5, x(end), y + 5, colour, 2))
+        for seed in results:
+            if seed["row"] == one["row"] and len(one["seeds"]) > 1:
+                at = x(elo(seed["score"]))
+                parts.append(
+                    f'<circle cx="{at:.1f}" cy="{y:.1f}" r="3" fill="none" stroke="{colour}">'
+                    f"<title>seed {seed['seed']}: {signed(seed['score'])}</title></circle>"
+                )
+        parts.append(f'<circle cx="{x(middle):.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
+        told = f"{signed(one['score'])} ({signed(one['low'])} to {signed(one['high'])})"
+        parts.append(text(LEFT + WIDTH + 14, y + 4, told))
+    return "\n".join(parts) + "\n</svg>\n"

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Trains the system of Fu and Xu as they wrote it (configs/paper.toml) and prints their Tables 1
+# to 4, played again, beside the paper's figures.
+#
+#   scripts/reproduce_paper.sh [--run-dir DIR] [--episodes N] [ARGS...]
+#
+#   --run-dir DIR   the run [runs/paper]
+#   --episodes N    episodes of self-play [100, as in the paper]
+#   ARGS            further arguments for `outflank train`, such as --set net.channels=64
+#
+# A second call goes on with the run, and only plays the tables if it is finished; more episodes
+# than before train it further. The tables go to DIR/tables.txt and to the standard output. The
+# learning rate, the window and all else are the paper's whatever N is. On processor cores the
+# paper's net is slow: see docs/results.md. Ctrl-C ends the training in order.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+run_dir=$here/runs/paper episodes=100 extra=()
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;;
+        --run-dir=* | --episodes=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+        --run-dir | --episodes)
+            [ $# -ge 2 ] || { echo "error: $1 needs a value" >&2; exit 2; }
+            if [ "$1" = --run-dir ]; then run_dir=$2; else episodes=$2; fi
+            shift 2 ;;
+        *) extra+=("$1"); shift ;;
+    esac
+done
+[[ $episodes =~ ^[1-9][0-9]{0,8}$ ]] ||
+    { echo "error: --episodes '$episodes': allowed is a whole number from 1" >&2; exit 2; }
+
+outflank=${OUTFLANK-}
+if [ -z "$outflank" ]; then
+    "$here/scripts/setup.sh"
+    outflank=$(cd "$here" && cargo build --release --locked --message-format=json-render-diagnostics |
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
+fi
+[ -x "$outflank" ] || { echo "error: there is no program '$outflank'; fix: scripts/setup.sh" >&2; exit 2; }
+
+# What `run.json` says of a key, which stands on a line of its own.
+told() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$run_dir/run.json" | head -n 1; }
+
+resume=()
+[ -f "$run_dir/run.json" ] && resume=(--resume)
+if [ ${#resume[@]} -eq 0 ] || [ "$(told state)" != finished ] || [ "$(told games)" -lt "$episodes" ]; then
+    # Ctrl-C goes to the program too, which ends in order; the shell then looks how far it came.
+    trap 'true' INT
+    "$outflank" train "$here/configs/paper.toml" --run-dir "$run_dir" ${resume[@]+"${resume[@]}"} \
+        --set "limits.games=$episodes" ${extra[@]+"${extra[@]}"}
+    trap - INT
+    [ "$(told state)" = finished ] || { echo "the same command goes on" >&2; exit 130; }
+fi
+echo "$(told games) games, $(told positions) positions, $(told steps) steps, $(told minutes) minutes"
+"$outflank" eval "$run_dir" --table paper --simulations 100 > "$run_dir/tables.txt.part"
+mv "$run_dir/tables.txt.part" "$run_dir/tables.txt"
+cat "$run_dir/tables.txt"

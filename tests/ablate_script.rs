@@ -1,0 +1,154 @@
+//! `scripts/ablate.sh` as a user meets it: two tiny rows, interrupted and gone on with.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A run of some seconds.
+const CONFIG: &str = r#"
+board = "6x6"
+[net]
+blocks = 1
+channels = 8
+[search]
+simulations = 4
+solve_empties = 6
+[selfplay]
+games_per_actor = 8
+[replay]
+min_positions = 100
+[learner]
+batch = 32
+steps_per_publish = 4
+"#;
+
+fn script(folder: &Path, arguments: &[&str]) -> Command {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/ablate.sh");
+    let mut command = Command::new(path);
+    command.current_dir(folder).env("OUTFLANK", env!("CARGO_BIN_EXE_outflank"));
+    command.args(["--base", "tiny.toml", "--out", "out", "--minutes", "0.04", "--games", "4"]);
+    command.args(["--simulations", "2"]).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("tiny.toml"), CONFIG).expect("a file");
+    folder
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Waits until a run says that it is in `state`.
+fn wait_for(run: &Path, state: &str, child: &mut Child) {
+    let start = Instant::now();
+    let is = || {
+        let text = fs::read(run.join("run.json")).unwrap_or_default();
+        serde_json::from_slice::<Value>(&text).is_ok_and(|found| found["state"] == state)
+    };
+    while !is() {
+        assert!(start.elapsed() < Duration::from_secs(120), "{} never {state}", run.display());
+        assert!(child.try_wait().expect("a child").is_none(), "the script ended by itself");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_interrupted_ablation_goes_on_where_it_was() {
+    let folder = folder();
+    let rows = ["--rows", "no-ema,no-owner-head"];
+    let mut first = script(folder.path(), &rows);
+    let mut child = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash runs");
+    let run = |name: &str| folder.path().join("out/runs").join(name);
+    wait_for(&run("no-ema-s1"), "running", &mut child);
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("kill").success());
+    assert_eq!(child.wait().expect("a child").code(), Some(130));
+    let baseline = fs::read(run("baseline-s1").join("run.json")).expect("a run");
+    assert!(!run("no-owner-head-s1").exists() && run("no-ema-s1").exists());
+
+    let second = script(folder.path(), &rows).output().expect("bash runs");
+    assert!(second.status.success(), "{}", stderr(&second));
+    let unchanged = fs::read(run("baseline-s1").join("run.json")).expect("a run");
+    assert!(baseline == unchanged, "a finished run was started again");
+    let arm: Value = serde_json::from_slice(&fs::read(run("no-ema-s1").join("run.json")).unwrap())
+        .expect("JSON");
+    assert_eq!(arm["starts"], 2, "the run that was interrupted goes on");
+
+    let text = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).collect::<Vec<_>>();
+    let matches = of("match");
+    assert_eq!((matches.len(), of("mean").len()), (2, 2));
+    for found in matches {
+        assert_eq!((&found["games"], &found["seed"]), (&4.into(), &1.into()));
+        for side in ["arm", "baseline"] {
+            assert!(found[side]["games"].as_u64() > Some(0), "{found}");
+            let minutes = found[side]["minutes"].as_f64().expect("minutes");
+            assert!((0.04..0.5).contains(&minutes), "{minutes} minutes of 0.04");
+        }
+    }
+    let table = String::from_utf8(second.stdout).expect("text");
+    assert!(table.contains("| no-ema | `learner.ema=0.0` | 1 |"), "{table}");
+    let svg = fs::read_to_string(folder.path().join("out/results.svg")).expect("a picture");
+    assert!(svg.contains("no-owner-head") && svg.ends_with("</svg>\n"));
+
+    // All is done: nothing is started, and other conditions are kept out.
+    let third = script(folder.path(), &rows).output().expect("bash runs");
+    assert!(third.status.success() && !stderr(&third).contains("starts"), "{}", stderr(&third));
+    let longer = [&rows[..], &["--minutes", "0.05"]].concat();
+    let other = script(folder.path(), &longer).output().expect("bash runs");
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("0.04, not 0.05"), "{}", stderr(&other));
+}
+
+#[test]
+fn wrong_arguments_say_what_is_right_and_start_nothing() {
+    let folder = folder();
+    for (arguments, wanted) in [
+        (["--rows", "no-emu"], "rows: no-endgames, "),
+        (["--minutes", "0"], "allowed is a number above 0"),
+        (["--minutes", "soon"], "allowed is a number above 0"),
+        (["--games", "1"], "allowed is a whole number, 2 to"),
+        (["--seeds", "1,x"], "--seeds `x`"),
+        (["--base", "nowhere.toml"], "there is no config `nowhere.toml`"),
+        (["--set", "net.blocks=0"], "allowed: a whole number, 1 to 100"),
+        (["--out", "a,b"], "without commas"),
+        (["--row", "no-ema"], "unknown argument `--row`"),
+    ] {
+        let output = script(folder.path(), &arguments).output().expect("bash runs");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(wanted), "{}", stderr(&output));
+    }
+    let mut command = script(folder.path(), &[]);
+    let output = command.env("OUTFLANK", "/nowhere/outflank").output().expect("bash runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cargo build --release"), "{}", stderr(&output));
+    assert!(!folder.path().join("out").exists());
+}
+
+/// Each row's keys are ones that the program knows, for the config that they are meant for.
+#[test]
+fn every_row_is_a_valid_configuration() {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+    let rows = fs::read_to_string(scripts.join("ablations.txt")).expect("the rows");
+    let is_row = |row: &&str| !row.is_empty() && !row.starts_with('#');
+    let rows: Vec<_> = rows.lines().filter(is_row).collect();
+    assert!(rows.len() >= 20, "{} rows", rows.len());
+    for row in rows {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+        command.args(["config", scripts.join("../configs/cpu.toml").to_str().expect("a path")]);
+        for change in row.rsplit('|').next().expect("changes").split_whitespace() {
+            command.args(["--set", change]);
+        }
+        let output = command.output().expect("the program starts");
+        assert!(output.status.success(), "{row}: {}", stderr(&output));
+    }
+}
