@@ -61,6 +61,13 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.dirichlet_share,
             SHARE,
         ),
+        prune_noise: r.flag(
+            (
+                "prune_noise",
+                "whether the policy that is learnt leaves out visits that noise alone has earned",
+            ),
+            d.prune_noise,
+        ),
         temperature: r.single(
             (
                 "temperature",

@@ -8,6 +8,7 @@
 mod edge;
 mod gumbel;
 pub mod options;
+mod pruned;
 mod regularised;
 mod root;
 mod search;

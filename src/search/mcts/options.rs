@@ -43,6 +43,8 @@ pub struct Options {
     pub dirichlet_total: f32,
     /// The noise's share in the root's priors, 0 to 1; 0 switches it off.
     pub dirichlet_share: f32,
+    /// Whether the policy that is learnt leaves out visits that noise alone has earned.
+    pub prune_noise: bool,
     /// A move is drawn with probability proportional to visits^(1/temperature); 0 picks the
     /// most visited.
     pub temperature: f32,
@@ -80,6 +82,7 @@ impl Default for Options {
             fpu_reduction: 0.2,
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,
+            prune_noise: false,
             temperature: 1.0,
             temperature_plies: 12,
             temperature_late: 0.0,

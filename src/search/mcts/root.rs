@@ -250,6 +250,11 @@ impl<G: Geometry> Tree<G> {
         self.plain_priors = Some(plain);
     }
 
+    /// The prior of a move at the root as the net gave it.
+    pub(super) fn plain_prior(&self, of: &MoveStats) -> f32 {
+        self.plain_priors.as_ref().map_or(of.prior, |plain| plain[of.square.index()])
+    }
+
     /// Takes back what `adjust_root_priors` did, so that it cannot pile up.
     fn restore_priors(&mut self) {
         let Some(plain) = self.plain_priors.take() else { return };

@@ -5,6 +5,7 @@ use rand_distr::{Distribution, Gamma};
 
 use super::gumbel::{self, Halving, Scale};
 use super::options::{Options, Root};
+use super::pruned;
 use super::regularised;
 use super::root::MoveStats;
 use super::tree::{Answer, Gathered, Ticket, Tree};
@@ -205,6 +206,24 @@ impl<G: Geometry> Search<G> {
             sum = self.weights.iter().sum();
         }
         self.weights.iter_mut().for_each(|weight| *weight /= sum);
+        &self.weights
+    }
+
+    /// What is to be learnt of a search for self-play: [`Search::policy`], less what noise alone
+    /// has earned if the options say so.
+    pub fn target(&mut self) -> &[f32] {
+        self.policy();
+        let by_visits = self.moves.iter().all(|stats| stats.lower < stats.upper);
+        if self.options.prune_noise && by_visits && !self.halves() {
+            let floor = gumbel::proven_floor(&self.moves);
+            let priors: Vec<f32> = self.moves.iter().map(|s| self.tree.plain_prior(s)).collect();
+            pruned::visits(&self.moves, &priors, self.options.c_puct, &mut self.weights);
+            for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
+                *weight = if stats.may_be_best(floor) { *weight } else { 0.0 };
+            }
+            let sum: f32 = self.weights.iter().sum();
+            self.weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+        }
         &self.weights
     }
 
