@@ -37,8 +37,9 @@ use crate::net::tower::{Heads, Net};
 use crate::net::variables::{TRAINED, to_vec};
 use crate::net::winograd::{for_width, unit};
 
-/// Positions that go through a layer together: their points fill the second-level cache.
-const GROUP: usize = 8;
+/// Positions that go through a layer together. Each group reads and writes a filter's gradients at
+/// all points, which costs more memory traffic than points that outgrow the second-level cache.
+const GROUP: usize = 32;
 
 /// Computes gradients of one net.
 pub struct Trainer {

@@ -23,9 +23,22 @@ pub(in crate::net) fn multiply(
     left: Rows<'_>,
     right: &[Vector],
     out: &mut [Vector],
+    sizes: (usize, usize, usize),
+) {
+    multiply_and_fetch(left, right, &[], out, sizes);
+}
+
+/// [`multiply`], and meanwhile brings `ahead` closer, a vector for each value of `k` of a block: what
+/// is read only once in a while comes too late otherwise.
+pub(in crate::net) fn multiply_and_fetch(
+    left: Rows<'_>,
+    right: &[Vector],
+    ahead: &[Vector],
+    out: &mut [Vector],
     (rows, depth, columns): (usize, usize, usize),
 ) {
-    in_blocks(&mut Plain { left, right, out, depth, columns }, rows, columns);
+    let ahead = ahead.iter();
+    in_blocks(&mut Plain { left, right, ahead, out, depth, columns }, rows, columns);
 }
 
 /// `out[k][column] += sum over rows of left[row][k] * right[row][column]` for `depth` values of
@@ -77,6 +90,7 @@ fn in_blocks(product: &mut impl Product, rows: usize, columns: usize) {
 struct Plain<'a> {
     left: Rows<'a>,
     right: &'a [Vector],
+    ahead: std::slice::Iter<'a, Vector>,
     out: &'a mut [Vector],
     depth: usize,
     columns: usize,
@@ -91,6 +105,9 @@ impl Product for Plain<'_> {
         let right = &self.right[column..][..(depth - 1) * columns + C];
         let mut sums = [[Vector::ZERO; C]; R];
         for k in 0..depth {
+            if let Some(vector) = self.ahead.next() {
+                fetch(vector);
+            }
             let factors: [Vector; C] = std::array::from_fn(|c| right[k * columns + c]);
             for (sums, row) in sums.iter_mut().zip(rows) {
                 add(sums, row[k], factors);
@@ -131,6 +148,19 @@ impl Product for Transposed<'_> {
             self.out[(first + k) * columns + column..][..C].copy_from_slice(sums);
         }
     }
+}
+
+/// Asks for the cache line of a vector.
+#[inline(always)]
+fn fetch(vector: &Vector) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE is part of every x86_64, and a prefetch changes nothing but the cache.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(vector).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = vector;
 }
 
 /// Adds a number times each of some vectors.

@@ -1,6 +1,6 @@
 //! Convolutions of a group of positions, forward and backward, in memory that is used again.
 
-use super::product::{Rows, add_transposed, multiply, vectors};
+use super::product::{Rows, add_transposed, multiply_and_fetch, vectors};
 use super::transform::{Board, NO_SCRATCH, Plane, Scratch};
 use super::{LANES, Vector, flat};
 
@@ -38,6 +38,12 @@ fn stride(positions: usize, depth: usize) -> usize {
     positions * depth + 1
 }
 
+/// The filters of the points, `size` vectors each, and for each what comes after it.
+fn with_next(filter: &[Vector], size: usize) -> impl Iterator<Item = (&[Vector], &[Vector])> {
+    let next = filter.chunks_exact(size).skip(1).chain([&[][..]]);
+    filter.chunks_exact(size).zip(next)
+}
+
 impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
     /// Room for `positions` positions of up to `depth` vectors of channels.
     pub(in crate::net) fn new(positions: usize, depth: usize) -> Self {
@@ -69,10 +75,11 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
     ) {
         let (depth, from) = self.evaluate(channels, positions, read);
         let to = stride(positions, channels.outputs);
-        for (point, filter) in filter.chunks_exact(channels.size()).enumerate() {
+        for (point, (filter, next)) in with_next(filter, channels.size()).enumerate() {
             let left = Rows { numbers: flat(&self.inputs[point * from..]), stride: depth * LANES };
             let out = &mut self.products[point * to..];
-            multiply(left, filter, out, (positions, channels.inputs, channels.outputs));
+            let sizes = (positions, channels.inputs, channels.outputs);
+            multiply_and_fetch(left, filter, next, out, sizes);
         }
         let Workspace { board, products, plane, scratch, .. } = self;
         for position in 0..positions {
@@ -148,9 +155,10 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
         let (read, made) = (channels.outputs * LANES, channels.inputs / LANES);
         let from = stride(positions, made);
         let Workspace { board, inputs, products, plane, scratch } = self;
-        for (point, back) in back.chunks_exact(read * made).enumerate() {
+        for (point, (back, next)) in with_next(back, read * made).enumerate() {
             let left = Rows { numbers: flat(&products[point * to..]), stride: read };
-            multiply(left, back, &mut inputs[point * from..], (positions, read, made));
+            let out = &mut inputs[point * from..];
+            multiply_and_fetch(left, back, next, out, (positions, read, made));
         }
         for position in 0..positions {
             for c in 0..made {

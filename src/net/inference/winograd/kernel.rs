@@ -1,9 +1,9 @@
 //! A batch of positions through a residual net.
 //!
-//! A batch goes through a layer in groups whose points stay in the second-level cache, and then
-//! through the next one: the filters of a layer at all points take 11 times the memory of its
-//! weights, and must not be fetched anew for each group. Where they are small, the batch is small
-//! too, so that its activations stay in that cache with them. Nothing is allocated after the start.
+//! A batch goes through a layer in groups, and then through the next one: the filters of a layer at
+//! all points take 11 times the memory of its weights, and must not be fetched anew too often. They
+//! come from the third-level cache, in time; what the second one is to keep is the batch's
+//! activations and a group's points. Nothing is allocated after the start.
 
 use super::pack::{Matrix, PLANES, Packed};
 use super::{AnyKernel, unsupported};
@@ -15,12 +15,10 @@ use crate::net::plan::HIDDEN;
 use crate::net::winograd::product::{Rows, multiply};
 use crate::net::winograd::{Board, Channels, LANES, Plane, Vector, Workspace, flat, flat_mut};
 
-/// Positions that go through the layers together, and positions of a group, for nets of `depth`
-/// vectors of channels.
-fn sizes(depth: usize) -> (usize, usize) {
-    // A layer's filters at all points of 8x8 take 0.4 MB at two vectors, 1.6 MB at four.
-    if depth <= 2 { (32, 8) } else { (128, 16) }
-}
+/// Positions that go through the layers together.
+pub(super) const BATCH: usize = 32;
+/// Positions of a group.
+const GROUP: usize = 16;
 
 /// Vectors of the hidden layer.
 const HIDDEN_VECTORS: usize = HIDDEN / LANES;
@@ -44,9 +42,6 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     mask: Vec<Vector>,
     /// Vectors of channels.
     depth: usize,
-    /// See [`sizes`].
-    batch: usize,
-    group: usize,
     /// `[position][cell]` of planes.
     planes: Vec<Vector>,
     /// `[position][channel vector][cell]`: the trunk, and inside a block.
@@ -85,28 +80,25 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     ) -> Result<Kernel<W, PAIRS>, InferenceError> {
         let net = packed(net, &Board::<W, PAIRS>::new())?;
         let depth = net.stem.bias.len();
-        let (batch, group) = sizes(depth);
-        let cells = batch * Board::<W, PAIRS>::CELLS;
+        let cells = BATCH * Board::<W, PAIRS>::CELLS;
         let room = |vectors: usize| vec![Vector::ZERO; vectors];
         let mut mask = room(Board::<W, PAIRS>::CELLS);
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
         Ok(Kernel {
             layout,
             net,
-            workspace: Workspace::new(group, depth),
+            workspace: Workspace::new(GROUP, depth),
             mask,
             depth,
-            batch,
-            group,
             planes: room(cells),
             trunk: room(cells * depth),
             inner: room(cells * depth),
             rows: room(cells * depth),
-            pooled: room(batch * 2 * depth),
-            added: room(batch * depth),
+            pooled: room(BATCH * 2 * depth),
+            added: room(BATCH * depth),
             heads: room(cells * 2),
             features: room(cells),
-            hidden: room(batch * HIDDEN_VECTORS),
+            hidden: room(BATCH * HIDDEN_VECTORS),
         })
     }
 
@@ -125,12 +117,11 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     /// From planes to the trunk.
     fn tower(&mut self, positions: usize) {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
-        let groups = groups(positions, self.group);
         let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
         let at = |position: usize, c: usize| (position * depth + c) * cells;
         let channels = Channels { inputs: PLANES, outputs: depth };
         let filter = &net.stem.points;
-        for (first, positions) in groups.clone() {
+        for (first, positions) in groups(positions) {
             let read = |position: usize, _, plane: &mut Plane<W>| {
                 let from = &planes[(first + position) * cells..][..cells];
                 plane.as_flattened_mut().copy_from_slice(from);
@@ -155,7 +146,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
             }
             let filter = &block.first.points;
-            for (first, positions) in groups.clone() {
+            for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
                     let from = &trunk[at(first + position, c)..][..cells];
                     plane.as_flattened_mut().copy_from_slice(from);
@@ -167,7 +158,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 });
             }
             let filter = &block.second.points;
-            for (first, positions) in groups.clone() {
+            for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
                     let from = &inner[at(first + position, c)..][..cells];
                     plane.as_flattened_mut().copy_from_slice(from);
@@ -232,9 +223,9 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     }
 }
 
-/// A batch in groups of up to `size`: the first position of each, and how many.
-fn groups(positions: usize, size: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
-    (0..positions).step_by(size).map(move |first| (first, size.min(positions - first)))
+/// A batch in groups: the first position of each, and how many.
+fn groups(positions: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
 }
 
 /// Sums on their way into a layer's result: bias, ReLU, and 0 on holes.
@@ -268,10 +259,6 @@ fn pool_cells(
 }
 
 impl<const W: usize, const PAIRS: usize> AnyKernel for Kernel<W, PAIRS> {
-    fn batch(&self) -> usize {
-        self.batch
-    }
-
     fn run(&mut self, inputs: &[Input], answers: Answers<'_>) {
         self.encode(inputs);
         self.tower(inputs.len());

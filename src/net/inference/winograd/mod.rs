@@ -11,7 +11,7 @@
 mod kernel;
 mod pack;
 
-use kernel::{Answers, Kernel};
+use kernel::{Answers, BATCH, Kernel};
 use pack::Packed;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
@@ -32,8 +32,6 @@ pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
 
 /// A [`Kernel`] of some board.
 trait AnyKernel: Send {
-    /// The most positions of one run.
-    fn batch(&self) -> usize;
     fn run(&mut self, inputs: &[Input], answers: Answers<'_>);
     fn load(&mut self, packed: Packed);
     fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError>;
@@ -74,12 +72,12 @@ fn unsupported() -> InferenceError {
 
 impl Backend for Winograd {
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
-        let (squares, batch) = (self.layout().squares, self.kernel.batch());
+        let squares = self.layout().squares;
         outputs.resize(inputs.len(), squares);
         let batches = inputs
-            .chunks(batch)
-            .zip(outputs.policy.chunks_mut(batch * squares))
-            .zip(outputs.value.chunks_mut(batch).zip(outputs.score.chunks_mut(batch)));
+            .chunks(BATCH)
+            .zip(outputs.policy.chunks_mut(BATCH * squares))
+            .zip(outputs.value.chunks_mut(BATCH).zip(outputs.score.chunks_mut(BATCH)));
         for ((inputs, policy), (value, score)) in batches {
             self.kernel.run(inputs, Answers { policy, value, score });
         }
