@@ -8,10 +8,10 @@ use serde_json::Value;
 /// Two positions of 8x8 near the end, and lines that are none.
 const POSITIONS: &str = "\
 # a comment
-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO--XXXXO--- X;
+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxO--xxxxO--- x;
 nonsense
-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX- O;
-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXO--XXXXO--- X; a1:+4;
+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx- O;
+xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxO--xxxxO--- x; a1:+4;
 ";
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
