@@ -3,7 +3,9 @@
 //! One copy computes on the thread that asks; each of the others has a thread that lives as
 //! long as the crew, since libtorch makes much ready on a thread's first call.
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, bounded};
 
 use crate::net::Input;
 use crate::net::inference::{Backend, InferenceError, Outputs};
@@ -11,6 +13,9 @@ use crate::net::weights::Weights;
 
 /// Positions for which another thread is worth the way to it.
 const WORTH_A_THREAD: usize = 2;
+/// How long a thread without work looks out for it before it goes to sleep: somewhat longer than
+/// a search takes to gather a batch, since waking up takes as long as computing a few positions.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 /// Copies of one net that answer as one, faster.
 pub struct Crew {
@@ -40,7 +45,7 @@ impl Helper {
         let (tasks, todo) = bounded(1);
         let (sender, done) = bounded(1);
         std::thread::spawn(move || {
-            for task in todo {
+            while let Ok(task) = receive(&todo) {
                 let result = match task {
                     Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
                     Task::Evaluate(inputs, mut outputs) => {
@@ -62,10 +67,23 @@ impl Helper {
     }
 
     fn finish(&mut self) -> Result<(), InferenceError> {
-        let done = self.done.recv();
+        let done = receive(&self.done);
         self.spare = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
         Ok(())
     }
+}
+
+/// Receives what comes, without sleeping if it comes soon.
+fn receive<T>(channel: &Receiver<T>) -> Result<T, RecvError> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        match channel.try_recv() {
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+            Err(TryRecvError::Disconnected) => return Err(RecvError),
+            Ok(received) => return Ok(received),
+        }
+    }
+    channel.recv()
 }
 
 impl Crew {

@@ -135,10 +135,15 @@ struct Frame {
 impl Frame {
     fn around(standings: &Standings, courses: &[Course<'_>], over: Over) -> Frame {
         let places = courses.iter().flat_map(|course| &course.points).map(|(place, _)| *place);
-        let elos = standings.players.iter().map(|player| player.rating.elo);
-        let (low, high) =
-            (elos.clone().fold(f64::INFINITY, f64::min), elos.fold(f64::NEG_INFINITY, f64::max));
-        let room = (0.12 * (high - low)).max(60.0);
+        let bars = courses.iter().flat_map(|course| &course.points).flat_map(|(_, player)| {
+            let half = 1.96 * player.rating.error;
+            [player.rating.elo - half, player.rating.elo + half]
+        });
+        let elos = standings.players.iter().map(|player| player.rating.elo).chain(bars);
+        let (low, high) = elos.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), elo| {
+            (low.min(elo), high.max(elo))
+        });
+        let room = (0.04 * (high - low)).max(30.0);
         let end = places.fold(0.0, f64::max) * 1.02;
         let end = if end > 0.0 { end } else { 1.0 };
         Frame { over, end, low: low - room, high: high + room }
