@@ -115,6 +115,7 @@ impl Agent {
                     temperature_plies: DRAWN_PLIES,
                     temperature_late: 0.0,
                     solve_empties: 0,
+                    wipeout_nodes: 0,
                     score_weight: 0.0,
                     ..mcts::Options::default()
                 },

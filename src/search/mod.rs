@@ -8,3 +8,4 @@ pub mod mcts;
 mod ordering;
 pub mod rollouts;
 pub mod table;
+pub mod wipeout;

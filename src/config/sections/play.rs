@@ -132,6 +132,15 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.solve_leaves,
             0..=20,
         ),
+        wipeout_nodes: r.whole(
+            (
+                "wipeout_nodes",
+                "positions looked at, at a leaf where a side has at most 3 discs, for the forced \
+                loss of its last one; 0 is off",
+            ),
+            d.wipeout_nodes,
+            0..=1_000_000,
+        ),
         score_weight: r.single(
             (
                 "score_weight",

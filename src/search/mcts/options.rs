@@ -67,6 +67,9 @@ pub struct Options {
     /// asked about; counts up to `solve_empties`. A game comes to its end once but its trees
     /// reach there a hundred times, so this is best lower.
     pub solve_leaves: u32,
+    /// Positions looked at, at a leaf where a side has at most three discs, for a line in which
+    /// it loses its last one by force; 0 switches it off. Only where the most discs win.
+    pub wipeout_nodes: u32,
     /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
     /// the value.
     pub score_weight: f32,
@@ -92,6 +95,7 @@ impl Default for Options {
             gumbel_c_scale: 1.0,
             solve_empties: 12,
             solve_leaves: 8,
+            wipeout_nodes: 400,
             score_weight: 0.1,
         }
     }

@@ -21,6 +21,7 @@ use super::softmax::{Lanes, softmax};
 use super::utility::{Utility, Worth};
 use crate::game::{Board, Geometry, Goal, MAX_SQUARES, Square, SquareSet};
 use crate::search::endgame::Solver;
+use crate::search::wipeout;
 
 /// The place of the edge that stands for the root.
 pub(super) const ROOT: usize = 0;
@@ -96,6 +97,7 @@ pub struct Tree<G: Geometry> {
     pub(super) utility: Utility,
     goal: Goal,
     solve_leaves: u32,
+    wipeout_nodes: u32,
 }
 
 impl<G: Geometry> Tree<G> {
@@ -113,6 +115,7 @@ impl<G: Geometry> Tree<G> {
             utility: Utility::new(options.score_weight, G::SQUARES),
             goal,
             solve_leaves: options.solve_leaves.min(options.solve_empties),
+            wipeout_nodes: options.wipeout_nodes,
         }
     }
 
@@ -227,6 +230,9 @@ impl<G: Geometry> Tree<G> {
             Some(board.final_score(self.goal))
         } else if board.empties() <= self.solve_leaves {
             Some(solver.score(board))
+        } else if self.wipeout_nodes > 0 && self.goal == Goal::Most {
+            let all = G::SQUARES as i32;
+            wipeout::forced(board, self.wipeout_nodes).map(|wins| if wins { all } else { -all })
         } else {
             None
         };
