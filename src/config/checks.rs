@@ -2,8 +2,8 @@
 
 use super::Config;
 use super::reader::{Reader, as_toml};
-use crate::net::Tower;
 use crate::net::inference::{BackendKind, Precision};
+use crate::net::{Inputs, Tower};
 
 /// Channels that the kernel for matrix tiles works in.
 const AMX_CHANNELS: u32 = 32;
@@ -29,6 +29,10 @@ fn net(reader: &mut Reader<'_>, config: &Config) {
             if on {
                 reader.contradiction((key, "true".into()), tower.clone(), why);
             }
+        }
+        if net.inputs != Inputs::Discs {
+            let why = "the paper's net is shown one plane of discs; set it to \"discs\"";
+            reader.contradiction(("net.inputs", as_toml(&net.inputs)), tower, why);
         }
     } else if net.dropout > 0.0 {
         let why = "only the paper's net has dropout; set it to 0";

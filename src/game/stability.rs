@@ -42,6 +42,17 @@ impl<G: Geometry> Board<G> {
     }
 }
 
+impl<G: Geometry> SquareSet<G> {
+    /// The squares whose discs never turn, since on each line through them one neighbour is
+    /// missing: on 8x8 the corners.
+    #[inline]
+    pub fn never_turned() -> SquareSet<G> {
+        let reached = |direction: usize| G::Word::narrow(Around::<G>::REACHED[direction]);
+        let inner = (0..4).map(|line| reached(line) & reached(line + 4));
+        SquareSet(inner.fold(G::PLAYABLE, |outer, line| outer & !line))
+    }
+}
+
 /// For each of the four lines, the squares whose whole line is occupied.
 #[inline(always)]
 fn full_lines<G: Geometry>(occupied: G::Word) -> [G::Word; 4] {

@@ -1,9 +1,10 @@
 //! What a net is shown: positions as sets of squares, and as planes of a tensor.
 
-use half::{bf16, f16};
 use tch::{Device, Kind, Tensor};
 
-use super::options::Tower;
+use super::lookahead::{NUMBERS, SETS, look};
+use super::options::{Inputs, Tower, TowerOptions};
+use super::plan::NetSpec;
 use crate::game::{Board, Geometry, Layout, SquareSet, Word};
 
 /// A position as the side to move sees it, as bits numbered `row * stride + column`.
@@ -28,125 +29,145 @@ impl Input {
     }
 }
 
-/// The numbers that a plane can hold, as the bytes of one format.
-struct Numbers<const BYTES: usize> {
-    one: [u8; BYTES],
-    minus_one: [u8; BYTES],
-}
-
-/// How many planes a tower reads: 4 for `resnet` (mine, theirs, legal, on the board), 1 for
-/// `paper` (1 mine, -1 theirs, 0 empty).
-pub fn planes_of(tower: Tower) -> usize {
-    match tower {
-        Tower::Resnet => 4,
-        Tower::Paper => 1,
+/// How many planes a net reads. A `resnet` reads 4: mine, theirs, legal, on the board; if it is
+/// shown what a move leads to, 12 more of [`super::lookahead`]: 4 of sets, and 4 of numbers at the
+/// squares of each side's moves, the side to move first. A `paper` tower reads 1: 1 mine, -1 theirs,
+/// 0 empty.
+pub fn planes_of(options: &TowerOptions) -> usize {
+    match (options.tower, options.inputs) {
+        (Tower::Paper, _) => 1,
+        (Tower::Resnet, Inputs::Discs) => DISCS,
+        (Tower::Resnet, Inputs::Lookahead) => DISCS + SETS + 2 * NUMBERS,
     }
 }
 
-/// What [`planes`] gives, made on the device from bits: 48 bytes a position travel there instead
-/// of as many numbers as planes have.
-pub fn planes_from_bits(
-    layout: &Layout,
+/// Planes of a `resnet` that is shown the discs only.
+const DISCS: usize = 4;
+
+/// What one net is shown of positions on its board.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoding {
+    layout: &'static Layout,
     tower: Tower,
-    inputs: &[Input],
-    kind: Kind,
-    device: Device,
-) -> Tensor {
-    let bytes: Vec<u8> = inputs
-        .iter()
-        .flat_map(|input| [input.mine, input.theirs, input.legal])
-        .flat_map(u128::to_le_bytes)
-        .collect();
-    let n = inputs.len() as i64;
-    let mut words = Tensor::from_data_size(&bytes, &[n, 3, 2], Kind::Int64);
-    if device.is_cuda() {
-        words = words.pin_memory(device).to_device_(device, Kind::Int64, true, false);
-    }
-    let (mut word, mut shift) = (vec![0i64; layout.cells()], vec![0i64; layout.cells()]);
-    let mut board = vec![0f32; layout.cells()];
-    for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
-        let cell = cell as usize;
-        (word[cell], shift[cell], board[cell]) = (bit as i64 / 64, bit as i64 % 64, 1.0);
-    }
-    let on_device = |values: &[i64]| Tensor::from_slice(values).to_device(device);
-    let bits = words
-        .index_select(2, &on_device(&word))
-        .bitwise_right_shift(&on_device(&shift))
-        .bitwise_and(1)
-        .to_kind(kind);
-    // Cells that are no squares read bit 0 of a set; the board's plane clears them.
-    let board = Tensor::from_slice(&board).to_device(device).to_kind(kind).view([1, 1, -1]);
-    let bits = bits * &board;
-    let planes = match tower {
-        Tower::Resnet => Tensor::cat(&[bits, board.expand([n, 1, -1], false)], 1),
-        Tower::Paper => bits.select(1, 0).unsqueeze(1) - bits.select(1, 1).unsqueeze(1),
-    };
-    let width = layout.width as i64;
-    let rows = planes.transpose(1, 2).contiguous();
-    rows.view([n, width, width, planes_of(tower) as i64]).permute([0, 3, 1, 2])
+    inputs: Inputs,
+    /// Planes that it writes.
+    pub planes: usize,
 }
 
-/// The positions as a tensor `[n, planes, width, width]` of `kind`, channels last in memory.
-///
-/// `kind` is `Float`, `BFloat16` or `Half`; any other is read as `Float`.
-pub fn planes(
-    layout: &Layout,
-    tower: Tower,
-    inputs: &[Input],
-    kind: Kind,
-    device: Device,
-) -> Tensor {
-    // As bytes, since `tch` takes a slice of `half::bf16` for one of `f16`.
-    let width = layout.width as i64;
-    let size = [inputs.len() as i64, width, width, planes_of(tower) as i64];
-    let tensor = match kind {
-        Kind::BFloat16 => {
-            let numbers =
-                Numbers { one: bf16::ONE.to_ne_bytes(), minus_one: bf16::NEG_ONE.to_ne_bytes() };
-            let bytes = fill(layout, tower, inputs, numbers);
-            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::BFloat16)
-        }
-        Kind::Half => {
-            let numbers =
-                Numbers { one: f16::ONE.to_ne_bytes(), minus_one: f16::NEG_ONE.to_ne_bytes() };
-            let bytes = fill(layout, tower, inputs, numbers);
-            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::Half)
-        }
-        _ => {
-            let numbers = Numbers { one: 1f32.to_ne_bytes(), minus_one: (-1f32).to_ne_bytes() };
-            let bytes = fill(layout, tower, inputs, numbers);
-            Tensor::from_data_size(bytes.as_flattened(), &size, Kind::Float)
-        }
-    };
-    tensor.to_device(device).permute([0, 3, 1, 2])
-}
+impl Encoding {
+    /// What a net of `spec` is shown.
+    pub fn new(spec: &NetSpec) -> Encoding {
+        let TowerOptions { tower, inputs, .. } = spec.options;
+        let planes = planes_of(&spec.options);
+        Encoding { layout: spec.shape.layout(), tower, inputs, planes }
+    }
 
-fn fill<const BYTES: usize>(
-    layout: &Layout,
-    tower: Tower,
-    inputs: &[Input],
-    Numbers { one, minus_one }: Numbers<BYTES>,
-) -> Vec<[u8; BYTES]> {
-    let planes = planes_of(tower);
-    let zero = [0; BYTES];
-    let mut out = vec![zero; inputs.len() * layout.cells() * planes];
-    for (input, row) in inputs.iter().zip(out.chunks_exact_mut(layout.cells() * planes)) {
-        for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
-            let choose = |set: u128, number| if set >> bit & 1 == 1 { number } else { zero };
-            let at = cell as usize * planes;
-            match tower {
-                Tower::Resnet => {
-                    row[at] = choose(input.mine, one);
-                    row[at + 1] = choose(input.theirs, one);
-                    row[at + 2] = choose(input.legal, one);
-                    row[at + 3] = one;
-                }
-                Tower::Paper if input.theirs >> bit & 1 == 1 => row[at] = minus_one,
-                Tower::Paper => row[at] = choose(input.mine, one),
+    /// Writes a position's planes as `row[cell * stride + plane]`. Cells that are no squares stay
+    /// as they are.
+    ///
+    /// # Panics
+    ///
+    /// The row is shorter than that.
+    #[inline]
+    pub fn write(&self, input: &Input, row: &mut [f32], stride: usize) {
+        match (self.tower, self.inputs) {
+            (Tower::Paper, _) => {
+                self.each(row, stride, |has| [has(input.mine) - has(input.theirs)])
+            }
+            (Tower::Resnet, Inputs::Discs) => self.each(row, stride, |has| {
+                [has(input.mine), has(input.theirs), has(input.legal), 1.0]
+            }),
+            (Tower::Resnet, Inputs::Lookahead) => {
+                dispatch!(self.layout.shape, G => self.lookahead::<G>(input, row, stride));
             }
         }
     }
-    out
+
+    fn lookahead<G: Geometry>(&self, input: &Input, row: &mut [f32], stride: usize) {
+        let mut numbers = [[[0.0; NUMBERS]; 2]; 128];
+        let sets = look::<G>((input.mine, input.theirs), |side, square, of_move| {
+            numbers[square][side] = of_move;
+        });
+        let mut square = 0;
+        self.each(row, stride, |has| {
+            let [a, b, c, d] = sets.map(&has);
+            let [e, f] = numbers[square];
+            square += 1;
+            let discs = [has(input.mine), has(input.theirs), has(input.legal), 1.0];
+            let mut planes = [0.0; DISCS + SETS + 2 * NUMBERS];
+            let parts = discs.into_iter().chain([a, b, c, d]).chain(e).chain(f);
+            planes.iter_mut().zip(parts).for_each(|(plane, number)| *plane = number);
+            planes
+        });
+    }
+
+    /// Writes what `planes` says of each square, given whether a set holds it as 1 or 0.
+    #[inline(always)]
+    fn each<const P: usize>(
+        &self,
+        row: &mut [f32],
+        stride: usize,
+        mut planes: impl FnMut(&dyn Fn(u128) -> f32) -> [f32; P],
+    ) {
+        for (&bit, &cell) in self.layout.bit_of.iter().zip(&self.layout.cell_of) {
+            let has = |set: u128| (set >> bit & 1) as u8 as f32;
+            row[cell as usize * stride..][..P].copy_from_slice(&planes(&has));
+        }
+    }
+
+    /// The positions as a tensor `[n, planes, width, width]` of `kind`, channels last in memory.
+    pub fn planes(&self, inputs: &[Input], kind: Kind, device: Device) -> Tensor {
+        let (width, cells) = (self.layout.width as i64, self.layout.cells());
+        let mut numbers = vec![0f32; inputs.len() * cells * self.planes];
+        let rows = numbers.chunks_exact_mut(cells * self.planes);
+        rows.zip(inputs).for_each(|(row, input)| self.write(input, row, self.planes));
+        Tensor::from_slice(&numbers)
+            .view([inputs.len() as i64, width, width, self.planes as i64])
+            .to_kind(kind)
+            .to_device(device)
+            .permute([0, 3, 1, 2])
+    }
+
+    /// What [`Encoding::planes`] gives, made on the device from bits where planes are sets: 48
+    /// bytes a position travel there instead of as many numbers as planes have.
+    pub fn planes_on(&self, inputs: &[Input], kind: Kind, device: Device) -> Tensor {
+        if self.tower == Tower::Resnet && self.inputs == Inputs::Lookahead {
+            return self.planes(inputs, kind, device);
+        }
+        let layout = self.layout;
+        let bytes: Vec<u8> = inputs
+            .iter()
+            .flat_map(|input| [input.mine, input.theirs, input.legal])
+            .flat_map(u128::to_le_bytes)
+            .collect();
+        let n = inputs.len() as i64;
+        let mut words = Tensor::from_data_size(&bytes, &[n, 3, 2], Kind::Int64);
+        if device.is_cuda() {
+            words = words.pin_memory(device).to_device_(device, Kind::Int64, true, false);
+        }
+        let (mut word, mut shift) = (vec![0i64; layout.cells()], vec![0i64; layout.cells()]);
+        let mut board = vec![0f32; layout.cells()];
+        for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
+            let cell = cell as usize;
+            (word[cell], shift[cell], board[cell]) = (bit as i64 / 64, bit as i64 % 64, 1.0);
+        }
+        let on_device = |values: &[i64]| Tensor::from_slice(values).to_device(device);
+        let bits = words
+            .index_select(2, &on_device(&word))
+            .bitwise_right_shift(&on_device(&shift))
+            .bitwise_and(1)
+            .to_kind(kind);
+        // Cells that are no squares read bit 0 of a set; the board's plane clears them.
+        let board = Tensor::from_slice(&board).to_device(device).to_kind(kind).view([1, 1, -1]);
+        let bits = bits * &board;
+        let planes = match self.tower {
+            Tower::Resnet => Tensor::cat(&[bits, board.expand([n, 1, -1], false)], 1),
+            Tower::Paper => bits.select(1, 0).unsqueeze(1) - bits.select(1, 1).unsqueeze(1),
+        };
+        let width = layout.width as i64;
+        let rows = planes.transpose(1, 2).contiguous();
+        rows.view([n, width, width, self.planes as i64]).permute([0, 3, 1, 2])
+    }
 }
 
 #[cfg(test)]
@@ -166,30 +187,58 @@ mod tests {
         inputs
     }
 
+    fn encoding(shape: Shape, tower: Tower, inputs: Inputs) -> Encoding {
+        let options = TowerOptions { tower, inputs, ..TowerOptions::default() };
+        Encoding::new(&NetSpec { shape, options })
+    }
+
+    const KINDS: [(Tower, Inputs); 3] = [
+        (Tower::Resnet, Inputs::Discs),
+        (Tower::Resnet, Inputs::Lookahead),
+        (Tower::Paper, Inputs::Discs),
+    ];
+
     #[test]
-    fn planes_hold_each_set_at_its_cell() {
+    fn planes_hold_each_set_and_number_at_its_cell() {
         for shape in Shape::ALL {
             let layout = shape.layout();
             let inputs = dispatch!(shape, G => some_inputs::<G>());
-            let tensor = planes(layout, Tower::Resnet, &inputs, Kind::BFloat16, Device::Cpu);
-            assert_eq!(
-                tensor.size(),
-                [inputs.len() as i64, 4, layout.width as i64, layout.width as i64]
-            );
-            let paper = planes(layout, Tower::Paper, &inputs, Kind::Float, Device::Cpu);
+            let make = |(tower, shown), kind| {
+                encoding(shape, tower, shown).planes(&inputs, kind, Device::Cpu)
+            };
+            let tensors = KINDS.map(|kind| make(kind, Kind::BFloat16));
+            let width = layout.width as i64;
+            for (tensor, planes) in tensors.iter().zip([4, 16, 1]) {
+                assert_eq!(tensor.size(), [inputs.len() as i64, planes, width, width]);
+                assert!(tensor.permute([0, 2, 3, 1]).is_contiguous());
+            }
+            // Counts over 8 lose nothing as bf16.
+            assert!(make(KINDS[1], Kind::Float).equal(&tensors[1].to_kind(Kind::Float)));
             for (n, input) in inputs.iter().enumerate() {
-                for row in 0..layout.width {
-                    for column in 0..layout.width {
-                        let mask = 1u128 << (row * layout.stride + column);
-                        let at = |plane| {
-                            tensor.double_value(&[n as i64, plane, row as i64, column as i64])
-                        };
-                        let sets = [input.mine, input.theirs, input.legal, layout.playable];
-                        for (plane, set) in sets.into_iter().enumerate() {
-                            assert_eq!(at(plane as i64) == 1.0, set & mask != 0);
-                        }
-                        let one = paper.double_value(&[n as i64, 0, row as i64, column as i64]);
-                        assert_eq!(one, at(0) - at(1));
+                let mut numbers = vec![[[0.0; NUMBERS]; 2]; layout.squares];
+                let ahead = dispatch!(shape, G => {
+                    look::<G>((input.mine, input.theirs), |side, square, of_move| {
+                        numbers[square][side] = of_move;
+                    })
+                });
+                for cell in 0..layout.cells() {
+                    let (row, column) = (cell / layout.width, cell % layout.width);
+                    let mask = 1u128 << (row * layout.stride + column);
+                    let at = |kind: usize, plane: usize| {
+                        let place = [n as i64, plane as i64, row as i64, column as i64];
+                        tensors[kind].double_value(&place)
+                    };
+                    let sets = [input.mine, input.theirs, input.legal, layout.playable];
+                    for (plane, set) in sets.into_iter().chain(ahead).enumerate() {
+                        let wanted = (set & mask != 0) as u8 as f64;
+                        assert_eq!(at(1, plane), wanted, "{shape} plane {plane}");
+                        assert!(plane >= DISCS || at(0, plane) == wanted);
+                    }
+                    assert_eq!(at(2, 0), at(0, 0) - at(0, 1));
+                    let square = layout.cell_of.iter().position(|&there| there as usize == cell);
+                    let wanted = square.map_or([[0.0; NUMBERS]; 2], |square| numbers[square]);
+                    for (index, wanted) in wanted.into_iter().flatten().enumerate() {
+                        assert_eq!(at(1, DISCS + SETS + index), wanted as f64);
                     }
                 }
             }
@@ -200,12 +249,10 @@ mod tests {
     fn planes_made_on_the_device_are_the_same() {
         for shape in Shape::ALL {
             let inputs = dispatch!(shape, G => some_inputs::<G>());
-            for &tower in Tower::ALL {
-                let make = |planes: fn(&_, _, &_, _, _) -> Tensor| {
-                    planes(shape.layout(), tower, &inputs[..], Kind::Float, Device::Cpu)
-                };
-                let (found, wanted) = (make(planes_from_bits), make(planes));
-                assert!(found.equal(&wanted));
+            for (tower, shown) in KINDS {
+                let encoding = encoding(shape, tower, shown);
+                let found = encoding.planes_on(&inputs, Kind::Float, Device::Cpu);
+                assert!(found.equal(&encoding.planes(&inputs, Kind::Float, Device::Cpu)));
                 assert!(found.permute([0, 2, 3, 1]).is_contiguous());
             }
         }
@@ -214,15 +261,18 @@ mod tests {
     #[test]
     fn planes_turn_with_the_board() {
         for shape in Shape::ALL {
+            let encoding = encoding(shape, Tower::Resnet, Inputs::Lookahead);
             dispatch!(shape, G => {
                 let mut board = Board::<G>::start();
-                if let Some(square) = board.legal().next() {
-                    board = board.play_unchecked(square);
+                for ply in 0..12 {
+                    if let Some(square) = board.legal().nth(ply % 3).or(board.legal().next()) {
+                        board = board.play_unchecked(square);
+                    }
                 }
                 for symmetry in Symmetry::ALL {
                     let turned = symmetry.board(board);
                     let input = [Input::new(board, board.legal()), Input::new(turned, turned.legal())];
-                    let tensor = planes(shape.layout(), Tower::Resnet, &input, Kind::Float, Device::Cpu);
+                    let tensor = encoding.planes(&input, Kind::Float, Device::Cpu);
                     let mut wanted = tensor.get(0);
                     let k = symmetry.index();
                     if k & 1 != 0 { wanted = wanted.flip([2]); }

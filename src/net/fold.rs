@@ -129,10 +129,11 @@ impl Fold<'_> {
     fn resnet(&self) -> Result<Resnet, WeightsError> {
         let channels = self.spec.channels();
         let layout = self.spec.shape.layout();
+        let planes = planes_of(&self.spec.options);
         let head = [HEAD_CHANNELS, channels, 1, 1];
         let score = self.spec.options.score_head.then(|| self.affine("score.out", [1, HIDDEN], 1));
         Ok(Resnet {
-            stem: self.convolution("stem.conv", "stem.norm", [channels, 4, 3, 3])?,
+            stem: self.convolution("stem.conv", "stem.norm", [channels, planes, 3, 3])?,
             blocks: (0..self.spec.blocks())
                 .map(|index| self.block(index))
                 .collect::<Result<_, _>>()?,
@@ -152,7 +153,7 @@ impl Fold<'_> {
     fn paper(&self) -> Result<Paper, WeightsError> {
         let channels = self.spec.channels();
         let layout = self.spec.shape.layout();
-        let mut planes = planes_of(Tower::Paper);
+        let mut planes = planes_of(&self.spec.options);
         let mut convolutions = Vec::new();
         for index in 0..PAPER_CONVOLUTIONS {
             let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));

@@ -9,6 +9,7 @@ pub mod encode;
 pub(crate) mod fixtures;
 mod fold;
 pub mod inference;
+mod lookahead;
 pub mod optimizer;
 mod options;
 mod plan;
@@ -23,7 +24,7 @@ mod winograd;
 
 pub use allocator::keep_freed_memory;
 pub use description::Description;
-pub use encode::Input;
-pub use options::{Tower, TowerOptions};
+pub use encode::{Encoding, Input};
+pub use options::{Inputs, Tower, TowerOptions};
 pub use plan::{NetSpec, Part, Role, Start, parts};
 pub use tower::{Heads, Net, Pass};

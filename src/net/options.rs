@@ -13,11 +13,26 @@ choices! {
     }
 }
 
+choices! {
+    /// What a `resnet` is shown of a position. The default is what nets have been shown whose files
+    /// do not say.
+    pub enum Inputs {
+        /// The discs of both sides and the legal moves.
+        #[default]
+        Discs = "discs",
+        /// The same, and what the rules say a move ahead: see [`super::lookahead`].
+        Lookahead = "lookahead",
+    }
+}
+
 /// What a net is made of.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TowerOptions {
     /// The kind of trunk.
     pub tower: Tower,
+    /// What a `resnet` is shown.
+    #[serde(default)]
+    pub inputs: Inputs,
     /// Residual blocks of a `resnet`; at least 1.
     pub blocks: u32,
     /// Channels of each convolution; at least 1.
@@ -36,6 +51,7 @@ impl Default for TowerOptions {
     fn default() -> TowerOptions {
         TowerOptions {
             tower: Tower::Resnet,
+            inputs: Inputs::Lookahead,
             blocks: 4,
             channels: 32,
             global_pooling: true,

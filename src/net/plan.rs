@@ -4,7 +4,7 @@
 //! and `C` channels over `W x W` cells, of which `S` are squares:
 //!
 //! ```text
-//! stem            3x3 convolution 4 -> C, batch norm, ReLU
+//! stem            3x3 convolution P -> C, batch norm, ReLU
 //! block.0 .. B-1  x -> ReLU(norm2(conv2(ReLU(norm1(conv1(x)) + pool(x)))) + x)
 //!                 pool, in every second block (1, 3, ..): a C x 2C matrix times the mean and the
 //!                 maximum of each channel over the squares, added alike to all cells
@@ -14,6 +14,8 @@
 //! score           64 -> 1 from the value's hidden layer: the final disc difference over S
 //! owner           16 -> 1 a cell from the value's features, tanh: +1 mine, -1 theirs
 //! ```
+//!
+//! `P` is 4, or 16 where a net is shown what a move leads to ([`planes_of`]).
 //!
 //! After each ReLU the cells that are no squares are set to 0, so that holes look like the world
 //! beyond the edge. Global pooling is KataGo's method (Wu 2019), here from a block's input; the
@@ -79,7 +81,7 @@ impl NetSpec {
     pub fn flops(&self) -> f64 {
         let cells = self.shape.layout().cells() as f64;
         let channels = self.channels() as f64;
-        let planes = planes_of(self.options.tower) as f64;
+        let planes = planes_of(&self.options) as f64;
         let inner = match self.options.tower {
             Tower::Resnet => 2 * self.blocks(),
             Tower::Paper => PAPER_CONVOLUTIONS - 1,
@@ -170,7 +172,7 @@ impl List {
     fn resnet(&mut self, spec: &NetSpec) {
         let layout = spec.shape.layout();
         let channels = spec.channels();
-        self.convolution("stem.conv", "stem.norm", [channels, 4, 3, 3], 1.0);
+        self.convolution("stem.conv", "stem.norm", [channels, planes_of(&spec.options), 3, 3], 1.0);
         for block in 0..spec.blocks() {
             let name = |part| format!("block.{block}.{part}");
             let shape = [channels, channels, 3, 3];
@@ -203,7 +205,7 @@ impl List {
         let layout = spec.shape.layout();
         let channels = spec.channels();
         for index in 0..PAPER_CONVOLUTIONS {
-            let planes = if index == 0 { 1 } else { channels };
+            let planes = if index == 0 { planes_of(&spec.options) } else { channels };
             let shape = [channels, planes, 3, 3];
             self.convolution(&format!("conv.{index}"), &format!("norm.{index}"), shape, 1.0);
         }

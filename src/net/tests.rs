@@ -46,7 +46,7 @@ fn weights_of_another_net_are_refused() {
         net.load(&Net::new(spec, 1, Device::Cpu).weights()).unwrap_err().to_string()
     };
     let error = refusal(&mut net, &resnet(Shape::Square8, 2, 32));
-    assert!(error.contains("has shape [32, 4, 3, 3]"), "{error}");
+    assert!(error.contains("has shape [32, 16, 3, 3]"), "{error}");
     let error = refusal(&mut net, &resnet(Shape::Square8, 1, 16));
     assert!(error.contains("block.1.conv1.weight") && error.contains("missing"), "{error}");
     let error = refusal(&mut net, &resnet(Shape::Square8, 3, 16));

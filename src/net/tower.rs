@@ -2,7 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::encode;
+use super::encode::Encoding;
 use super::options::Tower;
 use super::plan::{NetSpec, PAPER_CONVOLUTIONS, PAPER_HIDDEN};
 use super::variables::{Slices, Variables};
@@ -130,8 +130,7 @@ impl Net {
 
     /// The positions as this net's planes for a pass in `kind`.
     pub fn planes(&self, inputs: &[super::Input], kind: Kind) -> Tensor {
-        let (layout, tower) = (self.spec.shape.layout(), self.spec.options.tower);
-        encode::planes(layout, tower, inputs, kind, self.device)
+        Encoding::new(&self.spec).planes(inputs, kind, self.device)
     }
 
     /// What the net says about positions given as [`Net::planes`].

@@ -7,7 +7,7 @@ use super::reader::{Bounds, MOST, Reader};
 use super::{Config, Limits};
 use crate::arena;
 use crate::game::{Goal, Shape};
-use crate::net::{Tower, TowerOptions, inference};
+use crate::net::{Inputs, Tower, TowerOptions, inference};
 use crate::store::checkpoint::Rule;
 
 /// The sections in the order in which they are read and shown.
@@ -105,6 +105,7 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
     let d = match tower {
         Tower::Resnet => d,
         Tower::Paper => TowerOptions {
+            inputs: Inputs::Discs,
             global_pooling: false,
             score_head: false,
             owner_head: false,
@@ -114,6 +115,15 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
     };
     TowerOptions {
         tower,
+        inputs: r.choice(
+            (
+                "inputs",
+                "what a `resnet` is shown: the discs, or also what the rules say a move ahead",
+            ),
+            d.inputs,
+            Inputs::ALL,
+            Inputs::name,
+        ),
         blocks: r.whole(("blocks", "residual blocks of a `resnet`"), d.blocks, 1..=100),
         channels: r.whole(("channels", "channels of each convolution"), d.channels, 1..=1024),
         global_pooling: r.flag(

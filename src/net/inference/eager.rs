@@ -5,7 +5,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
-use crate::net::encode::{self, Input};
+use crate::net::encode::{Encoding, Input};
 use crate::net::fold::{Affine, Block, Folded, Paper, Resnet};
 use crate::net::plan::NetSpec;
 use crate::net::weights::Weights;
@@ -162,10 +162,11 @@ impl Backend for Eager {
         if n == 0 {
             return Ok(());
         }
-        let tower = self.spec.options.tower;
-        let encode =
-            if self.device == Device::Cpu { encode::planes } else { encode::planes_from_bits };
-        let planes = encode(layout, tower, inputs, self.kind, self.device);
+        let encoding = Encoding::new(&self.spec);
+        let planes = match self.device {
+            Device::Cpu => encoding.planes(inputs, self.kind, self.device),
+            _ => encoding.planes_on(inputs, self.kind, self.device),
+        };
         let (policy, last) = match &self.trunk {
             Trunk::Resnet(net) => self.resnet(net, &planes)?,
             Trunk::Paper(net) => self.paper(net, &planes)?,

@@ -5,7 +5,7 @@ use tch::Tensor;
 use super::*;
 use crate::game::Shape;
 use crate::net::fixtures::{positions, resnet, trained};
-use crate::net::{Net, Pass, Tower, TowerOptions};
+use crate::net::{Inputs, Net, Pass, Tower, TowerOptions};
 
 /// How far a backend may be from the net in float32: root mean square over the standard
 /// deviation for logits, and the largest difference for value and score over the squares.
@@ -24,13 +24,16 @@ fn specs() -> Vec<NetSpec> {
     let mut specs = Vec::new();
     for shape in Shape::ALL {
         specs.push(resnet(shape, 4, 32));
-        specs.push(resnet(shape, 2, 64));
+        let mut discs = resnet(shape, 2, 64);
+        discs.options.inputs = Inputs::Discs;
+        specs.push(discs);
         let options = TowerOptions { tower: Tower::Paper, channels: 16, ..Default::default() };
         specs.push(NetSpec { shape, options });
     }
     let mut bare = resnet(Shape::Square8, 3, 96);
     bare.options.global_pooling = false;
     bare.options.score_head = false;
+    bare.options.inputs = Inputs::Discs;
     specs.push(bare);
     specs
 }

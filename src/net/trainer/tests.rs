@@ -5,7 +5,7 @@ use tch::{Device, Kind, Tensor};
 use super::Trainer;
 use crate::game::Shape;
 use crate::net::fixtures::{positions, resnet, trained};
-use crate::net::{Heads, Net, NetSpec, Pass};
+use crate::net::{Heads, Inputs, Net, NetSpec, Pass};
 
 /// A loss in which every output of every head has a weight of its own.
 fn loss(heads: &Heads) -> Tensor {
@@ -66,6 +66,7 @@ fn gradients_agree_with_libtorch() {
     bare.options.global_pooling = false;
     bare.options.score_head = false;
     bare.options.owner_head = false;
+    bare.options.inputs = Inputs::Discs;
     agrees(&bare, 16);
 }
 

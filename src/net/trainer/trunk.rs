@@ -14,12 +14,9 @@ use super::filter::Convolution;
 use super::norm::Norm;
 use super::pool::Pool;
 use crate::game::Layout;
-use crate::net::encode::Input;
+use crate::net::encode::{Encoding, Input};
 use crate::net::plan::NetSpec;
 use crate::net::winograd::{Board, LANES, Plane, Vector, Workspace, flat_mut};
-
-/// Planes of the stem's input.
-const PLANES: usize = 4;
 
 /// A convolution, its norm, and its outputs before the norm.
 struct Layer {
@@ -50,6 +47,7 @@ pub(super) struct Last<'a> {
 pub(super) struct Trunk<const W: usize, const PAIRS: usize> {
     cells: Cells,
     workspace: Workspace<W, PAIRS>,
+    encoding: Encoding,
     planes: Vec<Vector>,
     /// The stem, then two for each block.
     layers: Vec<Layer>,
@@ -71,8 +69,9 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// The trunk of `spec`.
     pub(super) fn new(spec: &NetSpec, layout: &'static Layout) -> Self {
         let channels = spec.channels();
-        let mut layers =
-            vec![Layer::new("stem.conv".into(), "stem.norm".into(), PLANES, channels, true)];
+        let encoding = Encoding::new(spec);
+        let (conv, norm) = ("stem.conv".into(), "stem.norm".into());
+        let mut layers = vec![Layer::new(conv, norm, encoding.planes, channels, true)];
         let mut pools = Vec::new();
         for block in 0..spec.blocks() {
             let name = |part: &str| format!("block.{block}.{part}");
@@ -88,6 +87,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
         Trunk {
             cells: Cells { layout, mask, depth, positions: 0 },
             workspace: Workspace::new(GROUP, depth),
+            encoding,
             planes: Vec::new(),
             results: vec![Vec::new(); pools.len() + 1],
             layers,
@@ -117,14 +117,9 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             all.resize(room, Vector::ZERO);
         }
         self.planes.resize(positions * self.cells.mask.len(), Vector::ZERO);
-        let layout = self.cells.layout;
         let rows = flat_mut(&mut self.planes).chunks_exact_mut(self.cells.mask.len() * LANES);
         for (input, row) in inputs.iter().zip(rows) {
-            for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
-                let has = |set: u128| (set >> bit & 1) as u8 as f32;
-                let planes = [has(input.mine), has(input.theirs), has(input.legal), 1.0];
-                row[cell as usize * LANES..][..PLANES].copy_from_slice(&planes);
-            }
+            self.encoding.write(input, row, LANES);
         }
     }
 

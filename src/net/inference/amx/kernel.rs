@@ -7,13 +7,15 @@
 //! together: two factor tiles and two activation tiles feed four products. A bias is what the
 //! four sums start from; ReLU, the residual and the cast to bf16 happen as they leave.
 //!
-//! All `unsafe` of the kernel rests on three facts, which [`Kernel::new`] and
+//! All `unsafe` of the kernel rests on four facts, which [`Kernel::new`] and
 //! [`Packed::new`] establish:
 //!
 //! - `x` and `y` have a tile for each block of each square and of one square more, which takes
 //!   what the missing partner of an odd last square would get; `policy` and `features` have one
 //!   for each pair.
 //! - A [`Route`] names only squares of the board, and taps below 9.
+//! - A convolution reads blocks that are there: of the trunk, or the one block of planes that the
+//!   stem has written.
 //! - Places in a [`Packed`] are those of whole arrays of the sizes that it documents.
 
 use std::arch::x86_64::*;
@@ -23,8 +25,9 @@ use super::leave::{
 };
 use super::pack::{Block, Convolution, PAIRS_A_TILE, Packed, Row, Tile, WIDE};
 use super::route::Route;
+use super::stem::PLANES;
 use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
-use crate::net::encode::Input;
+use crate::net::encode::{Encoding, Input};
 use crate::net::plan::HIDDEN;
 
 /// Positions of a group.
@@ -32,8 +35,11 @@ pub(super) const GROUP: usize = 16;
 
 /// A group's activations.
 pub(super) struct Kernel {
-    x: Vec<Tile>,
-    y: Vec<Tile>,
+    pub(super) encoding: Encoding,
+    /// A position's planes, `[cell][plane]`.
+    pub(super) planes: Vec<f32>,
+    pub(super) x: Vec<Tile>,
+    pub(super) y: Vec<Tile>,
     policy: Vec<Tile>,
     features: Vec<Tile>,
     /// Means, then maxima, of each block of channels.
@@ -41,7 +47,7 @@ pub(super) struct Kernel {
     /// What a pooled block adds to its first convolution, `[outputs / 16][16 positions]`.
     added: Vec<Row>,
     /// Sums that leave the tiles: of two pairs in turns, or of the last layers.
-    sums: Vec<Row>,
+    pub(super) sums: Vec<Row>,
 }
 
 /// What the net says about a group, one row for each position.
@@ -56,19 +62,21 @@ pub(super) struct Answers<'a> {
 
 /// Where sums start: rows of floats, those of output `16 k ..` at `first + k * step`.
 #[derive(Clone, Copy)]
-struct Bias {
-    first: *const u8,
+pub(super) struct Bias {
+    pub first: *const u8,
     /// Bytes from the rows of 16 outputs to those of the next 16.
-    step: usize,
+    pub step: usize,
     /// Bytes from position to position; 0 where all start alike.
-    stride: usize,
+    pub stride: usize,
 }
 
 impl Kernel {
     /// Room for groups on a board, with `depth` blocks of 32 channels.
-    pub(super) fn new(route: &Route, depth: usize) -> Kernel {
+    pub(super) fn new(encoding: Encoding, route: &Route, depth: usize) -> Kernel {
         let tiles = |count| vec![Tile::ZERO; count];
         Kernel {
+            encoding,
+            planes: vec![0.0; (route.cells.iter().max().unwrap_or(&0) + 1) * PLANES],
             x: tiles((route.squares + 1) * depth),
             y: tiles((route.squares + 1) * depth),
             policy: tiles(route.pairs.len()),
@@ -94,69 +102,15 @@ impl Kernel {
         inputs: &[Input],
         answers: Answers<'_>,
     ) {
-        self.encode(route, inputs);
         // SAFETY: as the caller promises, by the facts above.
         unsafe {
-            self.stem(tiles, route, net);
+            self.stem(tiles, route, net, inputs);
             for block in &net.blocks {
                 self.block(tiles, route, net, block);
             }
             self.heads(tiles, route, net);
             self.policy(tiles, route, net, inputs.len(), answers.policy);
             self.last(tiles, route, net, answers.value, answers.score);
-        }
-    }
-
-    /// Writes the windows of 27 bits around each square into `y`, one tile a square.
-    #[target_feature(enable = "avx512f,avx512bw,bmi2")]
-    fn encode(&mut self, route: &Route, inputs: &[Input]) {
-        let one = _mm512_set1_epi16(half::bf16::ONE.to_bits() as i16);
-        for (window, tile) in route.windows.iter().zip(&mut self.y) {
-            let (rows, _) = tile.0.as_chunks_mut::<32>();
-            for (row, input) in rows.iter_mut().zip(inputs) {
-                let cut = |set: u128| {
-                    _pdep_u64(_pext_u64((set >> window.shift) as u64, window.bits), window.taps)
-                };
-                let bits = cut(input.mine) | cut(input.theirs) << 9 | cut(input.legal) << 18;
-                let expanded = _mm512_maskz_mov_epi16(bits as u32, one);
-                // SAFETY: a row is 64 bytes, aligned as its tile is.
-                unsafe { _mm512_store_si512(row.as_mut_ptr().cast(), expanded) };
-            }
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    unsafe fn stem(&mut self, tiles: &Tiles, route: &Route, net: &Packed) {
-        let depth = net.depth;
-        // SAFETY: `y` holds a tile for each square, `x` `depth` of them; one square more is there.
-        unsafe {
-            for outputs in 0..depth {
-                let factor = net.tiles.as_ptr().add(net.stem + 2 * outputs).cast::<u8>();
-                tiles.load::<6>(factor, ROW_BYTES);
-                tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                for pair in 0..route.pairs.len() {
-                    let bias = |square: usize| {
-                        let place = net.stem_bias + 2 * (square * depth + outputs);
-                        net.rows.as_ptr().add(place).cast::<u8>()
-                    };
-                    let (first, second) = (bias(2 * pair), bias(2 * pair + 1));
-                    tiles.load::<0>(first, 0);
-                    tiles.load::<1>(first.add(ROW_BYTES), 0);
-                    tiles.load::<2>(second, 0);
-                    tiles.load::<3>(second.add(ROW_BYTES), 0);
-                    let windows = self.y.as_ptr().add(2 * pair).cast::<u8>();
-                    tiles.load::<4>(windows, ROW_BYTES);
-                    tiles.load::<5>(windows.add(TILE_BYTES), ROW_BYTES);
-                    multiply_four(tiles);
-                    let sums = self.sums.as_mut_ptr().cast::<u8>();
-                    store_four(tiles, sums);
-                    let to = self.x.as_mut_ptr().add(2 * pair * depth + outputs).cast::<u8>();
-                    let leave = Leave { sums, first: to, second: to.add(depth * TILE_BYTES) };
-                    for position in 0..GROUP {
-                        leave.position::<false>(position);
-                    }
-                }
-            }
         }
     }
 
@@ -181,14 +135,15 @@ impl Kernel {
         }
     }
 
-    /// A 3x3 convolution and ReLU, from one buffer to the other; with `RESIDUAL` what `to` holds
+    /// A 3x3 convolution and ReLU, from one buffer, whose squares have the blocks that the
+    /// convolution reads, to the other, which holds the trunk; with `RESIDUAL` what `to` holds
     /// is added before the ReLU.
     #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
     #[allow(clippy::too_many_arguments)]
     // One nest of loops that shares its tiles: cut apart, each piece would take most of the rest
     // as arguments.
     #[allow(clippy::too_many_lines)]
-    unsafe fn convolve<const RESIDUAL: bool>(
+    pub(super) unsafe fn convolve<const RESIDUAL: bool>(
         &mut self,
         tiles: &Tiles,
         route: &Route,
@@ -198,13 +153,13 @@ impl Kernel {
         from: *const u8,
         to: *mut u8,
     ) {
-        let depth = net.depth;
-        let (square_bytes, tap_bytes) = (depth * TILE_BYTES, 2 * depth * TILE_BYTES);
+        let (read, made) = (convolution.depth, net.depth);
+        let (square_bytes, tap_bytes) = (read * TILE_BYTES, 2 * read * TILE_BYTES);
         let sums = self.sums.as_mut_ptr().cast::<u8>();
         let mut leaving = Leaving::<RESIDUAL>::NOTHING;
         // SAFETY: `from` and `to` are `x` and `y`; squares and taps are within them.
         unsafe {
-            for outputs in 0..depth {
+            for outputs in 0..made {
                 let factors = net.tiles.as_ptr().add(convolution.tiles).cast::<u8>();
                 let factors = factors.add(outputs * 9 * tap_bytes);
                 let low = bias.first.add(2 * outputs * bias.step);
@@ -218,7 +173,7 @@ impl Kernel {
                         let mut factor = factors.add(both.tap * tap_bytes);
                         let mut first = from.add(both.first * square_bytes);
                         let mut second = from.add(both.second * square_bytes);
-                        for _ in 0..depth {
+                        for _ in 0..read {
                             tiles.load::<4>(first, ROW_BYTES);
                             tiles.load::<6>(factor, ROW_BYTES);
                             tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
@@ -233,7 +188,7 @@ impl Kernel {
                     for single in &pair.first {
                         let mut factor = factors.add(single.tap * tap_bytes);
                         let mut square = from.add(single.square * square_bytes);
-                        for _ in 0..depth {
+                        for _ in 0..read {
                             tiles.load::<4>(square, ROW_BYTES);
                             tiles.load::<6>(factor, ROW_BYTES);
                             tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
@@ -247,7 +202,7 @@ impl Kernel {
                     for single in &pair.second {
                         let mut factor = factors.add(single.tap * tap_bytes);
                         let mut square = from.add(single.square * square_bytes);
-                        for _ in 0..depth {
+                        for _ in 0..read {
                             tiles.load::<5>(square, ROW_BYTES);
                             tiles.load::<6>(factor, ROW_BYTES);
                             tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
@@ -261,8 +216,8 @@ impl Kernel {
                     leaving.finish();
                     let sums = sums.add(index % 2 * SUMS_BYTES);
                     store_four(tiles, sums);
-                    let first = to.add(2 * index * square_bytes + outputs * TILE_BYTES);
-                    let second = first.add(square_bytes);
+                    let first = to.add((2 * index * made + outputs) * TILE_BYTES);
+                    let second = first.add(made * TILE_BYTES);
                     leaving = Leaving { leave: Leave { sums, first, second }, next: 0 };
                 }
             }

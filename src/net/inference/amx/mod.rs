@@ -5,6 +5,7 @@
 //! | `tile` | the instructions, as inline assembly, and the right to use them |
 //! | `route` | a board as the kernel walks it |
 //! | `pack` | a net's weights as the kernel reads them |
+//! | `stem` | positions into the trunk |
 //! | `kernel` | 16 positions through the net |
 //! | `leave` | sums on their way from the tiles into activations |
 
@@ -12,6 +13,7 @@ mod kernel;
 mod leave;
 mod pack;
 mod route;
+mod stem;
 mod tile;
 
 use kernel::{Answers, GROUP, Kernel};
@@ -20,7 +22,7 @@ use route::Route;
 use tile::Tiles;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
-use crate::net::encode::Input;
+use crate::net::encode::{Encoding, Input};
 use crate::net::fold::Folded;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
@@ -65,7 +67,7 @@ impl Amx {
         }
         let route = Route::new(spec.shape.layout());
         let packed = pack(spec, weights, &route)?;
-        let kernel = Kernel::new(&route, packed.depth);
+        let kernel = Kernel::new(Encoding::new(spec), &route, packed.depth);
         Ok(Amx { spec: spec.clone(), route, packed, kernel })
     }
 }

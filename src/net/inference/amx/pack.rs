@@ -14,6 +14,8 @@ use crate::net::plan::{HEAD_CHANNELS, HIDDEN};
 pub(super) const WIDE: usize = 16;
 /// Inputs of a tile: channels of one block of activations.
 pub(super) const DEEP: usize = 32;
+/// Planes of a net that is shown sets alone: mine, theirs, legal, on the board.
+const SETS: usize = 4;
 /// Tiles that the policy's last layer needs: pairs of squares in one tile of outputs.
 pub(super) const PAIRS_A_TILE: usize = WIDE / 2;
 
@@ -39,10 +41,11 @@ impl Row {
     pub(super) const ZERO: Row = Row([0.0; WIDE]);
 }
 
-/// A 3x3 convolution over the trunk's channels: where its tiles start, as
-/// `[output block of 32][tap][input block of 32][2]`, and its bias.
+/// A 3x3 convolution to the trunk's channels: how many blocks of 32 channels it reads, where its
+/// tiles start, as `[output block of 32][tap][input block of 32][2]`, and its bias.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Convolution {
+    pub depth: usize,
     pub tiles: usize,
     pub bias: usize,
 }
@@ -56,6 +59,23 @@ pub(super) struct Block {
     pub second: Convolution,
 }
 
+/// The first convolution.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stem {
+    /// From three planes of sets and the board's. Tiles `[outputs / 16]` have inputs
+    /// `plane * 9 + tap` of the three; rows `[square, and one more][outputs / 16]` are biases
+    /// with the board's plane folded in.
+    Sets { tiles: usize, bias: usize },
+    /// From planes that lie as a block of channels.
+    Planes(Convolution),
+}
+
+impl Default for Stem {
+    fn default() -> Stem {
+        Stem::Sets { tiles: 0, bias: 0 }
+    }
+}
+
 /// A net as the kernel reads it.
 #[derive(Debug, Default)]
 pub(super) struct Packed {
@@ -63,10 +83,7 @@ pub(super) struct Packed {
     pub depth: usize,
     pub tiles: Vec<Tile>,
     pub rows: Vec<Row>,
-    /// Stem: tiles `[outputs / 16]`, inputs `plane * 9 + tap` of the first three planes.
-    pub stem: usize,
-    /// Stem: rows `[square, and one more][outputs / 16]`, the board's plane folded in.
-    pub stem_bias: usize,
+    pub stem: Stem,
     pub blocks: Vec<Block>,
     /// Tiles `[input block of 32][policy, features]`.
     pub heads: usize,
@@ -91,7 +108,10 @@ impl Packed {
     pub(super) fn new(net: &Resnet, route: &Route) -> Packed {
         let channels = net.stem.shape[0];
         let mut packed = Packed { depth: channels / DEEP, ..Packed::default() };
-        packed.pack_stem(&net.stem, route);
+        packed.stem = match net.stem.shape[1] {
+            SETS => packed.stem_of_sets(&net.stem, route),
+            _ => Stem::Planes(packed.convolution(&net.stem)),
+        };
         for block in &net.blocks {
             let first = packed.convolution(&block.first);
             let pool = block.pool.as_ref().map(|pool| packed.pool(pool));
@@ -127,18 +147,19 @@ impl Packed {
         place
     }
 
-    fn pack_stem(&mut self, stem: &Affine, route: &Route) {
+    fn stem_of_sets(&mut self, stem: &Affine, route: &Route) -> Stem {
         let channels = stem.shape[0];
-        let factor =
-            |output: usize, plane: usize, tap: usize| stem.weight[(output * 4 + plane) * 9 + tap];
-        self.stem = self.tiles.len();
+        let factor = |output: usize, plane: usize, tap: usize| {
+            stem.weight[(output * SETS + plane) * 9 + tap]
+        };
+        let tiles = self.tiles.len();
         for block in 0..channels / WIDE {
             self.tile(|input, output| match input {
                 0..27 => factor(block * WIDE + output, input / 9, input % 9),
                 _ => 0.0,
             });
         }
-        self.stem_bias = self.rows.len();
+        let place = self.rows.len();
         for window in &route.windows {
             let taps = (0..9).filter(|tap| window.taps >> tap & 1 == 1);
             let bias: Vec<f32> = (0..channels)
@@ -150,25 +171,30 @@ impl Packed {
             self.row(&bias);
         }
         self.row(&vec![0.0; channels]);
+        Stem::Sets { tiles, bias: place }
     }
 
     fn convolution(&mut self, conv: &Affine) -> Convolution {
-        let channels = conv.shape[0];
+        let (made, read) = (conv.shape[0], conv.shape[1]);
+        let depth = read.div_ceil(DEEP);
         let tiles = self.tiles.len();
-        for outputs in 0..channels / DEEP {
+        for outputs in 0..made / DEEP {
             for tap in 0..9 {
-                for inputs in 0..channels / DEEP {
+                for inputs in 0..depth {
                     for half in 0..2 {
                         self.tile(|input, output| {
                             let output = outputs * DEEP + half * WIDE + output;
                             let input = inputs * DEEP + input;
-                            conv.weight[(output * channels + input) * 9 + tap]
+                            match input < read {
+                                true => conv.weight[(output * read + input) * 9 + tap],
+                                false => 0.0,
+                            }
                         });
                     }
                 }
             }
         }
-        Convolution { tiles, bias: self.row(&conv.bias) }
+        Convolution { depth, tiles, bias: self.row(&conv.bias) }
     }
 
     /// The kernel's means come as a block's even channels, then its odd ones.

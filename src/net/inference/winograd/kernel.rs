@@ -5,13 +5,13 @@
 //! come from the third-level cache, in time; what the second one is to keep is the batch's
 //! activations and a group's points. Nothing is allocated after the start.
 
-use super::pack::{Matrix, PLANES, Packed};
+use super::pack::{Matrix, Packed};
 use super::{AnyKernel, unsupported};
 use crate::game::Layout;
-use crate::net::encode::Input;
+use crate::net::encode::{Encoding, Input};
 use crate::net::fold::Folded;
 use crate::net::inference::InferenceError;
-use crate::net::plan::HIDDEN;
+use crate::net::plan::{HIDDEN, NetSpec};
 use crate::net::winograd::product::{Rows, multiply};
 use crate::net::winograd::{Board, Channels, LANES, Plane, Vector, Workspace, flat, flat_mut};
 
@@ -42,6 +42,7 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     mask: Vec<Vector>,
     /// Vectors of channels.
     depth: usize,
+    encoding: Encoding,
     /// `[position][cell]` of planes.
     planes: Vec<Vector>,
     /// `[position][channel vector][cell]`: the trunk, and inside a block.
@@ -74,10 +75,8 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     /// # Errors
     ///
     /// It is no residual net.
-    pub(super) fn new(
-        layout: &'static Layout,
-        net: &Folded,
-    ) -> Result<Kernel<W, PAIRS>, InferenceError> {
+    pub(super) fn new(spec: &NetSpec, net: &Folded) -> Result<Kernel<W, PAIRS>, InferenceError> {
+        let layout = spec.shape.layout();
         let net = packed(net, &Board::<W, PAIRS>::new())?;
         let depth = net.stem.bias.len();
         let cells = BATCH * Board::<W, PAIRS>::CELLS;
@@ -90,6 +89,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             workspace: Workspace::new(GROUP, depth),
             mask,
             depth,
+            encoding: Encoding::new(spec),
             planes: room(cells),
             trunk: room(cells * depth),
             inner: room(cells * depth),
@@ -106,11 +106,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         let numbers = flat_mut(&mut self.planes);
         let rows = numbers.chunks_exact_mut(Board::<W, PAIRS>::CELLS * LANES);
         for (input, row) in inputs.iter().zip(rows) {
-            for (&bit, &cell) in self.layout.bit_of.iter().zip(&self.layout.cell_of) {
-                let has = |set: u128| (set >> bit & 1) as u8 as f32;
-                let planes = [has(input.mine), has(input.theirs), has(input.legal), 1.0];
-                row[cell as usize * LANES..][..PLANES].copy_from_slice(&planes);
-            }
+            self.encoding.write(input, row, LANES);
         }
     }
 
@@ -119,7 +115,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
         let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
         let at = |position: usize, c: usize| (position * depth + c) * cells;
-        let channels = Channels { inputs: PLANES, outputs: depth };
+        let channels = Channels { inputs: self.encoding.planes, outputs: depth };
         let filter = &net.stem.points;
         for (first, positions) in groups(positions) {
             let read = |position: usize, _, plane: &mut Plane<W>| {

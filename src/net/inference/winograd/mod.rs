@@ -50,9 +50,8 @@ impl Winograd {
     ///
     /// It is no residual net, or the weights are of another net.
     pub(super) fn new(spec: &NetSpec, weights: &Weights) -> Result<Winograd, InferenceError> {
-        let layout = spec.shape.layout();
         let folded = Folded::new(spec, weights)?;
-        Ok(Winograd { spec: spec.clone(), kernel: open(layout, &folded)? })
+        Ok(Winograd { spec: spec.clone(), kernel: open(spec, &folded)? })
     }
 
     fn layout(&self) -> &'static Layout {
@@ -60,9 +59,9 @@ impl Winograd {
     }
 }
 
-fn open(layout: &'static Layout, net: &Folded) -> Result<Box<dyn AnyKernel>, InferenceError> {
-    for_width!(layout.width, W, PAIRS => {
-        Ok(Box::new(Kernel::<W, PAIRS>::new(layout, net)?))
+fn open(spec: &NetSpec, net: &Folded) -> Result<Box<dyn AnyKernel>, InferenceError> {
+    for_width!(spec.shape.layout().width, W, PAIRS => {
+        Ok(Box::new(Kernel::<W, PAIRS>::new(spec, net)?))
     })
 }
 

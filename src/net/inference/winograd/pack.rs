@@ -46,9 +46,6 @@ pub(super) struct Packed {
     pub last_bias: [f32; 2],
 }
 
-/// Inputs of the stem: planes.
-pub(super) const PLANES: usize = 4;
-
 // The heads' channels must fill vectors, since a vector holds the channels of one head only.
 const _: () = assert!(HEAD_CHANNELS == LANES);
 
@@ -77,7 +74,7 @@ impl Packed {
         heads.bias.extend(features.bias);
         let score = net.score.as_ref();
         Packed {
-            stem: convolution(&net.stem, board, PLANES),
+            stem: convolution(&net.stem, board, net.stem.shape[1]),
             blocks: net.blocks.iter().map(block).collect(),
             heads,
             policy: row(&net.policy_out.weight)[0],
