@@ -51,8 +51,9 @@ pub const ZEROES: [&str; 2] = ["greedy", "random"];
 /// Counts a ladder's games on one board and goal.
 ///
 /// If `anchor` names a player, its rating is 0 and errors are those of the difference to it.
-/// Otherwise errors are against the mean of all, and 0 is the rating of one of [`ZEROES`], or
-/// the mean where none of them has played.
+/// Otherwise errors are against the mean of all, and 0 is the rating of one of [`ZEROES`]. Where
+/// none of them has played it is that of the first player that is no net of a run, if there are
+/// such nets too, since the mean moves with each of them; else it is the mean.
 pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
     let mut count = Count::<G>::default();
     for line in ladder.all_games() {
@@ -149,7 +150,10 @@ impl<G: Geometry> Count<G> {
     ) -> Standings {
         let place_of = |name: &str| self.places.get(name).copied();
         let anchor = anchor.and_then(place_of);
-        let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of));
+        let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of)).or_else(|| {
+            let fixed = |name: &String| !origins.contains_key(name);
+            self.names.iter().position(fixed).filter(|_| !self.names.iter().all(fixed))
+        });
         let found = ratings(self.names.len(), &self.encounters(), anchor);
         let shift = zero.map_or(0.0, |place| found[place].elo);
         let mut order: Vec<usize> = (0..self.names.len()).collect();

@@ -49,7 +49,8 @@ pub struct Args {
     #[arg(long, value_name = "elo0,elo1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
     /// The player whose rating is 0, and to whom errors refer; by default 0 is greedy, or
-    /// random where greedy has not played, or else the mean of all, and errors refer to the mean
+    /// random where greedy has not played, or else the first that is no net of a run, or else the
+    /// mean of all; errors refer to the mean
     #[arg(long, value_name = "SPEC")]
     anchor: Option<String>,
     /// Also count the games of another ladder, which is only read; may be repeated

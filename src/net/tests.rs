@@ -8,7 +8,7 @@ use super::{Net, NetSpec, Pass, Tower};
 use crate::game::{Shape, Symmetry};
 use crate::net::fixtures::{positions, resnet, trained};
 use crate::net::weights::Metadata;
-use crate::net::{TowerOptions, parts};
+use crate::net::{Inputs, TowerOptions, parts};
 
 fn paper(shape: Shape) -> NetSpec {
     let options =
@@ -36,6 +36,11 @@ fn the_description_survives_json() {
     let text = serde_json::to_string(&spec).unwrap();
     assert!(text.contains("cross92"), "{text}");
     assert_eq!(serde_json::from_str::<NetSpec>(&text).unwrap(), spec);
+    // Files from before there was a choice do not name it.
+    let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(old["options"].as_object_mut().unwrap().remove("inputs").unwrap(), "lookahead");
+    let old: NetSpec = serde_json::from_value(old).unwrap();
+    assert_eq!(old.options.inputs, Inputs::Discs);
 }
 
 #[test]

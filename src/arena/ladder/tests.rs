@@ -185,6 +185,23 @@ fn the_curve_shows_runs_and_anchors() {
 }
 
 #[test]
+fn nets_of_a_run_do_not_move_the_scale() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    for pair in [terms("run@5", "a"), terms("run@5", "b")] {
+        let line = ladder.begin(pair, 1).expect("writable");
+        (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    }
+    assert_eq!(standings::<Square8>(&ladder, Goal::Most, None).zero, None);
+    let net = PlayerLine::new("run@5".into(), "run".into(), 5, Some(9));
+    ladder.introduce(net).expect("writable");
+    let standings = standings::<Square8>(&ladder, Goal::Most, None);
+    assert_eq!(standings.zero.as_deref(), Some("a"));
+    let a = standings.players.iter().find(|player| player.name == "a").expect("a");
+    assert_eq!(a.rating.elo, 0.0);
+}
+
+#[test]
 fn games_and_minutes_come_back_and_may_be_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");

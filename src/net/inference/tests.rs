@@ -99,6 +99,20 @@ fn the_tile_kernel_agrees_with_the_net() {
     }
 }
 
+/// The same without tiles: all but the tiles' own instructions is that of the kernel.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_tile_kernel_agrees_with_the_net_on_tiles_in_memory() {
+    amx::emulated::with(|| {
+        let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
+        if exists(options.backend, &options) {
+            for spec in specs().iter().filter(|spec| spec.options.tower == Tower::Resnet) {
+                check(spec, &options, BF16, 17);
+            }
+        }
+    });
+}
+
 #[test]
 fn the_winograd_kernel_agrees_with_the_net() {
     let options = Options { backend: BackendKind::Winograd, precision: Precision::Auto };

@@ -16,6 +16,9 @@ mod route;
 mod stem;
 mod tile;
 
+#[cfg(test)]
+pub(super) use tile::emulated;
+
 use kernel::{Answers, GROUP, Kernel};
 use pack::{DEEP, Packed};
 use route::Route;

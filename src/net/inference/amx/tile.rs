@@ -11,6 +11,9 @@
 //! - A load reads, and a store writes, 16 rows of 64 bytes, `stride` bytes apart; all of them
 //!   must be within one allocation.
 
+#[cfg(test)]
+pub mod emulated;
+
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::marker::PhantomData;
@@ -23,14 +26,20 @@ pub(super) const ROW_BYTES: usize = 64;
 
 /// Whether this process may use tiles of bf16 numbers. The first call asks the system.
 pub(super) fn available() -> bool {
-    static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
-        processor_has_tiles()
-            && std::arch::is_x86_feature_detected!("avx512bf16")
-            && std::arch::is_x86_feature_detected!("avx512bw")
-            && std::arch::is_x86_feature_detected!("bmi2")
-            && system_allows_tiles()
-    });
+    #[cfg(test)]
+    if emulated::on() {
+        return has_vectors();
+    }
+    static AVAILABLE: LazyLock<bool> =
+        LazyLock::new(|| processor_has_tiles() && has_vectors() && system_allows_tiles());
     *AVAILABLE
+}
+
+/// Whether the processor has what the kernel uses besides tiles.
+fn has_vectors() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bf16")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("bmi2")
 }
 
 fn processor_has_tiles() -> bool {
@@ -98,6 +107,10 @@ impl Tiles {
         if !available() {
             return None;
         }
+        #[cfg(test)]
+        if emulated::on() {
+            return Some(Tiles(PhantomData));
+        }
         // SAFETY: the instruction exists, and the configuration is valid and 64 bytes long.
         unsafe {
             asm!("ldtilecfg [{}]", in(reg) &raw const CONFIGURATION, options(readonly, nostack, preserves_flags));
@@ -112,6 +125,11 @@ impl Tiles {
     /// 64 bytes at each of the 16 addresses `from + k * stride` may be read.
     #[inline(always)]
     pub(super) unsafe fn load<const T: u8>(&self, from: *const u8, stride: usize) {
+        #[cfg(test)]
+        if emulated::on() {
+            // SAFETY: as the caller promises.
+            return unsafe { emulated::load(T, from, stride) };
+        }
         // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
         unsafe {
             asm!(
@@ -129,6 +147,11 @@ impl Tiles {
     /// 1024 bytes at `to` may be written.
     #[inline(always)]
     pub(super) unsafe fn store<const T: u8>(&self, to: *mut u8) {
+        #[cfg(test)]
+        if emulated::on() {
+            // SAFETY: as the caller promises.
+            return unsafe { emulated::store(T, to) };
+        }
         // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
         unsafe {
             asm!(
@@ -143,6 +166,10 @@ impl Tiles {
     /// numbers of rows `2k` and `2k + 1` side by side.
     #[inline(always)]
     pub(super) fn multiply<const C: u8, const A: u8, const B: u8>(&self) {
+        #[cfg(test)]
+        if emulated::on() {
+            return emulated::multiply(C, A, B);
+        }
         // SAFETY: tiles are configured, as `self` proves, and no memory is touched.
         unsafe {
             asm!(
@@ -156,6 +183,10 @@ impl Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
+        #[cfg(test)]
+        if emulated::on() {
+            return;
+        }
         // SAFETY: the instruction exists, or there were no `Tiles`.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
     }
