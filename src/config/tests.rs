@@ -167,6 +167,10 @@ fn contradictions_are_told_at_the_later_key() {
             "run.toml:3:14: net.score_head = true contradicts net.tower = \"paper\": the paper's",
         ),
         (
+            "[net]\ntower = \"paper\"\ninputs = \"lookahead\"\n",
+            "run.toml:3:10: net.inputs = \"lookahead\" contradicts net.tower = \"paper\": the paper's",
+        ),
+        (
             "[net]\ndropout = 0.3",
             "run.toml:2:11: net.dropout = 0.3 contradicts net.tower = \"resnet\"",
         ),
