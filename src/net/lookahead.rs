@@ -56,7 +56,7 @@ fn odd_regions<G: Geometry>(mut empty: SquareSet<G>) -> SquareSet<G> {
         if region.len() % 2 == 1 {
             odd |= region.0;
         }
-        empty.0 = empty.0 & !region.0;
+        empty.0 &= !region.0;
     }
     SquareSet(odd)
 }
