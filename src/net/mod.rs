@@ -9,7 +9,7 @@ pub mod encode;
 pub(crate) mod fixtures;
 mod fold;
 pub mod inference;
-mod lookahead;
+pub mod lookahead;
 pub mod optimizer;
 mod options;
 mod plan;
