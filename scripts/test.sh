@@ -5,7 +5,7 @@
 #   scripts/test.sh              all of it
 #   scripts/test.sh --no-smoke   without the training run
 #
-# Needs scripts/setup.sh to have run. No GPU and no network beyond the crates is needed.
+# Sets itself up (scripts/setup.sh). No GPU is needed, and no network beyond libtorch and the crates.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,6 +55,7 @@ smoke_run() {
     done
 }
 
+step set-up scripts/setup.sh
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests

@@ -11,7 +11,7 @@
 //! | 3 | [`store`] | run directories, checkpoints, game files |
 //! | 4 | [`train`], [`arena`] | self-play, replay and learning; matches and ratings |
 //! | 5 | `pipeline`, `telemetry`, `config` | one training run |
-//! | 6 | [`cli`] | the subcommands |
+//! | 6 | [`cli`], `protocol` | the subcommands; how other programs play against ours |
 
 // First, so that its `dispatch!` is in scope in the others.
 #[macro_use]

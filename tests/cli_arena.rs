@@ -160,6 +160,7 @@ fn a_wrong_command_says_what_is_right() {
     ] {
         let said = complaint(&run(folder.path(), &arguments));
         assert!(said.contains(wanted), "{arguments:?}: {said}");
+        assert!(said.matches("player `").count() <= 1, "named once: {arguments:?}: {said}");
     }
     assert_eq!(std::fs::read(folder.path().join("notes")).expect("a file"), b"dear diary\n");
 }

@@ -1,4 +1,4 @@
-//! `outflank bench run` as a user runs it.
+//! `outflank bench` as a user runs it.
 
 use std::process::{Command, Output};
 
@@ -37,7 +37,35 @@ fn bench_run_says_who_waits_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn bench_run_refuses_what_it_cannot_do() {
+fn every_measurement_gives_figures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = ["--seconds", "0.05", "--set", "net.blocks=1", "--set", "learner.batch=32"];
+    for (what, arguments, unit) in [
+        ("net", [&small[..], &["--batch", "8"]].concat(), "positions/s"),
+        ("selfplay", [&small[..], &["--batch", "8"]].concat(), "simulations/s"),
+        ("learner", small.to_vec(), "positions/s"),
+        ("perft", vec!["--depth", "4", "--shape", "6x6"], "million leaves/s"),
+        ("solve", vec!["--shape", "6x6"], "us"),
+        ("alphabeta", vec!["--depth", "3"], "million nodes/s"),
+    ] {
+        let output =
+            outflank(folder.path(), &[&["bench", what, "--json"], &arguments[..]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{what}: {errors}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let figures: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("one object a line"))
+            .collect();
+        assert!(figures.iter().any(|figure| figure["unit"] == unit), "{what}: {text}");
+        for figure in figures {
+            assert!(figure["value"].as_f64().is_some_and(|value| value > 0.0), "{what}: {figure}");
+        }
+    }
+}
+
+#[test]
+fn bench_refuses_what_it_cannot_do() {
     let folder = tempfile::tempdir().expect("a folder");
     for (arguments, wanted) in [
         (vec!["bench", "run"], "CONFIG"),
@@ -46,6 +74,10 @@ fn bench_run_refuses_what_it_cannot_do() {
         (vec!["bench", "run", SMOKE, "--set", "learner.batsh=3"], "batch"),
         (vec!["bench"], "WHAT"),
         (vec!["bench", "nothing"], "perft"),
+        (vec!["bench", "perft", "--seconds", "1"], "does not heed --seconds"),
+        (vec!["bench", "solve", "--set", "net.blocks=2"], "does not heed --set"),
+        (vec!["bench", "net", "--shape", "6x6"], "`bench net` does not heed --shape"),
+        (vec!["bench", "net", "--batch", "0"], "1..=65536"),
     ] {
         let output = outflank(folder.path(), &arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

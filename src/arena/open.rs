@@ -26,13 +26,11 @@ pub enum OpenError {
     },
     /// It asks for ProbCut where nobody has measured its parameters.
     #[error(
-        "player `{player}`: evaluation `{evaluation}` has no parameters of `probcut` for {shape} \
-         and the goal {goal}; leave that key out"
+        "evaluation `{evaluation}` has no parameters of `probcut` for {shape} and the goal {goal}; \
+         leave that key out"
     )]
     NoProbCut {
-        /// The player.
-        player: String,
-        /// Its evaluation.
+        /// The player's evaluation.
         evaluation: &'static str,
         /// The board.
         shape: Shape,
@@ -99,9 +97,8 @@ fn alphabeta_player<G: Geometry>(
     goal: Goal,
 ) -> Result<Box<Open<'static, G>>, OpenError> {
     let evaluator = own.evaluation.evaluator::<G>(goal);
-    let (player, evaluation) = (name.clone(), own.evaluation.name());
-    let refused =
-        move || OpenError::NoProbCut { player: player.clone(), evaluation, shape: G::SHAPE, goal };
+    let evaluation = own.evaluation.name();
+    let refused = move || OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal };
     if own.probcut.is_some() && evaluator.probcut().is_none() {
         return Err(refused());
     }

@@ -114,6 +114,7 @@ impl Agent {
                     temperature: 1.0,
                     temperature_plies: DRAWN_PLIES,
                     temperature_late: 0.0,
+                    tree_reuse: false,
                     solve_empties: 0,
                     wipeout_nodes: 0,
                     score_weight: 0.0,

@@ -6,8 +6,6 @@
 //! player is also given half a drawn game ([`PRIOR_GAMES`]) against an imaginary opponent in the
 //! middle of the pool. That is the whole regularisation.
 
-use super::tally::expected_score;
-
 /// The weight of the imaginary draw that each player is given, in games.
 pub const PRIOR_GAMES: f64 = 0.5;
 
@@ -67,50 +65,6 @@ pub fn ratings(players: usize, encounters: &[Encounter], reference: Option<usize
     let errors = standard_errors(&strengths, encounters, reference);
     let rating = |(strength, error): (&f64, f64)| Rating { elo: ELO * (strength - zero), error };
     strengths.iter().zip(errors).map(rating).collect()
-}
-
-/// Games against an opponent whose rating is taken as known.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Against {
-    /// The opponent's rating.
-    pub elo: f64,
-    /// Points scored.
-    pub points: f64,
-    /// Games played.
-    pub games: f64,
-}
-
-/// The rating of one player from games against opponents of known rating. The imaginary draw
-/// is spread evenly over the opponents.
-///
-/// `None` without games.
-pub fn rating_against(results: &[Against]) -> Option<Rating> {
-    let results: Vec<_> = results.iter().filter(|result| result.games > 0.0).collect();
-    let share = PRIOR_GAMES / results.len() as f64;
-    let (mut low, mut high) = (-1e4, 1e4);
-    if results.is_empty() {
-        return None;
-    }
-    let surplus = |elo: f64| -> f64 {
-        let one = |result: &&Against| {
-            let games = result.games + share;
-            result.points + share / 2.0 - games * expected_score(elo - result.elo)
-        };
-        results.iter().map(one).sum()
-    };
-    for _ in 0..100 {
-        let middle = (low + high) / 2.0;
-        if surplus(middle) > 0.0 { low = middle } else { high = middle }
-    }
-    let elo = (low + high) / 2.0;
-    let information: f64 = results
-        .iter()
-        .map(|result| {
-            let expected = expected_score(elo - result.elo);
-            (result.games + share) * expected * (1.0 - expected)
-        })
-        .sum();
-    Some(Rating { elo, error: ELO / information.sqrt() })
 }
 
 fn win_chance(difference: f64) -> f64 {
@@ -217,6 +171,7 @@ impl Cholesky {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::tally::expected_score;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -292,15 +247,5 @@ mod tests {
             slope(&found.iter().map(|rating| rating.elo / ELO).collect::<Vec<_>>(), &chain);
         let sum: f64 = gradient.iter().map(|part| part.abs()).sum();
         assert!(sum < 1e-3, "{sum}");
-    }
-
-    #[test]
-    fn ratings_against_known_opponents_agree_with_the_score() {
-        let even = Against { elo: 100.0, points: 50.0, games: 100.0 };
-        let rating = rating_against(&[even]).expect("games");
-        assert!((rating.elo - 100.0).abs() < 1e-6 && (30.0..40.0).contains(&rating.error));
-        let swept = rating_against(&[Against { points: 100.0, ..even }]).expect("games");
-        assert!(swept.elo > 700.0 && swept.elo.is_finite());
-        assert_eq!(rating_against(&[]), None);
     }
 }

@@ -183,6 +183,10 @@ pub enum PlayerSpec {
 }
 
 const DEFAULT_DEPTH: u32 = 8;
+/// What a net's player solves without a clock: some milliseconds, as long as its search takes.
+const SOLVE_EMPTIES: u32 = 16;
+/// At so many empty squares a leaf still costs the solver less than the net.
+const SOLVE_LEAVES: u32 = 10;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 const ALPHABETA_KEYS: &[&str] = &[
@@ -202,6 +206,8 @@ const NET_KEYS: &[&str] = &[
     "movetime",
     "gametime",
     "solve_empties",
+    "solve_leaves",
+    "wipeout_nodes",
     "temperature_plies",
     "temperature",
     "c_puct",
@@ -253,10 +259,39 @@ impl PlayerSpec {
 
 impl NetPlayerSpec {
     /// A net at `path` that plays as strongly as it can with `simulations`.
+    ///
+    /// A match has more time for a move than self-play, so a player leaves more of the game's end
+    /// to the solver (docs/results.md, Play).
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
-        let search =
-            mcts::Options { simulations, temperature_plies: 0, ..mcts::Options::default() };
+        let search = mcts::Options {
+            simulations,
+            temperature_plies: 0,
+            solve_empties: SOLVE_EMPTIES,
+            solve_leaves: SOLVE_LEAVES,
+            ..mcts::Options::default()
+        };
         NetPlayerSpec { path, search, time: None, parallel: 1, threads: 1, symmetries: 1 }
+    }
+
+    /// Empty squares at which the solver takes over where nothing else is said.
+    ///
+    /// Solving takes about 2.2 times as long for each square more. By the clock it starts where it
+    /// mostly takes a small part of a move's time, since it is not interrupted.
+    fn usual_solve_empties(&self) -> u32 {
+        /// The moves that a game's time is divided among.
+        const MOVES: u32 = 25;
+        let time = match self.time {
+            None => return SOLVE_EMPTIES,
+            Some(Time::Move(time)) => time,
+            Some(Time::Game(time)) => time / MOVES,
+        };
+        match time.as_millis() {
+            1000.. => 20,
+            200.. => 18,
+            40.. => 16,
+            8.. => 14,
+            _ => 12,
+        }
     }
 
     /// Leaves in a batch where nothing else is said: one, for a search whose strength is in its

@@ -67,21 +67,44 @@ pub struct Args {
     /// Changes a key of the configuration.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// The board, for `perft`, `solve` and `alphabeta`.
-    #[arg(long, default_value = "8x8")]
-    shape: Shape,
+    /// The board, for `perft`, `solve` and `alphabeta`; 8x8 without it.
+    #[arg(long)]
+    shape: Option<Shape>,
     /// The depth, for `perft` (11 without it) and `alphabeta` (10).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
     depth: Option<u32>,
-    /// Positions that the net gets at once.
+    /// Positions that the net gets at once, for `net` and `selfplay`.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: Option<u32>,
+    /// Seconds to measure, after a warm-up, for `net`, `selfplay` and `learner`; 5 without it.
     #[arg(long)]
-    batch: Option<usize>,
-    /// Seconds to measure, after a warm-up.
-    #[arg(long, default_value_t = 5.0)]
-    seconds: f64,
+    seconds: Option<f64>,
     /// Print one JSON object a line.
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// Refuses an argument that this measurement would not heed.
+    fn check(&self, what: What) -> anyhow::Result<()> {
+        let of_net = matches!(what, What::Net | What::Selfplay | What::Learner);
+        let given = [
+            ("--config", self.config.is_some(), of_net),
+            ("--set", !self.overrides.is_empty(), of_net),
+            ("--batch", self.batch.is_some(), matches!(what, What::Net | What::Selfplay)),
+            ("--seconds", self.seconds.is_some(), of_net),
+            ("--shape", self.shape.is_some(), !of_net),
+            ("--depth", self.depth.is_some(), matches!(what, What::Perft | What::Alphabeta)),
+        ];
+        for (name, given, heeded) in given {
+            if given && !heeded {
+                let what = what.to_possible_value();
+                let what = what.as_ref().map_or("", |value| value.get_name());
+                bail!("`bench {what}` does not heed {name}; fix: leave it out");
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One figure.
@@ -119,22 +142,24 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (None, Some(what)) => what,
         (None, None) => bail!("nothing to measure is named"),
     };
+    args.check(what)?;
     let mut config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
         None => Config::parse("bench", BENCH_CONFIG, &args.overrides)?,
     };
     if let Some(batch) = args.batch {
-        config.selfplay.games_per_actor = batch as u32;
+        config.selfplay.games_per_actor = batch;
     }
-    let seconds = Duration::from_secs_f64(args.seconds.clamp(0.01, 3600.0));
+    let seconds = Duration::from_secs_f64(args.seconds.unwrap_or(5.0).clamp(0.01, 3600.0));
+    let shape = args.shape.unwrap_or(Shape::Square8);
     let figures = match what {
         What::Net => net(&config, seconds)?,
         What::Selfplay => selfplay(&config, seconds)?,
         What::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,
-        What::Perft => dispatch!(args.shape, G => leaves::<G>(args.depth.unwrap_or(11))),
-        What::Solve => dispatch!(args.shape, G => engine::solve::<G>()),
+        What::Perft => dispatch!(shape, G => leaves::<G>(args.depth.unwrap_or(11))),
+        What::Solve => dispatch!(shape, G => engine::solve::<G>()),
         What::Alphabeta => {
-            dispatch!(args.shape, G => engine::alphabeta::<G>(args.depth.unwrap_or(10)))
+            dispatch!(shape, G => engine::alphabeta::<G>(args.depth.unwrap_or(10)))
         }
     };
     for figure in figures {

@@ -20,7 +20,7 @@ out: `--set board=6x6`.
   out of date.
 
 Some defaults depend on other keys: with `net.tower = \"paper\"` the extra heads and global pooling
-are off and `net.dropout` is 0.3; with `net.score_head = false` the default of
+are off, `net.inputs` is \"discs\" and `net.dropout` is 0.3; with `net.score_head = false` the default of
 `search.score_weight` is 0.
 ";
 

@@ -1,7 +1,5 @@
 //! Estimates of the final disc difference, without search.
 
-use std::sync::Arc;
-
 use crate::game::{Board, Geometry, Goal, SquareSet, Word};
 use probcut::ProbCut;
 
@@ -23,18 +21,6 @@ pub trait Evaluator<G: Geometry>: Send + Sync {
     /// How its shallow searches foretell its deep ones, if that was measured.
     fn probcut(&self) -> Option<&ProbCut> {
         None
-    }
-}
-
-/// The names that [`named`] knows.
-pub const NAMES: &[&str] = &["positional", "discs"];
-
-/// The evaluator of a name, for a goal; `None` for a name that is not among [`NAMES`].
-pub fn named<G: Geometry>(name: &str, goal: Goal) -> Option<Arc<dyn Evaluator<G>>> {
-    match name {
-        "positional" => Some(Arc::new(positional::Positional::<G>::new(goal))),
-        "discs" => Some(Arc::new(Discs { goal })),
-        _ => None,
     }
 }
 

@@ -9,7 +9,6 @@ use tch::{Kind, Tensor};
 use super::encode::Input;
 use super::inference::{Backend, InferenceError, Outputs};
 use super::optimizer::{Optimizer, Rule};
-use super::plan::NetSpec;
 use super::tower::{Net, Pass};
 use crate::game::{Geometry, Position, Shape};
 
@@ -82,12 +81,6 @@ pub fn learnt_per_second(net: &Net, batch: usize, kind: Kind, time: Duration) ->
         Ok(rate) => rate,
         Err(never) => match never {},
     }
-}
-
-/// The positions of a net that a second of this processor's multipliers would be enough for, if
-/// they did `flops` operations a second.
-pub fn roofline(spec: &NetSpec, flops: f64) -> f64 {
-    flops / spec.flops()
 }
 
 fn best_rate<E>(

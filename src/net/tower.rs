@@ -27,7 +27,7 @@ impl Pass {
     pub const EVALUATE: Pass = Pass { train: false, kind: Kind::Float };
 
     /// A pass that a gradient is taken of. Dropped units are drawn from libtorch's generator of
-    /// the device: seed it by `tch::manual_seed` if `dropout` is above 0.
+    /// the device, which is to be seeded by `tch::manual_seed` if `dropout` is above 0.
     pub fn train(kind: Kind) -> Pass {
         Pass { train: true, kind }
     }

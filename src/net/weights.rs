@@ -108,11 +108,6 @@ impl Weights {
         self.0.is_empty()
     }
 
-    /// Whether all numbers are finite.
-    pub fn all_finite(&self) -> bool {
-        self.0.values().all(|array| array.values.iter().all(|value| value.is_finite()))
-    }
-
     /// The arrays and a text in safetensors format. The same content gives the same bytes.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
         // The crate's own writer keeps metadata in a hash map, whose order differs from run to

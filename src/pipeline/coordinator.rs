@@ -11,6 +11,7 @@ use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use serde::{Deserialize, Serialize};
 
+use super::held_out;
 use super::messages::{Activity, NewNet};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
@@ -26,14 +27,11 @@ use crate::store::run_dir::{self, RunDir, State};
 use crate::store::stream::{Closed, GameSource, InProcessSource};
 use crate::telemetry::{Event, Progress};
 use crate::train::learner::{Learner, Losses, Reached};
-use crate::train::replay::{self, Batch, Replay};
+use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
 use crate::train::selfplay::GameNumbers;
 
-/// One game in this many is never learnt from, but shows what the net says of new games.
-const HELD_OUT_EVERY: u64 = 50;
-/// Positions of held-out games that are kept, and how many a report looks at.
-const HELD_OUT_POSITIONS: u64 = 20_000;
+/// Positions of held-out games that a report looks at.
 const HELD_OUT_BATCH: usize = 512;
 /// Time between two reports to the curves.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
@@ -79,24 +77,6 @@ pub struct Summary {
     pub finished: bool,
 }
 
-/// The window of held-out games.
-pub(super) fn held_out_options() -> replay::Options {
-    replay::Options {
-        min_positions: HELD_OUT_POSITIONS,
-        max_positions: HELD_OUT_POSITIONS,
-        ..Default::default()
-    }
-}
-
-/// The window that a game belongs into.
-pub(super) fn window_of<'a, G: Geometry>(
-    game: &GameRecord,
-    replay: &'a mut Replay<G>,
-    held_out: &'a mut Replay<G>,
-) -> &'a mut Replay<G> {
-    if game.id % HELD_OUT_EVERY == HELD_OUT_EVERY - 1 { held_out } else { replay }
-}
-
 pub(super) struct Coordinator<'a, G: Geometry> {
     pub config: &'a Config,
     pub shared: &'a Shared<'a>,
@@ -114,6 +94,8 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub to_evaluator: Option<Sender<NewNet>>,
     pub telemetry: Sender<Event>,
     pub ratings: Receiver<f64>,
+    /// What the last evaluation of this start has found.
+    pub newest_rating: Option<f64>,
 }
 
 impl<G: Geometry> Coordinator<'_, G> {
@@ -219,7 +201,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn take_game(&mut self, game: &GameRecord, statistics: &mut Statistics) -> anyhow::Result<()> {
         self.games.append(game)?;
         self.state.games += 1;
-        let window = window_of(game, &mut self.replay, &mut self.held_out);
+        let window = held_out::window_of(game, &mut self.replay, &mut self.held_out);
         let added = window.add(game).context("a game of self-play breaks the rules")?;
         self.state.positions += added.positions as u64;
         self.replay.set_made(self.state.positions);
@@ -239,6 +221,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 &mut random,
                 batch,
             );
+            self.learner.seed_dropout(&mut random);
             self.learner.step(batch, reached);
             self.state.steps += 1;
         }
@@ -315,6 +298,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         for rating in self.ratings.try_iter() {
             let best = self.state.best_rating.map_or(rating, |best| best.max(rating));
             self.state.best_rating = Some(best);
+            self.newest_rating = Some(rating);
         }
         let _ = self.telemetry.send(Event::Progress(Progress {
             games: self.state.games,
@@ -323,7 +307,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             games_per_second: statistics.games_per_second(),
             evaluations_per_second: statistics.evaluations_per_second(),
             loss,
-            rating: self.state.best_rating,
+            rating: self.newest_rating,
             seconds: clock.seconds(),
             done: self.done(clock),
         }));

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender};
+use rand::RngExt as _;
 
 use super::messages::NewNet;
 use super::sync::Shared;
@@ -25,6 +26,7 @@ use crate::game::Geometry;
 use crate::net::{NetSpec, inference};
 use crate::search::mcts;
 use crate::telemetry::Event;
+use crate::train::seeds::{Purpose, stream};
 
 /// The run's ladder file.
 pub const LADDER: &str = "ladder.jsonl";
@@ -72,7 +74,8 @@ impl Evaluator<'_> {
         let contestant = self.contestant::<G>(line, net);
         let mut values = Vec::new();
         for anchor in &anchors {
-            let seed = self.config.seed ^ u64::from(net.version);
+            let number = u64::from(net.version);
+            let seed = stream(self.config.seed, Purpose::Match, number).random();
             let Some(tally) = self.play([&contestant, anchor], Some(seed), &mut ladder)? else {
                 return Ok(());
             };

@@ -11,6 +11,7 @@
 mod actor_thread;
 mod coordinator;
 mod evaluator;
+mod held_out;
 mod inference;
 mod messages;
 mod statistics;
@@ -96,7 +97,7 @@ fn train_on<G: Geometry>(
     let spec = spec(config);
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
-    let mut held_out = Replay::<G>::new(&coordinator::held_out_options());
+    let mut held_out = Replay::<G>::new(&held_out::options());
     // Opened first: this cuts a torn record off before the games are read.
     let games = GameWriter::open(&run.games())?;
     let state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
@@ -142,6 +143,7 @@ fn train_on<G: Geometry>(
             to_evaluator,
             telemetry: telemetry.sender(),
             ratings,
+            newest_rating: None,
         };
         let summary = coordinator.run();
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
@@ -281,7 +283,7 @@ fn restore<G: Geometry>(
     let mut skipped = totals.skipped;
     for record in games::read_tail(&run.games(), config.replay.max_positions)? {
         let fits = record.is_ok_and(|record| {
-            coordinator::window_of(&record, replay, held_out).add(&record).is_ok()
+            held_out::window_of(&record, replay, held_out).add(&record).is_ok()
         });
         skipped += !fits as u64;
     }

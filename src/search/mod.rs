@@ -3,6 +3,7 @@
 pub mod alphabeta;
 mod busy;
 pub mod clock;
+pub mod draw;
 pub mod endgame;
 pub mod mcts;
 mod ordering;

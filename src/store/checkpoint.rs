@@ -2,7 +2,7 @@
 //!
 //! `checkpoints/step-00001234/` holds `net.safetensors` (usable alone), `learner.safetensors`
 //! (master weights and the optimiser's state; absent where only a net is kept) and `state.json`
-//! (counters and random streams, with the length and checksum of the other two). A folder is
+//! (counters, from which random streams follow, with the length and checksum of the other two). A folder is
 //! filled under a hidden name, forced to the disk, and renamed.
 
 use std::collections::BTreeMap;

@@ -10,6 +10,7 @@ use super::options::selfplay::{Opening, Options};
 use super::seeds::{Purpose, Random, stream};
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Board, Colour, Geometry, Goal, Position, Square, SquareSet, Word};
+use crate::search::draw::draw;
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
 
@@ -328,15 +329,8 @@ impl<G: Geometry> Game<G> {
         let legal = self.position.board.legal();
         let greatest = legal.map(|square| logits[square.index()]).fold(f32::MIN, f32::max);
         let weight = |square: Square| ((logits[square.index()] - greatest) / temperature).exp();
-        let total: f32 = legal.map(weight).sum();
-        let mut left = self.random.random::<f32>() * total;
-        legal
-            .into_iter()
-            .find(|&square| {
-                left -= weight(square);
-                left < 0.0
-            })
-            .or_else(|| legal.into_iter().next())
+        let drawn = draw(legal.map(weight), &mut self.random).unwrap_or(0);
+        legal.into_iter().nth(drawn)
     }
 }
 

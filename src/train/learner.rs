@@ -4,6 +4,7 @@
 //! stay on the device and are read once for each published net, so that a step never waits
 //! for the host.
 
+use rand::{Rng, RngExt as _};
 use tch::{Device, Kind, Tensor};
 
 pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
@@ -146,6 +147,14 @@ impl Learner {
         rate * ((self.steps + 1) as f64 / warmup).min(1.0) * left
     }
 
+    /// Seeds the units that the next step drops, which libtorch draws by itself; draws nothing
+    /// from `random` where the net drops none.
+    pub fn seed_dropout<R: Rng>(&self, random: &mut R) {
+        if self.net.spec().options.dropout > 0.0 {
+            tch::manual_seed(random.random());
+        }
+    }
+
     /// One step on `batch`, in a run that has come so far.
     ///
     /// Divergence is seen by [`Learner::take_losses`], not here.
@@ -167,7 +176,7 @@ impl Learner {
         }
         self.optimizer.step(&self.net, &gradients, self.learning_rate(reached));
         if let Some(average) = &mut self.average {
-            average.update(&self.net, self.options.ema);
+            average.update(&self.net, self.options.ema, self.steps);
         }
         self.sums += losses.detach();
         self.steps += 1;

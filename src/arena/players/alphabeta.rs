@@ -164,7 +164,7 @@ mod tests {
         else {
             panic!("alpha-beta");
         };
-        let evaluator = crate::eval::named(spec.evaluation.name(), Goal::Most).expect("a name");
+        let evaluator = spec.evaluation.evaluator(Goal::Most);
         AlphaBeta::new("test".into(), Goal::Most, evaluator, spec).expect("all it needs")
     }
 

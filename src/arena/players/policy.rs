@@ -7,6 +7,7 @@ use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::game::{Board, Geometry, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend, Outputs};
+use crate::search::draw::draw;
 
 /// Plays what a net's policy likes best, without a search.
 pub struct PolicyPlayer {
@@ -38,15 +39,8 @@ impl PolicyPlayer {
             return Some(best);
         }
         let weight = |square: Square| (logit(square) - logit(best)).exp();
-        let mut left = rand::RngExt::random::<f32>(&mut stream(self.seed, turn))
-            * legal.map(weight).sum::<f32>();
-        let mut legal = legal;
-        legal
-            .find(|&square| {
-                left -= weight(square);
-                left < 0.0
-            })
-            .or(Some(best))
+        let drawn = draw(legal.map(weight), &mut stream(self.seed, turn));
+        drawn.and_then(|place| legal.into_iter().nth(place)).or(Some(best))
     }
 }
 

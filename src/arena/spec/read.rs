@@ -57,9 +57,13 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
         return Err(SpecError::Exclusive { kind: "net", first, second });
     }
     spec.time = movetime.map(Time::Move).or(gametime.map(Time::Game));
+    let solve_empties = spec.usual_solve_empties();
     let search = &mut spec.search;
     search.simulations = simulations.unwrap_or(search.simulations);
-    search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(search.solve_empties);
+    search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(solve_empties);
+    search.solve_leaves = fields.whole("solve_leaves", 0..=30)?.unwrap_or(search.solve_leaves);
+    search.wipeout_nodes =
+        fields.whole("wipeout_nodes", 0..=1_000_000)?.unwrap_or(search.wipeout_nodes);
     search.temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);
     search.temperature = fields.number("temperature", 0.0..=100.0)?.unwrap_or(search.temperature);
     search.c_puct = fields.number("c_puct", 0.0..=100.0)?.unwrap_or(search.c_puct);

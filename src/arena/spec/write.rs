@@ -1,6 +1,7 @@
 //! Specifications as text: the canonical form.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
@@ -8,7 +9,6 @@ use super::{
     Time,
 };
 use crate::arena::grammar::Quoted;
-use crate::search::mcts;
 
 fn duration_text(time: Duration) -> String {
     match time.as_millis() {
@@ -79,8 +79,10 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Some(Time::Move(time)) => write!(f, "movetime={}", duration_text(time))?,
         Some(Time::Game(time)) => write!(f, "gametime={}", duration_text(time))?,
     }
-    let default = mcts::Options::default();
-    key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
+    let default = NetPlayerSpec::new(PathBuf::new(), search.simulations).search;
+    key(f, "solve_empties", &search.solve_empties, &spec.usual_solve_empties())?;
+    key(f, "solve_leaves", &search.solve_leaves, &default.solve_leaves)?;
+    key(f, "wipeout_nodes", &search.wipeout_nodes, &default.wipeout_nodes)?;
     key(f, "temperature_plies", &search.temperature_plies, &0)?;
     key(f, "temperature", &search.temperature, &default.temperature)?;
     key(f, "c_puct", &search.c_puct, &default.c_puct)?;

@@ -136,7 +136,7 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             (
                 "wipeout_nodes",
                 "positions looked at, at a leaf where a side has at most 3 discs, for the forced \
-                loss of its last one; 0 is off",
+                loss of its last one; 0 is off. Only where the most discs win",
             ),
             d.wipeout_nodes,
             0..=1_000_000,

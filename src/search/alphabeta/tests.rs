@@ -1,7 +1,8 @@
 //! Tests of the alpha-beta engine.
 
 use super::*;
-use crate::eval;
+use crate::eval::Discs;
+use crate::eval::positional::Positional;
 use crate::game::{Shape, Square8};
 use crate::search::endgame::tests::random_board;
 use rand::{RngExt, SeedableRng};
@@ -27,10 +28,14 @@ fn minimax<G: Geometry>(
 
 fn agrees_with_minimax<G: Geometry>(threads: usize) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
-    for (name, goal) in
-        eval::NAMES.iter().flat_map(|name| [Goal::Most, Goal::Fewest].map(|goal| (name, goal)))
+    for (name, goal) in ["positional", "discs"]
+        .into_iter()
+        .flat_map(|name| [Goal::Most, Goal::Fewest].map(|goal| (name, goal)))
     {
-        let evaluator = eval::named::<G>(name, goal).expect("a known name");
+        let evaluator: Arc<dyn Evaluator<G>> = match name {
+            "discs" => Arc::new(Discs { goal }),
+            _ => Arc::new(Positional::new(goal)),
+        };
         let mut search = Search::new(goal, evaluator.clone(), 1 << 16);
         for _ in 0..40 {
             let empties = random.random_range(2..G::SQUARES as u32 - 5);
@@ -57,8 +62,7 @@ fn search_agrees_with_plain_minimax() {
 }
 
 fn positional() -> Search<Square8> {
-    let evaluator = eval::named("positional", Goal::Most).expect("a known name");
-    Search::new(Goal::Most, evaluator, 1 << 20)
+    Search::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), 1 << 20)
 }
 
 #[test]
@@ -155,8 +159,8 @@ fn probcut_leaves_exact_scores_alone() {
 
 #[test]
 fn probcut_needs_the_evaluators_parameters() {
-    let discs = eval::named::<Square8>("discs", Goal::Most).expect("a known name");
-    assert!(Search::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
-    let fewest = eval::named::<Square8>("positional", Goal::Fewest).expect("a known name");
-    assert!(Search::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err());
+    let discs = Arc::new(Discs { goal: Goal::Most });
+    assert!(Search::<Square8>::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
+    let fewest = Arc::new(Positional::new(Goal::Fewest));
+    assert!(Search::<Square8>::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err());
 }

@@ -1,6 +1,6 @@
 //! One search for one move: a budget of simulations, a root strategy, and what comes of it.
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 
 use super::gumbel::{self, Halving, Scale};
@@ -10,6 +10,7 @@ use super::regularised;
 use super::root::MoveStats;
 use super::tree::{Answer, Gathered, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
+use crate::search::draw::draw;
 use crate::search::endgame::Solver;
 
 /// How a search explores at its root.
@@ -243,19 +244,13 @@ impl<G: Geometry> Search<G> {
         if temperature <= 0.0 {
             return self.most_searched();
         }
-        let pairs = || self.moves.iter().zip(&self.weights);
         let greatest = self.weights.iter().copied().fold(0.0, f32::max);
         let power = |weight: f32| match weight > 0.0 {
             true => (weight / greatest).powf(1.0 / temperature),
             false => 0.0,
         };
-        let total: f32 = self.weights.iter().map(|&weight| power(weight)).sum();
-        let mut left = rng.random::<f32>() * total;
-        let drawn = pairs().find(|&(_, &weight)| {
-            left -= power(weight);
-            left < 0.0
-        });
-        drawn.map(|(stats, _)| stats.square).or_else(|| self.most_searched())
+        let drawn = draw(self.weights.iter().map(|&weight| power(weight)), rng);
+        drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
     }
 
     /// The move with the greatest weight; among equals the one of the greatest utility.

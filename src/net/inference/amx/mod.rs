@@ -6,9 +6,11 @@
 //! | `route` | a board as the kernel walks it |
 //! | `pack` | a net's weights as the kernel reads them |
 //! | `stem` | positions into the trunk |
-//! | `kernel` | 16 positions through the net |
+//! | `kernel` | 16 positions through the net: its tower |
+//! | `heads` | from the trunk to policy, value and score |
 //! | `leave` | sums on their way from the tiles into activations |
 
+mod heads;
 mod kernel;
 mod leave;
 mod pack;

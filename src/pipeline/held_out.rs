@@ -1,0 +1,24 @@
+//! Games that a run never learns from, so that they show what the net says of new ones.
+
+use crate::game::Geometry;
+use crate::game::record::GameRecord;
+use crate::train::replay::{Options, Replay};
+
+/// One game in this many is held out.
+const EVERY: u64 = 50;
+/// Positions of held-out games that are kept.
+const POSITIONS: u64 = 20_000;
+
+/// The window of held-out games.
+pub(super) fn options() -> Options {
+    Options { min_positions: POSITIONS, max_positions: POSITIONS, ..Default::default() }
+}
+
+/// The window that a game belongs into.
+pub(super) fn window_of<'a, G: Geometry>(
+    game: &GameRecord,
+    replay: &'a mut Replay<G>,
+    held_out: &'a mut Replay<G>,
+) -> &'a mut Replay<G> {
+    if game.id % EVERY == EVERY - 1 { held_out } else { replay }
+}
