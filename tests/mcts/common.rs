@@ -105,8 +105,8 @@ pub fn searched<G: Geometry>(
     search
 }
 
-/// Searches without exact solving, so that all proofs come from finished games, and with weights
-/// of their own, so that another default leaves the golden trees as they are.
+/// Searches without exact solving, so that all proofs come from finished games. The weights are
+/// stated, so that another default leaves the golden trees as they are.
 pub fn unsolved(simulations: u32) -> Options {
     Options { simulations, c_puct: 1.5, fpu_reduction: 0.2, solve_empties: 0, ..Options::default() }
 }

@@ -80,9 +80,9 @@ impl Default for Options {
         Options {
             root: Root::Puct,
             simulations: 64,
-            c_puct: 0.7,
+            c_puct: 1.5,
             first_play: FirstPlay::Parent,
-            fpu_reduction: 0.1,
+            fpu_reduction: 0.2,
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,
             prune_noise: false,
