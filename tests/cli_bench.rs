@@ -57,10 +57,11 @@ fn every_measurement_gives_figures() {
             .lines()
             .map(|line| serde_json::from_str(line).expect("one object a line"))
             .collect();
-        assert!(figures.iter().any(|figure| figure["unit"] == unit), "{what}: {text}");
-        for figure in figures {
-            assert!(figure["value"].as_f64().is_some_and(|value| value > 0.0), "{what}: {figure}");
-        }
+        // So short a time may see no game end, but something in each unit named here.
+        let value = |figure: &serde_json::Value| figure["value"].as_f64().expect("a number");
+        assert!(figures.iter().all(|figure| value(figure) >= 0.0), "{what}: {text}");
+        let of_unit = |figure: &&serde_json::Value| figure["unit"] == unit;
+        assert!(figures.iter().filter(of_unit).any(|figure| value(figure) > 0.0), "{what}: {text}");
     }
 }
 
