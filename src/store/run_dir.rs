@@ -7,8 +7,7 @@
 //! | `run.lock` | locked by the process that trains |
 //! | `games/` | see [`games`](super::games) |
 //! | `checkpoints/` | see [`checkpoint`](super::checkpoint) |
-//! | `ladder.jsonl` | games of the run's evaluations |
-//! | `metrics.jsonl`, `tensorboard/` | written by telemetry |
+//! | `metrics.jsonl`, `tensorboard/`, `ladder.jsonl` | written by telemetry and the evaluator |
 //!
 //! Whoever holds a [`RunDir`] holds the lock; the operating system frees it when the process
 //! ends, however it ends.
