@@ -79,6 +79,7 @@ fn bench_refuses_what_it_cannot_do() {
         (vec!["bench", "solve", "--set", "net.blocks=2"], "does not heed --set"),
         (vec!["bench", "net", "--shape", "6x6"], "`bench net` does not heed --shape"),
         (vec!["bench", "net", "--batch", "0"], "1..=65536"),
+        (vec!["bench", "net", "--seconds", "nan"], "from 0.01 to 3600"),
     ] {
         let output = outflank(folder.path(), &arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

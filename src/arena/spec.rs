@@ -185,7 +185,7 @@ pub enum PlayerSpec {
 const DEFAULT_DEPTH: u32 = 8;
 /// What a net's player solves without a clock: some milliseconds, as long as its search takes.
 const SOLVE_EMPTIES: u32 = 16;
-/// At so many empty squares a leaf still costs the solver less than the net.
+/// At so many empty squares a leaf costs the solver less than a net of 4x64.
 const SOLVE_LEAVES: u32 = 10;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 

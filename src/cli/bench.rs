@@ -150,7 +150,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(batch) = args.batch {
         config.selfplay.games_per_actor = batch;
     }
-    let seconds = Duration::from_secs_f64(args.seconds.unwrap_or(5.0).clamp(0.01, 3600.0));
+    let seconds = args.seconds.unwrap_or(5.0);
+    if !(0.01..=3600.0).contains(&seconds) {
+        bail!("--seconds {seconds}: allowed is a number from 0.01 to 3600");
+    }
+    let seconds = Duration::from_secs_f64(seconds);
     let shape = args.shape.unwrap_or(Shape::Square8);
     let figures = match what {
         What::Net => net(&config, seconds)?,
