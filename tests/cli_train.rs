@@ -46,6 +46,10 @@ fn between_the_least_and_the_most_ratio_nobody_waits() {
     let state: serde_json::Value = serde_json::from_str(&state).expect("JSON");
     let count =
         |key: &str| state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"));
-    let ratio = 64.0 * count("steps") / count("positions");
-    assert!((0.1..500.0).contains(&ratio), "{ratio} samples for each position");
+    let (steps, positions) = (count("steps"), count("positions"));
+    assert!(64.0 * steps / positions < 500.0, "{steps} steps for {positions} positions");
+    // A step is due for each 640 positions after the first 500, and the learner may be two behind
+    // when the run ends, as on a machine that has hardly time for it.
+    let due = (positions - 500.0) / 640.0;
+    assert!(steps >= due - 2.0, "{steps} steps for {positions} positions");
 }
