@@ -213,3 +213,55 @@ fn a_game_that_breaks_the_rules_adds_nothing() {
     assert!(window.add(&record).is_err());
     assert!(window.is_empty());
 }
+
+#[test]
+fn returns_are_weighted_sums_of_the_values_that_follow() {
+    type G = outflank::game::Square8;
+    for lambda in [0.0f32, 0.7, 1.0] {
+        let mut window =
+            Replay::<G>::new(&replay::Options { value_lambda: lambda, ..Default::default() });
+        let record = random_game::<G>(0, &mut stream(11, Purpose::Game, 0));
+        window.add(&record).expect("a game by the rules");
+        let history = record.positions::<G>().expect("a game by the rules");
+        let black = |index: usize, value: f32| match history[index].side {
+            Colour::Black => value,
+            Colour::White => -value,
+        };
+        // From black's view: each search's value, and what ends the sum.
+        let wanted = |index: usize| {
+            let (mut sum, mut weight) = (0.0, 1.0);
+            for (later, made) in record.moves.iter().enumerate().skip(index) {
+                sum += weight * (1.0 - lambda) * black(later, made.value);
+                weight *= lambda;
+                if let Some(exact) = made.exact {
+                    return sum + weight * black(later, exact.signum() as f32);
+                }
+            }
+            sum + weight * record.score.signum() as f32
+        };
+        let mut batch = Batch::default();
+        window.sample(300, false, 1.0, &mut stream(12, Purpose::Batch, 0), &mut batch);
+        for (input, &value) in batch.inputs.iter().zip(&batch.value) {
+            let board = |position: &Position<G>| {
+                (position.board.mine.widen(), position.board.theirs.widen())
+            };
+            let found = history.iter().position(|at| board(at) == (input.mine, input.theirs));
+            let index = found.expect("a position of the game");
+            let error = (value - black(index, wanted(index))).abs();
+            assert!(error < 1e-3, "lambda {lambda}, move {index}: {value}");
+        }
+    }
+}
+
+#[test]
+fn positions_that_the_solver_answers_for_are_not_drawn() {
+    type G = outflank::game::Square8;
+    let options = replay::Options { skip_empties: 10, ..Default::default() };
+    let mut window = Replay::<G>::new(&options);
+    window.add(&random_game::<G>(0, &mut stream(11, Purpose::Game, 0))).expect("a game");
+    let mut batch = Batch::default();
+    window.sample(500, true, 0.0, &mut stream(12, Purpose::Batch, 0), &mut batch);
+    let empties = |input: &outflank::net::Input| 64 - (input.mine | input.theirs).count_ones();
+    assert!(batch.inputs.iter().all(|input| empties(input) > 10));
+    assert!(batch.inputs.iter().any(|input| empties(input) == 11));
+}

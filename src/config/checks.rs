@@ -121,6 +121,13 @@ fn replay(reader: &mut Reader<'_>, config: &Config) {
             "the most must not be less than the least; 0 is the same",
         );
     }
+    if replay.skip_empties > config.search.solve_leaves {
+        reader.contradiction(
+            ("replay.skip_empties", as_toml(&replay.skip_empties)),
+            ("search.solve_leaves", as_toml(&config.search.solve_leaves)),
+            "the search would ask the net about positions that it never learns",
+        );
+    }
     let least = ("replay.min_positions", as_toml(&config.replay.min_positions));
     if config.replay.min_positions > config.replay.max_positions {
         let most = ("replay.max_positions", as_toml(&config.replay.max_positions));

@@ -84,6 +84,12 @@ pub mod replay {
         pub ratio: f64,
         /// The most of them, for which the learner waits; 0 is the same as `ratio`.
         pub ratio_max: f64,
+        /// Positions with at most this many empty squares are not drawn: the solver answers for
+        /// the net there.
+        pub skip_empties: u32,
+        /// How far ahead the search's value looks that is mixed into the value target: the lambda
+        /// of a return, 0 to 1. 0 is the position's own search, 1 the outcome.
+        pub value_lambda: f32,
     }
 
     impl Default for Options {
@@ -95,6 +101,8 @@ pub mod replay {
                 growth_start: 50_000,
                 ratio: 4.0,
                 ratio_max: 0.0,
+                skip_empties: 0,
+                value_lambda: 0.0,
             }
         }
     }

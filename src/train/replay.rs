@@ -14,7 +14,7 @@ use rand::{Rng, RngExt};
 
 pub use super::options::replay::Options;
 use crate::game::record::{GameRecord, RecordError};
-use crate::game::{Board, Colour, Geometry, Symmetry, Word};
+use crate::game::{Board, Colour, Geometry, Position, Symmetry, Word};
 use crate::net::encode::Input;
 
 /// How many positions the window may hold once `made` were made in all.
@@ -157,7 +157,9 @@ impl<G: Geometry> Replay<G> {
         let number = self.gone_games.wrapping_add(self.games.len() as u32);
         let (mut positions, mut bytes) = (0u16, 0u16);
         let skipped = record.opening_moves as usize;
-        for (position, made) in history.iter().zip(&record.moves).skip(skipped) {
+        let values = returns(record, &history, self.options.value_lambda);
+        let moves = history.iter().zip(&record.moves).zip(values);
+        for ((position, made), value) in moves.skip(skipped) {
             let outcome = match position.side {
                 Colour::Black => record.score,
                 Colour::White => -record.score,
@@ -167,7 +169,7 @@ impl<G: Geometry> Replay<G> {
                 board: position.board,
                 policy_start: self.gone_bytes.wrapping_add(self.policies.len() as u32),
                 game: number,
-                value: (made.value.clamp(-1.0, 1.0) * i16::MAX as f32) as i16,
+                value: (value.clamp(-1.0, 1.0) * i16::MAX as f32) as i16,
                 score: made.exact.unwrap_or(outcome as i8),
                 policy_len,
                 side: position.side,
@@ -219,7 +221,7 @@ impl<G: Geometry> Replay<G> {
         }
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend((0..count).map(|_| random.random_range(0..self.len())));
+        order.extend((0..count).map(|_| self.draw(random)));
         // In the order of memory the gather runs forward through the rings.
         order.sort_unstable();
         let mut age = 0.0;
@@ -233,6 +235,19 @@ impl<G: Geometry> Replay<G> {
         }
         batch.mean_age = age / count.max(1) as f64;
         self.order = order;
+    }
+
+    /// The place of a position that is to be learnt from; of any if there is hardly one.
+    fn draw<R: Rng>(&self, random: &mut R) -> usize {
+        const TRIES: u32 = 16;
+        let mut place = random.random_range(0..self.len());
+        for _ in 1..TRIES {
+            if self.positions[place].board.empties() > self.options.skip_empties {
+                break;
+            }
+            place = random.random_range(0..self.len());
+        }
+        place
     }
 
     fn push(&self, index: usize, symmetry: Symmetry, search_share: f32, batch: &mut Batch) {
@@ -278,6 +293,25 @@ impl<G: Geometry> Replay<G> {
         }
         batch.has_ending.push(!ending.resigned as u32 as f32);
     }
+}
+
+/// For each position of a game the mean of its search's value and of those that follow, for the
+/// side to move: a return of weight `lambda` (Sutton and Barto 2018, section 12.1), which ends at
+/// the first solved position or else at the outcome.
+fn returns<G: Geometry>(record: &GameRecord, history: &[Position<G>], lambda: f32) -> Vec<f32> {
+    let mut values = Vec::with_capacity(record.moves.len());
+    // For black.
+    let mut behind = record.score.signum() as f32;
+    for (position, made) in history.iter().zip(&record.moves).rev() {
+        let sign = if position.side == Colour::Black { 1.0 } else { -1.0 };
+        if let Some(score) = made.exact {
+            behind = sign * score.signum() as f32;
+        }
+        behind = sign * made.value * (1.0 - lambda) + behind * lambda;
+        values.push(sign * behind);
+    }
+    values.reverse();
+    values
 }
 
 impl Batch {

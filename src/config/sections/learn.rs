@@ -6,6 +6,7 @@ use crate::train::{learner, replay};
 
 const WEIGHT: Bounds = Bounds::within(0.0, 1000.0);
 
+#[allow(clippy::too_many_lines, reason = "a table, one entry for each key")]
 pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options {
     replay::Options {
         min_positions: r.whole(
@@ -49,6 +50,24 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
             ),
             d.ratio_max,
             Bounds::within(0.0, 1000.0),
+        ),
+        skip_empties: r.whole(
+            (
+                "skip_empties",
+                "positions with at most this many empty squares are not learnt from, for the net is \
+                never asked about them; at most `search.solve_leaves`",
+            ),
+            d.skip_empties,
+            0..=20,
+        ),
+        value_lambda: r.single(
+            (
+                "value_lambda",
+                "how far ahead `learner.search_value_share` looks: 0 takes the position's own \
+                search, 1 the outcome, and in between a mean over the searches that follow",
+            ),
+            d.value_lambda,
+            SHARE,
         ),
     }
 }
