@@ -66,6 +66,36 @@ fn every_measurement_gives_figures() {
 }
 
 #[test]
+fn bench_fit_learns_a_runs_games_and_leaves_a_net() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let train = ["train", SMOKE, "--quiet", "--run-dir", "run", "--set", "limits.games=120"];
+    let trained = outflank(folder.path(), &train);
+    assert!(trained.status.success(), "{}", String::from_utf8_lossy(&trained.stderr));
+    let fit = |seconds: &str| {
+        let arguments = ["bench", "fit", SMOKE, "--games", "run", "--write", "net.safetensors"];
+        let more = ["--seconds", seconds, "--json", "--set", "learner.batch=64"];
+        let output = outflank(folder.path(), &[&arguments[..], &more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        move |name: &str| {
+            let figures = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+            let mut named = figures.filter(|figure: &serde_json::Value| figure["name"] == name);
+            named.next().expect("the figure")["value"].as_f64().expect("a number")
+        }
+    };
+    let (short, long) = (fit("0.1"), fit("4"));
+    let loss = "fit held-out policy loss";
+    assert!(long("fit steps") > short("fit steps"));
+    assert!(long(loss) < short(loss), "{} after {}", long(loss), short(loss));
+    assert!(long(loss) > long("fit entropy of the searches"));
+    let net = "policy:net.safetensors";
+    let arena = ["arena", net, "random", "--games", "2", "--shape", "6x6", "--json"];
+    let played = outflank(folder.path(), &arena);
+    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+}
+
+#[test]
 fn bench_refuses_what_it_cannot_do() {
     let folder = tempfile::tempdir().expect("a folder");
     for (arguments, wanted) in [
@@ -73,6 +103,9 @@ fn bench_refuses_what_it_cannot_do() {
         (vec!["bench", "run", "nowhere.toml"], "nowhere.toml"),
         (vec!["bench", "run", SMOKE, "--minutes", "0"], "0.05 to 600"),
         (vec!["bench", "run", SMOKE, "--set", "learner.batsh=3"], "batch"),
+        (vec!["bench", "fit", SMOKE], "--games"),
+        (vec!["bench", "fit", SMOKE, "--games", "nowhere"], "nowhere"),
+        (vec!["bench", "fit", SMOKE, "--games", ".", "--seconds", "0"], "0.1 to 86400"),
         (vec!["bench"], "WHAT"),
         (vec!["bench", "nothing"], "perft"),
         (vec!["bench", "perft", "--seconds", "1"], "does not heed --seconds"),

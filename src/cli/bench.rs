@@ -2,6 +2,7 @@
 
 mod balance;
 mod engine;
+mod fit;
 mod run;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ enum What {
 #[derive(Subcommand, Debug)]
 enum Whole {
     Run(run::Args),
+    Fit(fit::Args),
 }
 
 /// Measures what this machine does in a second.
@@ -125,7 +127,9 @@ impl Figure {
         if json {
             println!("{}", serde_json::to_string(self)?);
         } else {
-            println!("{:<44} {:>16.1} {}", self.name, self.value, self.unit);
+            let decimals = if self.value.abs() < 10.0 { 4 } else { 1 };
+            let line = format!("{:<44} {:>16.decimals$} {}", self.name, self.value, self.unit);
+            println!("{}", line.trim_end());
         }
         Ok(())
     }
@@ -139,6 +143,7 @@ impl Figure {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let what = match (&args.whole, args.what) {
         (Some(Whole::Run(args)), _) => return run::run(args),
+        (Some(Whole::Fit(args)), _) => return fit::run(args),
         (None, Some(what)) => what,
         (None, None) => bail!("nothing to measure is named"),
     };

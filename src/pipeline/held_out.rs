@@ -14,11 +14,16 @@ pub(super) fn options() -> Options {
     Options { min_positions: POSITIONS, max_positions: POSITIONS, ..Default::default() }
 }
 
+/// Whether a run never learns from this game.
+pub fn holds_out(game: &GameRecord) -> bool {
+    game.id % EVERY == EVERY - 1
+}
+
 /// The window that a game belongs into.
 pub(super) fn window_of<'a, G: Geometry>(
     game: &GameRecord,
     replay: &'a mut Replay<G>,
     held_out: &'a mut Replay<G>,
 ) -> &'a mut Replay<G> {
-    if game.id % EVERY == EVERY - 1 { held_out } else { replay }
+    if holds_out(game) { held_out } else { replay }
 }

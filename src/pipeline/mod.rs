@@ -45,6 +45,7 @@ use coordinator::Coordinator;
 pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
 pub use evaluator::LADDER;
+pub use held_out::holds_out;
 use inference::Inference;
 use messages::{Activity, NewNet};
 use sync::{Schedule, Shared};
