@@ -51,7 +51,8 @@ if [ ${#resume[@]} -eq 0 ] || [ "$(told state)" != finished ] || [ "$(told games
     trap - INT
     [ "$(told state)" = finished ] || { echo "the same command goes on" >&2; exit 130; }
 fi
-echo "$(told games) games, $(told positions) positions, $(told steps) steps, $(told minutes) minutes"
+minutes=$(LC_ALL=C printf '%.1f' "$(told minutes)")
+echo "$(told games) games, $(told positions) positions, $(told steps) steps in $minutes minutes"
 "$outflank" eval "$run_dir" --table paper --simulations 100 > "$run_dir/tables.txt.part"
 mv "$run_dir/tables.txt.part" "$run_dir/tables.txt"
 cat "$run_dir/tables.txt"
