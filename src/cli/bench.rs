@@ -5,6 +5,7 @@ mod engine;
 mod fit;
 mod run;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -79,7 +80,7 @@ pub struct Args {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: Option<u32>,
     /// Seconds to measure, after a warm-up, for `net`, `selfplay` and `learner`; 5 without it.
-    #[arg(long)]
+    #[arg(long, value_parser = |text: &str| number(text, 0.01..=3600.0, "seconds"))]
     seconds: Option<f64>,
     /// Print one JSON object a line.
     #[arg(long)]
@@ -107,6 +108,13 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// An argument that is a length of time, in `unit`.
+fn number(text: &str, allowed: RangeInclusive<f64>, unit: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| allowed.contains(number));
+    let (least, most) = (allowed.start(), allowed.end());
+    number.ok_or_else(|| format!("allowed: a number of {unit} from {least} to {most}"))
 }
 
 /// One figure.
@@ -155,11 +163,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(batch) = args.batch {
         config.selfplay.games_per_actor = batch;
     }
-    let seconds = args.seconds.unwrap_or(5.0);
-    if !(0.01..=3600.0).contains(&seconds) {
-        bail!("--seconds {seconds}: allowed is a number from 0.01 to 3600");
-    }
-    let seconds = Duration::from_secs_f64(seconds);
+    let seconds = Duration::from_secs_f64(args.seconds.unwrap_or(5.0));
     let shape = args.shape.unwrap_or(Shape::Square8);
     let figures = match what {
         What::Net => net(&config, seconds)?,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::Args as ClapArgs;
 
-use super::Figure;
+use super::{Figure, number};
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::{Description, inference, keep_freed_memory};
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     positions: u64,
     /// Seconds to learn.
-    #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = |text: &str| number(text, 0.1..=86_400.0, "seconds"))]
     seconds: f64,
     /// Writes the net there, for `outflank arena net:FILE ...`.
     #[arg(long, value_name = "FILE")]
@@ -54,12 +54,6 @@ pub struct Args {
     /// Print one JSON object a line.
     #[arg(long)]
     json: bool,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let allowed = 0.1..=86_400.0;
-    let seconds = text.parse().ok().filter(|seconds| allowed.contains(seconds));
-    seconds.ok_or_else(|| "allowed: a number of seconds from 0.1 to 86400".into())
 }
 
 /// Runs the subcommand.

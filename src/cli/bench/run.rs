@@ -14,8 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args as ClapArgs;
 
-use super::Figure;
 use super::balance::{Balance, Report};
+use super::{Figure, number};
 use crate::cli::contest::stop_flag;
 use crate::config::Config;
 use crate::pipeline;
@@ -42,17 +42,11 @@ pub struct Args {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Minutes to measure, after the warm-up.
-    #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
+    #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = |text: &str| number(text, 0.05..=600.0, "minutes"))]
     minutes: f64,
     /// Print one JSON object a line; the advice goes to standard error.
     #[arg(long)]
     json: bool,
-}
-
-fn minutes(text: &str) -> Result<f64, String> {
-    let allowed = 0.05..=600.0;
-    let minutes = text.parse().ok().filter(|minutes| allowed.contains(minutes));
-    minutes.ok_or_else(|| "allowed: a number of minutes from 0.05 to 600".into())
 }
 
 /// Runs the subcommand.
