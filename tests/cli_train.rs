@@ -1,7 +1,8 @@
 //! A training run as a user starts it.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Output};
 
 const CONFIG: &str = r#"
 board = "6x6"
@@ -26,30 +27,84 @@ steps_per_publish = 1
 every_minutes = 0
 "#;
 
+/// `outflank train` with a configuration and more, in a run directory.
+fn train(config: &Path, run: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .args(["train", "--quiet"])
+        .arg(config)
+        .arg("--run-dir")
+        .arg(run)
+        .args(more)
+        .output()
+        .expect("the program runs")
+}
+
+fn succeeds(output: &Output) {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A counter of the run's summary.
+fn count(run: &Path, key: &str) -> f64 {
+    let state = fs::read_to_string(run.join("run.json")).expect("the state of the run");
+    let state: serde_json::Value = serde_json::from_str(&state).expect("JSON");
+    state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"))
+}
+
 /// The learner could make a thousand samples of each position, and must not keep the actors
 /// waiting until it has.
 #[test]
 fn between_the_least_and_the_most_ratio_nobody_waits() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = folder.path().join("band.toml");
+    let (config, run) = (folder.path().join("band.toml"), folder.path().join("run"));
     fs::write(&config, CONFIG).expect("a file");
-    let run = folder.path().join("run");
-    let output = Command::new(env!("CARGO_BIN_EXE_outflank"))
-        .arg("train")
-        .arg(&config)
-        .arg("--run-dir")
-        .arg(&run)
-        .output()
-        .expect("the program runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let state = fs::read_to_string(run.join("run.json")).expect("the state of the run");
-    let state: serde_json::Value = serde_json::from_str(&state).expect("JSON");
-    let count =
-        |key: &str| state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"));
-    let (steps, positions) = (count("steps"), count("positions"));
+    succeeds(&train(&config, &run, &[]));
+    let (steps, positions) = (count(&run, "steps"), count(&run, "positions"));
     assert!(64.0 * steps / positions < 500.0, "{steps} steps for {positions} positions");
     // A step is due for each 640 positions after the first 500, and the learner may be two behind
     // when the run ends, as on a machine that has hardly time for it.
     let due = (positions - 500.0) / 640.0;
     assert!(steps >= due - 2.0, "{steps} steps for {positions} positions");
+}
+
+/// A wider net learns an earlier run's games first, as often as the ratio says, and plays then.
+#[test]
+fn a_run_begins_with_the_games_of_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name| folder.path().join(name);
+    let (config, first, second) = (path("warm.toml"), path("first"), path("second"));
+    fs::write(&config, CONFIG).expect("a file");
+    succeeds(&train(&config, &first, &[]));
+    let (games, positions) = (count(&first, "games"), count(&first, "positions"));
+
+    let source = first.display().to_string();
+    let more = format!("limits.positions={}", positions + 1000.0);
+    let wider = ["--games", &source, "--set", "net.channels=16", "--set", &more];
+    let output = train(&config, &second, &wider);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&format!("begins with {games} games, {positions} positions")), "{said}");
+    assert!(count(&second, "games") > games && count(&second, "positions") >= positions + 1000.0);
+    // A step for each 640 positions after the first 500, before the first move was played.
+    let due = (positions - 500.0) / 640.0;
+    assert!(count(&second, "steps") >= due.floor(), "{said}");
+    assert_eq!(count(&first, "games"), games, "the first run is left as it was");
+}
+
+#[test]
+fn games_that_do_not_fit_leave_no_run_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name| folder.path().join(name);
+    let (config, first, second) = (path("six.toml"), path("first"), path("second"));
+    fs::write(&config, CONFIG).expect("a file");
+    succeeds(&train(&config, &first, &["--set", "limits.positions=500"]));
+    let source = first.display().to_string();
+    for (games, board, expected) in
+        [(&*source, "7x7", "are on 6x6"), ("nowhere", "6x6", "nowhere holds no run")]
+    {
+        let board = format!("board={board}");
+        let output = train(&config, &second, &["--games", games, "--set", &board]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(expected), "{said}");
+        assert!(!second.exists());
+    }
 }

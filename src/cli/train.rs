@@ -10,6 +10,7 @@ use super::contest::stop_flag;
 use crate::config::Config;
 use crate::pipeline::{self, Summary};
 use crate::store::run_dir::{self, RunDir, State};
+use crate::store::warm_start::{Copied, WarmStart};
 use crate::telemetry::Telemetry;
 
 /// Where runs go that are not told where to go.
@@ -29,6 +30,11 @@ pub struct Args {
     /// free number, or with --resume the highest one.
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
+    /// Begins with the games of an earlier run, whatever its net: the newest positions, as many
+    /// as `replay.max_positions`, are copied and learnt from at the replay ratio before the new
+    /// net plays. They count as the run's own. May be repeated; the runs then share equally.
+    #[arg(long, value_name = "RUN_DIR", conflicts_with = "resume")]
+    games: Vec<PathBuf>,
     /// Changes a key of the configuration, such as `learner.batch=512`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
@@ -73,14 +79,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
-    let resolved = config.resolved();
-    if let Some(dir) = &args.run_dir {
-        return Ok((RunDir::create(dir, &resolved, config.seed)?, config));
+    // Before there is a run directory: a bad one among those named leaves nothing behind.
+    let game = (config.board, config.goal);
+    let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
+    let dir = match &args.run_dir {
+        Some(dir) => dir.clone(),
+        None => {
+            let name = name_of(path);
+            let number = numbered(&name)?.last().map_or(1, |(number, _)| number + 1);
+            Path::new(RUNS).join(format!("{name}-{number:03}"))
+        }
+    };
+    let run = RunDir::create(&dir, &config.resolved(), config.seed)?;
+    if !args.games.is_empty() {
+        let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
+        eprintln!("begins with {games} games, {positions} positions, of earlier runs");
+        if skipped > 0 {
+            eprintln!("warning: {skipped} games cannot be read; left out");
+        }
     }
-    let name = name_of(path);
-    let number = numbered(&name)?.last().map_or(1, |(number, _)| number + 1);
-    let dir = Path::new(RUNS).join(format!("{name}-{number:03}"));
-    Ok((RunDir::create(&dir, &resolved, config.seed)?, config))
+    Ok((run, config))
 }
 
 fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {

@@ -357,4 +357,4 @@ impl Iterator for Games {
 
 #[cfg(test)]
 #[path = "games_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -13,6 +13,7 @@ pub mod ggf;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;
+pub mod warm_start;
 
 pub use codec::CodecError;
 pub use files::{Action, FileError, create_dir, read, write_atomically};
