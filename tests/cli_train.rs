@@ -87,6 +87,8 @@ fn a_run_begins_with_the_games_of_another() {
     // A step for each 640 positions after the first 500, before the first move was played.
     let due = (positions - 500.0) / 640.0;
     assert!(count(&second, "steps") >= due.floor(), "{said}");
+    let manifest = fs::read_to_string(second.join("run.json")).expect("the state of the run");
+    assert!(manifest.contains(&format!("\"begun_with\": {games}")), "{manifest}");
     assert_eq!(count(&first, "games"), games, "the first run is left as it was");
 }
 

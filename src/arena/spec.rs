@@ -213,6 +213,7 @@ const NET_KEYS: &[&str] = &[
     "c_puct",
     "first_play",
     "fpu_reduction",
+    "spread_scale",
     "score_weight",
     "tree_reuse",
     "parallel",

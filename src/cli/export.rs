@@ -70,6 +70,7 @@ struct Origin {
     /// The run's configuration as resolved.
     config: String,
     seed: u64,
+    begun_with: u64,
     program: String,
     checkpoint: Checkpoint,
     description: Description,
@@ -93,6 +94,7 @@ impl Origin {
             run,
             config: String::from_utf8_lossy(&config).into_owned(),
             seed: manifest.seed,
+            begun_with: manifest.begun_with,
             program: manifest.program,
             checkpoint,
             description,
@@ -113,13 +115,17 @@ impl Origin {
         };
         let size = self.checkpoint.net.bytes().len().div_ceil(1000);
         let (blocks, channels) = (spec.blocks(), spec.channels());
+        let earlier = match self.begun_with {
+            0 => String::new(),
+            games => format!(", {games} of them of earlier runs"),
+        };
         let mut card = format!("# A net for {}, {wins}\n\n", spec.shape);
         let _ = write!(
             card,
             "Made by `outflank export` from a run of Outflank {program}, seed {seed}.\n\n\
              | | |\n|---|---|\n\
              | net | {blocks} blocks of {channels} channels, {size} kB |\n\
-             | games of self-play | {games} |\n\
+             | games of self-play | {games}{earlier} |\n\
              | positions made | {positions} |\n\
              | learner's steps | {steps} of {batch} positions |\n\
              | hours of training | {hours:.2} |\n\

@@ -90,9 +90,10 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
             Path::new(RUNS).join(format!("{name}-{number:03}"))
         }
     };
-    let run = RunDir::create(&dir, &config.resolved(), config.seed)?;
+    let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
     if !args.games.is_empty() {
         let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
+        run.begin_with(games)?;
         eprintln!("begins with {games} games, {positions} positions, of earlier runs");
         if skipped > 0 {
             eprintln!("warning: {skipped} games cannot be read; left out");

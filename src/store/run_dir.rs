@@ -12,6 +12,8 @@
 //! Whoever holds a [`RunDir`] holds the lock; the operating system frees it when the process
 //! ends, however it ends.
 
+mod listing;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
 use crate::choices::choices;
+pub use listing::{Listed, list};
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
@@ -141,6 +144,9 @@ pub struct Manifest {
     pub updated: u64,
     /// How often the run was started or resumed.
     pub starts: u32,
+    /// Games of earlier runs that it began with.
+    #[serde(default)]
+    pub begun_with: u64,
     /// What has become of it.
     pub state: State,
     /// How far it has come.
@@ -191,6 +197,7 @@ impl RunDir {
             created: now(),
             updated: now(),
             starts: 1,
+            begun_with: 0,
             state: State::Running,
             summary: Summary::default(),
         };
@@ -254,6 +261,16 @@ impl RunDir {
     /// The file cannot be written.
     pub fn set_config(&self, config: &str) -> Result<(), RunDirError> {
         Ok(files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?)
+    }
+
+    /// Notes that the run begins with this many games of earlier ones.
+    ///
+    /// # Errors
+    ///
+    /// `run.json` cannot be written.
+    pub fn begin_with(&mut self, games: u64) -> Result<(), RunDirError> {
+        self.manifest.begun_with = games;
+        self.save()
     }
 
     /// Stores how far the run has come and what has become of it.
@@ -346,53 +363,6 @@ fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {
         return Err(RunDirError::Version { path, found: version });
     }
     serde_json::from_slice(&text).map_err(unreadable)
-}
-
-/// A run as seen from outside.
-#[derive(Debug)]
-pub struct Listed {
-    /// Its directory.
-    pub path: PathBuf,
-    /// What its `run.json` says, with [`State::Killed`] where it claims to be running and
-    /// nobody holds the lock.
-    pub manifest: Result<Manifest, RunDirError>,
-}
-
-/// The runs in a directory, or the one that the directory is, oldest first; none if there is no
-/// such directory.
-///
-/// # Errors
-///
-/// The directory cannot be read. A run that cannot be read is listed with its error.
-pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
-    let mut paths = Vec::new();
-    if is_run(parent) {
-        paths.push(parent.to_path_buf());
-    } else if parent.exists() {
-        for entry in fs::read_dir(parent).map_err(FileError::at(Action::Read, parent))? {
-            paths.push(entry.map_err(FileError::at(Action::Read, parent))?.path());
-        }
-    }
-    let mut runs: Vec<Listed> = paths
-        .into_iter()
-        .filter(|path| is_run(path))
-        .map(|path| Listed { manifest: look(&path), path })
-        .collect();
-    runs.sort_by_key(|run| {
-        (run.manifest.as_ref().map_or(u64::MAX, |manifest| manifest.created), run.path.clone())
-    });
-    Ok(runs)
-}
-
-fn look(path: &Path) -> Result<Manifest, RunDirError> {
-    let mut manifest = read_manifest(path)?;
-    if manifest.state == State::Running {
-        let lock = File::open(path.join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock_shared().is_ok()) {
-            manifest.state = State::Killed;
-        }
-    }
-    Ok(manifest)
 }
 
 #[cfg(test)]

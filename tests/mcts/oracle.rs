@@ -13,6 +13,8 @@ struct Plain<G: Geometry> {
     moves: Vec<Move<G>>,
     visits: u32,
     sum: f64,
+    /// What each simulation was worth.
+    utilities: Vec<f64>,
     lower: i32,
     upper: i32,
 }
@@ -37,7 +39,8 @@ struct PlainSearch<'a, G: Geometry> {
 impl<G: Geometry> PlainSearch<'_, G> {
     fn node(&self, board: Board<G>) -> Plain<G> {
         let most = G::SQUARES as i32;
-        Plain { board, moves: Vec::new(), visits: 0, sum: 0.0, lower: -most, upper: most }
+        let (moves, utilities) = (Vec::new(), Vec::new());
+        Plain { board, moves, visits: 0, sum: 0.0, utilities, lower: -most, upper: most }
     }
 
     fn utility(&self, value: f64, score: f64) -> f64 {
@@ -60,6 +63,7 @@ impl<G: Geometry> PlainSearch<'_, G> {
         };
         node.visits += 1;
         node.sum += utility;
+        node.utilities.push(utility);
         utility
     }
 
@@ -114,17 +118,28 @@ impl<G: Geometry> PlainSearch<'_, G> {
         utility.clamp(self.exact(node.lower), self.exact(node.upper))
     }
 
+    /// What `c_puct` and `fpu_reduction` are multiplied by: the deviation from the mean, as if
+    /// there had been two more simulations that deviate by 0.4, over 0.4.
+    fn exploration(&self, node: &Plain<G>) -> f64 {
+        let mean = node.sum / node.visits as f64;
+        let squares: f64 = node.utilities.iter().map(|utility| (utility - mean).powi(2)).sum();
+        let deviation = ((squares + 2.0 * 0.16) / (node.visits as f64 + 1.0)).sqrt();
+        let share = self.options.spread_scale as f64;
+        (1.0 - share) + share * deviation / 0.4
+    }
+
     fn select(&self, node: &Plain<G>) -> usize {
         let visits: u32 = node.moves.iter().map(|made| made.visits).sum();
         let seen: f64 =
             node.moves.iter().filter(|made| made.visits > 0).map(|made| made.prior).sum();
+        let exploration = self.exploration(node);
         let first = match self.options.first_play {
             FirstPlay::Zero => 0.0,
             FirstPlay::Parent => (node.sum / node.visits as f64
-                - self.options.fpu_reduction as f64 * seen.sqrt())
+                - exploration * self.options.fpu_reduction as f64 * seen.sqrt())
             .max(-1.0),
         };
-        let scale = (self.options.c_puct as f64 * (visits as f64).sqrt()).max(1e-3);
+        let scale = (exploration * self.options.c_puct as f64 * (visits as f64).sqrt()).max(1e-3);
         let score = |made: &Move<G>| {
             let q = if made.visits == 0 { first } else { made.sum / made.visits as f64 };
             let q = q.clamp(self.exact(made.lower), self.exact(made.upper));
@@ -170,8 +185,11 @@ fn agrees_on<G: Geometry>() {
     for goal in [Goal::Most, Goal::Fewest] {
         for empties in [5, 8, 10, 14, 20, 31] {
             for solve_empties in [0, 6] {
-                for first_play in [FirstPlay::Parent, FirstPlay::Zero] {
-                    let options = Options { solve_empties, first_play, ..unsolved(300) };
+                for (first_play, spread_scale) in
+                    [(FirstPlay::Parent, 0.0), (FirstPlay::Parent, 1.0), (FirstPlay::Zero, 0.5)]
+                {
+                    let options =
+                        Options { solve_empties, first_play, spread_scale, ..unsolved(300) };
                     agrees::<G>(goal, &options, random_board(&mut random, empties));
                 }
             }

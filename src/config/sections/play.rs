@@ -43,6 +43,15 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.fpu_reduction,
             Bounds::within(0.0, 2.0),
         ),
+        spread_scale: r.single(
+            (
+                "spread_scale",
+                "how far `c_puct` and `fpu_reduction` are proportional to the deviation of the \
+                utilities behind a position, 0 not at all; at a deviation of 0.4 they are as given",
+            ),
+            d.spread_scale,
+            Bounds::within(0.0, 1.0),
+        ),
         dirichlet_total: r.single(
             (
                 "dirichlet_total",

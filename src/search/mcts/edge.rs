@@ -12,6 +12,8 @@ pub(super) struct Edge {
     pub prior: f32,
     /// Sum over the finished simulations.
     pub utility_sum: f32,
+    /// Sum of their squares.
+    pub square_sum: f32,
     /// Finished simulations, the one that expanded the position behind included.
     pub visits: u32,
     /// Where the moves of the position behind begin.
@@ -31,8 +33,8 @@ pub(super) struct Edge {
     pub same_side: bool,
 }
 
-// A search of 32 simulations on 8x8 then makes some 7 KB of edges.
-const _: () = assert!(size_of::<Edge>() == 24);
+// A search of 32 simulations on 8x8 then makes some 8 KB of edges.
+const _: () = assert!(size_of::<Edge>() == 28);
 
 impl Edge {
     /// A move that nothing is known about on a board of so many squares.
@@ -41,6 +43,7 @@ impl Edge {
         Edge {
             prior,
             utility_sum: 0.0,
+            square_sum: 0.0,
             visits: 0,
             first: 0,
             in_flight: 0,

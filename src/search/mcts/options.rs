@@ -38,6 +38,10 @@ pub struct Options {
     /// How much worse than its parent an unvisited move is taken to be, in units of value,
     /// times the root of the visited priors' sum; 0 to 2.
     pub fpu_reduction: f32,
+    /// How far exploration, which is `c_puct` and `fpu_reduction`, is proportional to the standard
+    /// deviation of the utilities behind a position, 0 (not at all) to 1. At 0.4 it is the same
+    /// either way.
+    pub spread_scale: f32,
     /// The Dirichlet noise's parameters sum to this over a position's legal moves, so that the
     /// noise is as spiky with many moves as with few; above 0.
     pub dirichlet_total: f32,
@@ -83,6 +87,7 @@ impl Default for Options {
             c_puct: 1.5,
             first_play: FirstPlay::Parent,
             fpu_reduction: 0.2,
+            spread_scale: 0.0,
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,
             prune_noise: false,

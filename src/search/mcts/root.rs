@@ -181,6 +181,11 @@ impl<G: Geometry> Tree<G> {
         mean.clamp(lower as f32, upper as f32)
     }
 
+    /// The weight of the prior against the value at the root.
+    pub(super) fn root_c_puct(&self) -> f32 {
+        self.selector.exploration(&self.edges[ROOT]).0
+    }
+
     fn moves(&self) -> &[Edge] {
         &self.edges[self.edges[ROOT].behind()]
     }

@@ -188,7 +188,7 @@ impl<G: Geometry> Search<G> {
             gumbel::improved_policy(&self.moves, raw, self.scale, &mut self.weights);
         } else if self.moves.iter().any(|stats| stats.lower == stats.upper) {
             // Exact moves are not searched again, so visits do not tell what they deserve.
-            regularised::policy(&self.moves, self.options.c_puct, &mut self.weights);
+            regularised::policy(&self.moves, self.tree.root_c_puct(), &mut self.weights);
         } else {
             self.weights.clear();
             self.weights.extend(self.moves.iter().map(|stats| stats.visits as f32));
@@ -218,7 +218,7 @@ impl<G: Geometry> Search<G> {
         if self.options.prune_noise && by_visits && !self.halves() {
             let floor = gumbel::proven_floor(&self.moves);
             let priors: Vec<f32> = self.moves.iter().map(|s| self.tree.plain_prior(s)).collect();
-            pruned::visits(&self.moves, &priors, self.options.c_puct, &mut self.weights);
+            pruned::visits(&self.moves, &priors, self.tree.root_c_puct(), &mut self.weights);
             for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
                 *weight = if stats.may_be_best(floor) { *weight } else { 0.0 };
             }

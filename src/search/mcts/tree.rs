@@ -93,7 +93,7 @@ pub struct Tree<G: Geometry> {
     pending: Vec<Pending<G>>,
     /// The slots of `pending` that are not live.
     idle: Vec<u32>,
-    selector: Selector,
+    pub(super) selector: Selector,
     pub(super) utility: Utility,
     goal: Goal,
     solve_leaves: u32,
@@ -335,6 +335,7 @@ impl<G: Geometry> Tree<G> {
             edge.visits += 1;
             edge.in_flight -= 1;
             edge.utility_sum += worth.utility;
+            edge.square_sum += worth.utility * worth.utility;
         }
         self.sums.simulations += 1;
         self.sums.value += worth.value;
