@@ -262,12 +262,14 @@ impl NetPlayerSpec {
     /// A net at `path` that plays as strongly as it can with `simulations`.
     ///
     /// A match asks for the best move and self-play for what can be learnt, so a player trusts the
-    /// net's policy more and leaves more of the game's end to the solver (docs/results.md, Play).
+    /// net's policy more, looks for small differences where all moves are worth much the same, and
+    /// leaves more of the game's end to the solver (docs/results.md, Play).
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
         let search = mcts::Options {
             simulations,
-            c_puct: 0.7,
-            fpu_reduction: 0.1,
+            c_puct: 0.9,
+            fpu_reduction: 0.15,
+            spread_scale: 1.0,
             temperature_plies: 0,
             solve_empties: SOLVE_EMPTIES,
             solve_leaves: SOLVE_LEAVES,
