@@ -1,9 +1,9 @@
 //! Games of earlier runs that a new run begins with.
 //!
-//! A larger net need not find out again what a smaller one has: it first learns the smaller
-//! one's games and then plays its own: so KataGo's main run went from 6 blocks of 96 channels to
-//! 20 of 256 (Wu 2019, arXiv:1902.10565). The games are copied, so that the run owns what it has learnt
-//! from, whatever becomes of the runs that they were of.
+//! A larger net need not find out again what a smaller one has: it learns the smaller one's games
+//! first and plays its own afterwards. So KataGo's main run went from 6 blocks of 96 channels to 20
+//! of 256 (Wu 2019, arXiv:1902.10565). The games are copied, so that the run owns what it has
+//! learnt from, whatever becomes of the runs that they were of.
 
 use std::path::{Path, PathBuf};
 
