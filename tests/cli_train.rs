@@ -110,3 +110,49 @@ fn games_that_do_not_fit_leave_no_run_behind() {
         assert!(!second.exists());
     }
 }
+
+/// The arrays of the net in a run's newest checkpoint, as bytes: what follows the header.
+fn arrays(run: &Path) -> Vec<u8> {
+    let checkpoints = fs::read_dir(run.join("checkpoints")).expect("a folder");
+    let newest = checkpoints.map(|entry| entry.expect("an entry").path()).max().expect("one");
+    let bytes = fs::read(newest.join("net.safetensors")).expect("a net");
+    let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+    bytes[8 + length as usize..].to_vec()
+}
+
+#[test]
+fn a_run_begins_with_a_net() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name| folder.path().join(name);
+    let (config, first, second) = (path("net.toml"), path("first"), path("second"));
+    fs::write(&config, CONFIG).expect("a file");
+    succeeds(&train(&config, &first, &["--set", "limits.positions=1500"]));
+    let source = first.display().to_string();
+
+    for (change, expected) in [
+        ("net.channels=16", "net.channels = 8, the configuration says 16"),
+        ("board=7x7", "board = \"6x6\", the configuration says \"7x7\""),
+        ("goal=fewest", "goal = \"most\", the configuration says \"fewest\""),
+    ] {
+        let output = train(&config, &second, &["--net", &source, "--set", change]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(expected), "{said}");
+        assert!(!second.exists());
+    }
+
+    // Too few games for a step: what plays is what was given.
+    let few = ["--net", &source, "--set", "limits.games=5"];
+    succeeds(&train(&config, &second, &few));
+    assert_eq!(count(&second, "steps"), 0.0);
+    assert!(arrays(&second) == arrays(&first));
+    let (positions, steps) = (count(&first, "positions"), count(&first, "steps"));
+    let manifest = fs::read_to_string(second.join("run.json")).expect("the state of the run");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(manifest["first_net"]["positions"], positions);
+    assert_eq!(manifest["first_net"]["steps"], steps);
+
+    let output = train(&config, &second, &["--resume"]);
+    succeeds(&output);
+    assert!(count(&second, "steps") > 0.0);
+    assert!(arrays(&second) != arrays(&first));
+}

@@ -15,6 +15,7 @@ use crate::game::Goal;
 use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
 use crate::store::checkpoint::{self, Checkpoint, Found};
+use crate::store::run_dir::FirstNet;
 use crate::store::{self, run_dir};
 
 /// The card: what made a net, and how strong it was found to be.
@@ -71,6 +72,7 @@ struct Origin {
     config: String,
     seed: u64,
     begun_with: u64,
+    first_net: Option<FirstNet>,
     program: String,
     checkpoint: Checkpoint,
     description: Description,
@@ -95,6 +97,7 @@ impl Origin {
             config: String::from_utf8_lossy(&config).into_owned(),
             seed: manifest.seed,
             begun_with: manifest.begun_with,
+            first_net: manifest.first_net,
             program: manifest.program,
             checkpoint,
             description,
@@ -119,12 +122,18 @@ impl Origin {
             0 => String::new(),
             games => format!(", {games} of them of earlier runs"),
         };
+        let first_net = self.first_net.as_ref().map_or(String::new(), |net| {
+            let FirstNet { path, positions, steps } = net;
+            let path = path.display();
+            format!("| begun with | the net `{path}`: {positions} positions, {steps} steps |\n")
+        });
         let mut card = format!("# A net for {}, {wins}\n\n", spec.shape);
         let _ = write!(
             card,
             "Made by `outflank export` from a run of Outflank {program}, seed {seed}.\n\n\
              | | |\n|---|---|\n\
              | net | {blocks} blocks of {channels} channels, {size} kB |\n\
+             {first_net}\
              | games of self-play | {games}{earlier} |\n\
              | positions made | {positions} |\n\
              | learner's steps | {steps} of {batch} positions |\n\

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::contest::stop_flag;
 use crate::config::Config;
-use crate::pipeline::{self, Summary};
+use crate::pipeline::{self, FirstNet, Summary};
 use crate::store::run_dir::{self, RunDir, State};
 use crate::store::warm_start::{Copied, WarmStart};
 use crate::telemetry::Telemetry;
@@ -35,6 +35,10 @@ pub struct Args {
     /// net plays. They count as the run's own. May be repeated; the runs then share equally.
     #[arg(long, value_name = "RUN_DIR", conflicts_with = "resume")]
     games: Vec<PathBuf>,
+    /// Begins with the weights of this net instead of random ones: a net file or its folder, a
+    /// checkpoint, or a run directory. Board, goal and `[net]` must be its own.
+    #[arg(long, value_name = "NET", conflicts_with = "resume")]
+    net: Option<PathBuf>,
     /// Changes a key of the configuration, such as `learner.batch=512`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
@@ -82,6 +86,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     // Before there is a run directory: a bad one among those named leaves nothing behind.
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
+    let first_net = args.net.as_deref().map(|net| FirstNet::read(net, &config)).transpose()?;
     let dir = match &args.run_dir {
         Some(dir) => dir.clone(),
         None => {
@@ -98,6 +103,9 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         if skipped > 0 {
             eprintln!("warning: {skipped} games cannot be read; left out");
         }
+    }
+    if let Some(net) = first_net {
+        net.put(&mut run)?;
     }
     Ok((run, config))
 }

@@ -14,6 +14,7 @@ mod evaluator;
 mod held_out;
 mod inference;
 mod messages;
+mod restore;
 mod statistics;
 mod sync;
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use crossbeam_channel::{Sender, bounded};
 
 use crate::config::Config;
@@ -31,8 +32,7 @@ use crate::net::inference::InferenceError;
 use crate::net::inference::device;
 use crate::net::weights::Weights;
 use crate::net::{NetSpec, keep_freed_memory};
-use crate::store::checkpoint::{self, Checkpoint};
-use crate::store::games::{self, GameWriter};
+use crate::store::games::GameWriter;
 use crate::store::run_dir::RunDir;
 use crate::store::stream::{GameStream, in_process};
 use crate::telemetry::{Event, Telemetry};
@@ -48,6 +48,8 @@ pub use evaluator::LADDER;
 pub use held_out::holds_out;
 use inference::Inference;
 use messages::{Activity, NewNet};
+pub use restore::FirstNet;
+use restore::restore;
 use sync::{Schedule, Shared};
 
 /// Nets that may wait for an actor. An actor takes each before it may go on, so only a resumed
@@ -248,49 +250,4 @@ fn schedule(config: &Config) -> Schedule {
         quota: samples / least.max(config.replay.ratio_max),
         largest_quota: samples / least,
     }
-}
-
-/// Brings learner, window and counters to where the run directory's files say that it was.
-///
-/// The games are the truth about what was played; the checkpoint is the truth about what was
-/// learnt. After a kill there may be more games than the checkpoint knows of: they count, and
-/// the learner catches up.
-fn restore<G: Geometry>(
-    config: &Config,
-    run: &RunDir,
-    learner: &mut Learner,
-    replay: &mut Replay<G>,
-    held_out: &mut Replay<G>,
-) -> anyhow::Result<RunState> {
-    let mut state = RunState::default();
-    let checkpoints = run.checkpoints();
-    if !checkpoint::list(&checkpoints)?.is_empty() {
-        let path = checkpoint::newest(&checkpoints)?;
-        let saved = Checkpoint::load(&path)?;
-        state = serde_json::from_value(saved.state)
-            .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
-        let fits = || format!("checkpoint {} does not fit this configuration", path.display());
-        let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(fits)?;
-        let bytes = saved.learner.with_context(|| {
-            format!("checkpoint {} holds a net but no learner to go on with", path.display())
-        })?;
-        let (learnt, _) = Weights::from_bytes(&bytes).with_context(fits)?;
-        learner.load(&play, &learnt, state.steps).with_context(fits)?;
-    }
-    let totals = games::totals(&run.games())?;
-    state.games = totals.games;
-    state.positions = totals.positions;
-    state.next_game = state.next_game.max(totals.highest_id.map_or(0, |id| id + 1));
-    let mut skipped = totals.skipped;
-    for record in games::read_tail(&run.games(), config.replay.max_positions)? {
-        let fits = record.is_ok_and(|record| {
-            held_out::window_of(&record, replay, held_out).add(&record).is_ok()
-        });
-        skipped += !fits as u64;
-    }
-    replay.set_made(state.positions);
-    if skipped > 0 {
-        tracing::warn!("{skipped} damaged game records were skipped");
-    }
-    Ok(state)
 }

@@ -357,4 +357,4 @@ impl Iterator for Games {
 
 #[cfg(test)]
 #[path = "games_tests.rs"]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ use crate::game::{Board, Colour, Goal, Position, Shape, Square8};
 use crate::store::codec::tests::any_record;
 
 /// A game on 8x8 whose moves are the first legal ones, with `learnable` positions to learn from.
-pub(in crate::store) fn a_game(id: u64, learnable: usize) -> GameRecord {
+pub(crate) fn a_game(id: u64, learnable: usize) -> GameRecord {
     let mut position = Position::<Square8>::start();
     let board = position.board;
     let mut moves = Vec::new();

@@ -129,6 +129,17 @@ pub struct Summary {
     pub best_rating: Option<f64>,
 }
 
+/// The net that a run began with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstNet {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// Positions of self-play that were made before it.
+    pub positions: u64,
+    /// Learning steps that it was made by.
+    pub steps: u64,
+}
+
 /// What `run.json` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -147,6 +158,9 @@ pub struct Manifest {
     /// Games of earlier runs that it began with.
     #[serde(default)]
     pub begun_with: u64,
+    /// The net that it began with; without one it was random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_net: Option<FirstNet>,
     /// What has become of it.
     pub state: State,
     /// How far it has come.
@@ -198,6 +212,7 @@ impl RunDir {
             updated: now(),
             starts: 1,
             begun_with: 0,
+            first_net: None,
             state: State::Running,
             summary: Summary::default(),
         };
@@ -270,6 +285,16 @@ impl RunDir {
     /// `run.json` cannot be written.
     pub fn begin_with(&mut self, games: u64) -> Result<(), RunDirError> {
         self.manifest.begun_with = games;
+        self.save()
+    }
+
+    /// Notes that the run begins with the weights of this net.
+    ///
+    /// # Errors
+    ///
+    /// `run.json` cannot be written.
+    pub fn begin_with_net(&mut self, net: FirstNet) -> Result<(), RunDirError> {
+        self.manifest.first_net = Some(net);
         self.save()
     }
 

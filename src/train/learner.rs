@@ -246,6 +246,19 @@ impl Learner {
         state
     }
 
+    /// Begins with the weights of another net instead of random ones.
+    ///
+    /// # Errors
+    ///
+    /// They are of another net.
+    pub fn begin_with(&mut self, weights: &Weights) -> Result<(), LearnerError> {
+        self.net.load(weights)?;
+        if let Some(average) = &mut self.average {
+            average.load(&self.net, weights)?;
+        }
+        Ok(())
+    }
+
     /// Continues from saved weights and state that were taken after `steps` steps.
     ///
     /// # Errors

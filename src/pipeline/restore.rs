@@ -1,0 +1,195 @@
+//! What a run goes on from, or begins with.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+
+use super::{RunState, held_out, spec};
+use crate::config::Config;
+use crate::game::Geometry;
+use crate::net::description::Description;
+use crate::net::weights::Weights;
+use crate::store::checkpoint::{self, Checkpoint, load_net};
+use crate::store::games;
+use crate::store::net_file::NetFile;
+use crate::store::run_dir::{self, RunDir};
+use crate::train::learner::Learner;
+use crate::train::replay::Replay;
+
+/// A net that a new run begins with instead of a random one.
+pub struct FirstNet {
+    path: PathBuf,
+    file: NetFile,
+    description: Description,
+}
+
+impl FirstNet {
+    /// Reads the net that a path means (a net file, a folder of one, a checkpoint or a run
+    /// directory), for a run of this configuration.
+    ///
+    /// # Errors
+    ///
+    /// There is none, it is damaged, or it is not of the kind that the run trains.
+    pub fn read(path: &Path, config: &Config) -> anyhow::Result<FirstNet> {
+        let file = load_net(path)?;
+        let described = || format!("the description of the net in {}", path.display());
+        let description: Description =
+            serde_json::from_value(file.spec().clone()).with_context(described)?;
+        let wanted = Description { spec: spec(config), goal: config.goal, ..description.clone() };
+        let (found, wanted) = (serde_json::to_value(&description)?, serde_json::to_value(wanted)?);
+        let keys = [
+            ("/shape", "board"),
+            ("/goal", "goal"),
+            ("/options/tower", "net.tower"),
+            ("/options/inputs", "net.inputs"),
+            ("/options/blocks", "net.blocks"),
+            ("/options/channels", "net.channels"),
+            ("/options/global_pooling", "net.global_pooling"),
+            ("/options/score_head", "net.score_head"),
+            ("/options/owner_head", "net.owner_head"),
+        ];
+        for (place, key) in keys {
+            let (found, wanted) = (found.pointer(place), wanted.pointer(place));
+            let show = |value: Option<&serde_json::Value>| {
+                value.map_or(String::new(), |value| value.to_string())
+            };
+            ensure!(
+                found == wanted,
+                "{}: its net is of {key} = {}, the configuration says {}; a run can only begin \
+                 with a net of its own kind",
+                path.display(),
+                show(found),
+                show(wanted),
+            );
+        }
+        Ok(FirstNet { path: path.to_path_buf(), file, description })
+    }
+
+    /// Makes it the checkpoint of step 0 of a new run.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn put(self, run: &mut RunDir) -> anyhow::Result<()> {
+        let checkpoint = Checkpoint {
+            step: 0,
+            minutes: 0.0,
+            net: self.file,
+            learner: None,
+            state: serde_json::to_value(RunState::default())?,
+        };
+        checkpoint.save(&run.checkpoints())?;
+        let Description { positions, steps, .. } = self.description;
+        Ok(run.begin_with_net(run_dir::FirstNet { path: self.path, positions, steps })?)
+    }
+}
+
+/// Brings learner, window and counters to where the run directory's files say that it was.
+///
+/// The games are the truth about what was played; the checkpoint is the truth about what was
+/// learnt. After a kill there may be more games than the checkpoint knows of: they count, and
+/// the learner catches up.
+pub(super) fn restore<G: Geometry>(
+    config: &Config,
+    run: &RunDir,
+    learner: &mut Learner,
+    replay: &mut Replay<G>,
+    held_out: &mut Replay<G>,
+) -> anyhow::Result<RunState> {
+    let mut state = RunState::default();
+    let checkpoints = run.checkpoints();
+    if !checkpoint::list(&checkpoints)?.is_empty() {
+        let path = checkpoint::newest(&checkpoints)?;
+        let saved = Checkpoint::load(&path)?;
+        state = serde_json::from_value(saved.state)
+            .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
+        let fits = || format!("checkpoint {} does not fit this configuration", path.display());
+        let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(fits)?;
+        match saved.learner {
+            Some(bytes) => {
+                let (learnt, _) = Weights::from_bytes(&bytes).with_context(fits)?;
+                learner.load(&play, &learnt, state.steps).with_context(fits)?;
+            }
+            None if state.steps == 0 => learner.begin_with(&play).with_context(fits)?,
+            None => {
+                bail!("checkpoint {} holds a net but no learner to go on with", path.display())
+            }
+        }
+    }
+    let totals = games::totals(&run.games())?;
+    state.games = totals.games;
+    state.positions = totals.positions;
+    state.next_game = state.next_game.max(totals.highest_id.map_or(0, |id| id + 1));
+    let newest = games::read_tail(&run.games(), config.replay.max_positions)?;
+    let skipped = totals.skipped + refill(newest, state.positions, replay, held_out);
+    if skipped > 0 {
+        tracing::warn!("{skipped} damaged game records were skipped");
+    }
+    Ok(state)
+}
+
+/// Fills the windows with the newest games of a run that has made so many positions in all, and
+/// tells how many records could not be used.
+fn refill<G: Geometry>(
+    newest: games::Games,
+    made: u64,
+    replay: &mut Replay<G>,
+    held_out: &mut Replay<G>,
+) -> u64 {
+    let mut unused = 0;
+    for record in newest {
+        // How much the window may hold follows from all positions, not from those read again.
+        replay.set_made(made);
+        let fits = record.is_ok_and(|record| {
+            held_out::window_of(&record, replay, held_out).add(&record).is_ok()
+        });
+        unused += !fits as u64;
+    }
+    replay.set_made(made);
+    unused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Square8;
+    use crate::store::games::GameWriter;
+    use crate::store::games::tests::a_game;
+    use crate::train::replay::Options;
+
+    #[test]
+    fn a_window_filled_again_holds_what_the_unbroken_one_did() {
+        const LEARNABLE: usize = 30;
+        const MOST: u64 = 3_000;
+        // 12,000 positions are made: the window may hold some 2,700 of them, but if only those
+        // read again had been made, 1,550.
+        let options = Options {
+            min_positions: 100,
+            max_positions: MOST,
+            growth_start: 1_000,
+            growth_exponent: 0.4,
+            ..Default::default()
+        };
+        let windows =
+            || (Replay::<Square8>::new(&options), Replay::<Square8>::new(&held_out::options()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut writer = GameWriter::open(folder.path()).expect("a folder of games");
+        let (mut replay, mut held_out) = windows();
+        let mut made = 0;
+        for id in 0..400 {
+            let game = a_game(id, LEARNABLE);
+            writer.append(&game).expect("a game");
+            let window = held_out::window_of(&game, &mut replay, &mut held_out);
+            made += window.add(&game).expect("a legal game").positions as u64;
+            replay.set_made(made);
+        }
+        writer.flush_sync().expect("games on the disk");
+
+        let (mut again, mut held_out) = windows();
+        let newest = games::read_tail(folder.path(), MOST).expect("the games");
+        assert_eq!(refill(newest, made, &mut again, &mut held_out), 0);
+        assert_eq!(again.made(), replay.made());
+        let lacking = replay.len().abs_diff(again.len());
+        assert!(lacking <= 2 * LEARNABLE, "{} of {} positions", again.len(), replay.len());
+    }
+}
