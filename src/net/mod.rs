@@ -16,6 +16,8 @@ mod plan;
 pub mod server;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod tile;
 mod tower;
 pub mod trainer;
 mod variables;

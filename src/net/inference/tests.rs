@@ -103,7 +103,7 @@ fn the_tile_kernel_agrees_with_the_net() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_tile_kernel_agrees_with_the_net_on_tiles_in_memory() {
-    amx::emulated::with(|| {
+    crate::net::tile::emulated::with(|| {
         let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
         if exists(options.backend, &options) {
             for spec in specs().iter().filter(|spec| spec.options.tower == Tower::Resnet) {

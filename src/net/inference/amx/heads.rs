@@ -3,11 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{GROUP, Kernel};
-use super::leave::{Leave, load_row, multiply_four, store_four};
+use super::leave::{Leave, load_row};
 use super::pack::{PAIRS_A_TILE, Packed, WIDE};
 use super::route::Route;
-use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 use crate::net::plan::HIDDEN;
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 
 impl Kernel {
     /// The 1x1 convolutions of both heads with ReLU, a pair of squares side by side in a tile.
@@ -33,7 +33,7 @@ impl Kernel {
                     tiles.load::<5>(from.add(depth * TILE_BYTES), ROW_BYTES);
                     tiles.load::<6>(factor, ROW_BYTES);
                     tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                    multiply_four(tiles);
+                    tiles.multiply_four();
                 }
                 let sums = self.sums.as_mut_ptr().cast::<u8>();
                 // Policy of both squares, then features of both.
@@ -123,7 +123,7 @@ impl Kernel {
                 tiles.multiply::<3, 4, 6>();
                 factor = factor.add(4 * TILE_BYTES);
             }
-            store_four(tiles, self.sums.as_mut_ptr().cast());
+            tiles.store_four(self.sums.as_mut_ptr().cast());
         }
         const ROWS: usize = HIDDEN / WIDE;
         let (value_rows, score_rows) =

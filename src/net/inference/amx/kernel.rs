@@ -20,12 +20,12 @@
 
 use std::arch::x86_64::*;
 
-use super::leave::{Leave, Leaving, SUMS_BYTES, as_bf16, as_bits, multiply_four, store_four};
+use super::leave::{Leave, Leaving, SUMS_BYTES, as_bf16, as_bits};
 use super::pack::{Block, Convolution, Packed, Row, Tile, WIDE};
 use super::route::Route;
 use super::stem::PLANES;
-use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 use crate::net::encode::{Encoding, Input};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 
 /// Positions of a group.
 pub(super) const GROUP: usize = 16;
@@ -176,7 +176,7 @@ impl Kernel {
                             tiles.load::<6>(factor, ROW_BYTES);
                             tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
                             tiles.load::<5>(second, ROW_BYTES);
-                            multiply_four(tiles);
+                            tiles.multiply_four();
                             leaving.advance();
                             factor = factor.add(2 * TILE_BYTES);
                             first = first.add(TILE_BYTES);
@@ -213,7 +213,7 @@ impl Kernel {
                     }
                     leaving.finish();
                     let sums = sums.add(index % 2 * SUMS_BYTES);
-                    store_four(tiles, sums);
+                    tiles.store_four(sums);
                     let first = to.add((2 * index * made + outputs) * TILE_BYTES);
                     let second = first.add(made * TILE_BYTES);
                     leaving = Leaving { leave: Leave { sums, first, second }, next: 0 };
@@ -302,7 +302,7 @@ pub(super) fn peak(tiles: &Tiles) -> f64 {
                 tiles.load::<6>(from.add(2 * TILE_BYTES), ROW_BYTES);
                 tiles.load::<7>(from.add(3 * TILE_BYTES), ROW_BYTES);
             }
-            multiply_four(tiles);
+            tiles.multiply_four();
         }
         start.elapsed().as_secs_f64()
     });

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::GROUP;
 use super::pack::Row;
-use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES};
 
 /// Bytes of the four sums of a pair of squares.
 pub(super) const SUMS_BYTES: usize = 4 * TILE_BYTES;
@@ -89,31 +89,6 @@ impl<const RESIDUAL: bool> Leaving<RESIDUAL> {
             // SAFETY: as the caller promises.
             unsafe { self.advance() };
         }
-    }
-}
-
-/// Tiles 0 to 3 += tiles 4 and 5 times tiles 6 and 7.
-#[inline(always)]
-pub(super) fn multiply_four(tiles: &Tiles) {
-    tiles.multiply::<0, 4, 6>();
-    tiles.multiply::<1, 4, 7>();
-    tiles.multiply::<2, 5, 6>();
-    tiles.multiply::<3, 5, 7>();
-}
-
-/// Writes tiles 0 to 3.
-///
-/// # Safety
-///
-/// 4 KB at `to` may be written.
-#[inline(always)]
-pub(super) unsafe fn store_four(tiles: &Tiles, to: *mut u8) {
-    // SAFETY: as the caller promises.
-    unsafe {
-        tiles.store::<0>(to);
-        tiles.store::<1>(to.add(TILE_BYTES));
-        tiles.store::<2>(to.add(2 * TILE_BYTES));
-        tiles.store::<3>(to.add(3 * TILE_BYTES));
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `tile` | the instructions, as inline assembly, and the right to use them |
 //! | `route` | a board as the kernel walks it |
 //! | `pack` | a net's weights as the kernel reads them |
 //! | `stem` | positions into the trunk |
@@ -16,21 +15,17 @@ mod leave;
 mod pack;
 mod route;
 mod stem;
-mod tile;
-
-#[cfg(test)]
-pub(super) use tile::emulated;
 
 use kernel::{Answers, GROUP, Kernel};
 use pack::{DEEP, Packed};
 use route::Route;
-use tile::Tiles;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
 use crate::net::encode::{Encoding, Input};
 use crate::net::fold::Folded;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
+use crate::net::tile::{self, Tiles};
 use crate::net::weights::Weights;
 
 /// Why the kernel cannot compute a net on this machine; `None` where it can.

@@ -3,11 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{Bias, GROUP, Kernel};
-use super::leave::{Leave, as_bits, multiply_four, store_four};
+use super::leave::{Leave, as_bits};
 use super::pack::{DEEP, Packed, Stem};
 use super::route::Route;
-use super::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 use crate::net::encode::Input;
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
 
 /// Planes that a row of a tile takes from numbers: half of its inputs.
 pub(super) const PLANES: usize = DEEP / 2;
@@ -109,9 +109,9 @@ impl Kernel {
                     let windows = self.y.as_ptr().add(2 * pair).cast::<u8>();
                     tiles.load::<4>(windows, ROW_BYTES);
                     tiles.load::<5>(windows.add(TILE_BYTES), ROW_BYTES);
-                    multiply_four(tiles);
+                    tiles.multiply_four();
                     let sums = self.sums.as_mut_ptr().cast::<u8>();
-                    store_four(tiles, sums);
+                    tiles.store_four(sums);
                     let to = self.x.as_mut_ptr().add(2 * pair * depth + outputs).cast::<u8>();
                     let leave = Leave { sums, first: to, second: to.add(depth * TILE_BYTES) };
                     for position in 0..GROUP {

@@ -181,6 +181,33 @@ impl Tiles {
     }
 }
 
+impl Tiles {
+    /// Tiles 0 to 3 += tiles 4 and 5 times tiles 6 and 7.
+    #[inline(always)]
+    pub(super) fn multiply_four(&self) {
+        self.multiply::<0, 4, 6>();
+        self.multiply::<1, 4, 7>();
+        self.multiply::<2, 5, 6>();
+        self.multiply::<3, 5, 7>();
+    }
+
+    /// Writes tiles 0 to 3 one after another.
+    ///
+    /// # Safety
+    ///
+    /// 4 KB at `to` may be written.
+    #[inline(always)]
+    pub(super) unsafe fn store_four(&self, to: *mut u8) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.store::<0>(to);
+            self.store::<1>(to.add(TILE_BYTES));
+            self.store::<2>(to.add(2 * TILE_BYTES));
+            self.store::<3>(to.add(3 * TILE_BYTES));
+        }
+    }
+}
+
 impl Drop for Tiles {
     fn drop(&mut self) {
         #[cfg(test)]
