@@ -115,9 +115,11 @@ impl Learner {
     /// A learner of a random net, the same for the same `seed`.
     pub fn new(spec: &NetSpec, options: &Options, seed: u64, device: Device) -> Learner {
         let net = Net::new(spec, seed, device);
-        let own = options.backend == Backend::Auto && options.precision != Precision::Bf16;
+        let own = options.backend == Backend::Auto;
+        let wanted =
+            (options.precision != Precision::Auto).then(|| kind(options.precision, device));
         Learner {
-            trainer: own.then(|| Trainer::new(spec, device)).flatten(),
+            trainer: own.then(|| Trainer::new(spec, device, wanted)).flatten(),
             optimizer: Optimizer::new(&net, rule(options), options.weight_decay),
             average: (options.ema > 0.0).then(|| Average::new(&net)),
             net,

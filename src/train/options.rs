@@ -140,8 +140,7 @@ pub mod learner {
     choices! {
         /// The number format of the forward and backward pass; the weights stay float32.
         pub enum Precision {
-            /// float32 in this program's kernels; in libtorch bf16 where the device is fast at
-            /// it.
+            /// bf16 where the device is fast at it: in this program's kernels on AMX.
             #[default]
             Auto = "auto",
             /// 32-bit floats.

@@ -164,7 +164,7 @@ impl Kernels {
         let weights = Net::new(&spec, 0, Device::Cpu).weights();
         let play = inference::open(&spec, &weights, &inference::Options::default(), "auto");
         let device = inference::device("auto").unwrap_or(Device::Cpu);
-        let learning = Trainer::new(&spec, device).map(|trainer| trainer.describe());
+        let learning = Trainer::new(&spec, device, None).map(|trainer| trainer.describe());
         Self {
             play: play.map_or_else(|error| error.to_string(), |backend| backend.describe()),
             learning: learning.unwrap_or_else(|| "libtorch".to_string()),

@@ -1,8 +1,9 @@
 //! Filters and matrices between a net's arrays and the layout of products.
 
 use super::arrays::{Places, Vectors};
+use super::unit::Unit;
 use crate::net::winograd::product::vectors;
-use crate::net::winograd::{Board, Channels, LANES, Vector, flat, flat_mut};
+use crate::net::winograd::{Channels, LANES, Vector, flat, flat_mut};
 
 /// A 3x3 convolution of the trunk.
 #[derive(Debug)]
@@ -13,9 +14,9 @@ pub(super) struct Convolution {
     /// Whether it is the first, whose inputs are data and need no gradient.
     first: bool,
     pub channels: Channels,
-    /// `[point][input][output vector]`.
+    /// As [`Unit::filter`] lays it out.
     pub filter: Vec<Vector>,
-    /// `[point][output][input vector]`; empty for the first.
+    /// The same with inputs and outputs exchanged; empty for the first.
     pub back: Vec<Vector>,
 }
 
@@ -29,9 +30,9 @@ impl Convolution {
     }
 
     /// Takes the filter from a net's arrays.
-    pub(super) fn load<const W: usize, const PAIRS: usize>(
+    pub(super) fn load<const W: usize>(
         &mut self,
-        board: &Board<W, PAIRS>,
+        unit: &impl Unit<W>,
         places: &Places,
         vectors: &Vectors,
         taps: &mut Vec<Vector>,
@@ -39,7 +40,7 @@ impl Convolution {
         let weights = places.get(vectors, &format!("{}.weight", self.name));
         let (inputs, outputs) = (self.channels.inputs, self.channels.outputs * LANES);
         let size = self.channels.size();
-        for (points, back) in [(&mut self.filter, false), (&mut self.back, true)] {
+        for (filter, back) in [(&mut self.filter, false), (&mut self.back, true)] {
             if back && self.first {
                 continue;
             }
@@ -53,15 +54,18 @@ impl Convolution {
                     numbers[tap * inputs * outputs + place] = weight;
                 }
             }
-            points.resize(Board::<W, PAIRS>::POINTS * size, Vector::ZERO);
-            board.filter(taps, points, size);
+            let channels = match back {
+                true => Channels { inputs: outputs, outputs: inputs / LANES },
+                false => self.channels,
+            };
+            unit.filter(taps, channels, filter);
         }
     }
 
-    /// Writes the gradients at all points as those of the net's array.
-    pub(super) fn store<const W: usize, const PAIRS: usize>(
+    /// Writes a unit's sums as the gradients of the net's array.
+    pub(super) fn store<const W: usize>(
         &self,
-        board: &Board<W, PAIRS>,
+        unit: &impl Unit<W>,
         sums: &[Vector],
         (places, gradients): (&Places, &mut Vectors),
         taps: &mut Vec<Vector>,
@@ -69,7 +73,7 @@ impl Convolution {
         let outputs = self.channels.outputs * LANES;
         let size = self.channels.size();
         taps.resize(9 * size, Vector::ZERO);
-        board.filter_gradients(sums, taps, size);
+        unit.taps(sums, self.channels, taps);
         let numbers = flat(taps);
         let to = places.get_mut(gradients, &format!("{}.weight", self.name));
         for (index, weights) in to.chunks_exact_mut(9).enumerate() {

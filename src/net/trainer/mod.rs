@@ -2,10 +2,11 @@
 //!
 //! libtorch runs a training step operator by operator: at few channels it spends half of the time
 //! moving activations between convolutions, batch norms and ReLUs. Here a batch goes through a
-//! layer in groups of positions that stay in the cache, convolutions are Winograd's, forward and
-//! backward, and batch norms, ReLUs and residuals happen while a convolution's numbers come and
-//! go. All of it is float32. The losses stay tensors: [`Trainer::gradients`] hands out the heads
-//! and takes back what the loss says about them.
+//! layer in groups of positions that stay in the cache, forward and backward, and batch norms,
+//! ReLUs and residuals happen while a convolution's numbers come and go. Where the processor has
+//! matrix tiles, convolutions multiply bf16 numbers there; elsewhere they are Winograd's. All else
+//! is float32. The losses stay tensors: [`Trainer::gradients`] hands out the heads and takes back
+//! what the loss says about them.
 //!
 //! | file | what |
 //! |---|---|
@@ -15,19 +16,25 @@
 //! | `trunk` | the stem and the residual blocks |
 //! | `pool` | what a block sees of the whole board |
 //! | `heads` | policy, value, score and owners |
+//! | `unit` | what computes convolutions: Winograd's, or |
+//! | `tiled` | matrix tiles |
 
 mod arrays;
 mod filter;
 mod heads;
 mod norm;
 mod pool;
+#[cfg(target_arch = "x86_64")]
+mod tiled;
 mod trunk;
+mod unit;
 
-use tch::{Device, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use arrays::{Places, Vectors};
 use heads::{Answers, HeadsLayer};
 use trunk::Trunk;
+use unit::Unit;
 
 use crate::game::Layout;
 use crate::net::encode::Input;
@@ -35,7 +42,7 @@ use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::tower::{Heads, Net};
 use crate::net::variables::{TRAINED, to_vec};
-use crate::net::winograd::{for_width, unit};
+use crate::net::winograd::{Workspace, for_width};
 
 /// Positions that go through a layer together. Each group reads and writes a filter's gradients at
 /// all points, which costs more memory traffic than points that outgrow the second-level cache.
@@ -46,6 +53,7 @@ pub struct Trainer {
     places: Places,
     step: Box<dyn Step>,
     squares: i64,
+    convolutions: String,
 }
 
 /// Forward and backward for some board.
@@ -58,12 +66,12 @@ trait Step: Send {
 }
 
 /// The layers of a net on boards of `W` rows.
-struct Layers<const W: usize, const PAIRS: usize> {
-    trunk: Trunk<W, PAIRS>,
+struct Layers<const W: usize, U> {
+    trunk: Trunk<W, U>,
     heads: HeadsLayer,
 }
 
-impl<const W: usize, const PAIRS: usize> Step for Layers<W, PAIRS> {
+impl<const W: usize, U: Unit<W>> Step for Layers<W, U> {
     fn forward(&mut self, places: &Places, vectors: &mut Vectors, inputs: &[Input]) -> Answers {
         self.trunk.forward(places, vectors, inputs);
         self.heads.forward(places, vectors, self.trunk.finish())
@@ -79,20 +87,22 @@ impl<const W: usize, const PAIRS: usize> Step for Layers<W, PAIRS> {
 }
 
 impl Trainer {
-    /// A trainer of nets like `spec` on `device`; `None` where libtorch must do it: on a GPU, and
-    /// for the paper's tower.
-    pub fn new(spec: &NetSpec, device: Device) -> Option<Trainer> {
+    /// A trainer of nets like `spec` on `device` whose convolutions multiply numbers of `kind`, or
+    /// of what is fastest if there is none. `None` where libtorch must do it: on a GPU, for the
+    /// paper's tower, and for bf16 without matrix tiles.
+    pub fn new(spec: &NetSpec, device: Device, kind: Option<Kind>) -> Option<Trainer> {
         if device != Device::Cpu || spec.options.tower != Tower::Resnet {
             return None;
         }
         let layout = spec.shape.layout();
         let squares = layout.squares as i64;
-        Some(Trainer { places: Places::new(spec), step: open(spec, layout), squares })
+        let (step, convolutions) = open(spec, layout, kind)?;
+        Some(Trainer { places: Places::new(spec), step, squares, convolutions })
     }
 
     /// Code, precision and device, for people.
     pub fn describe(&self) -> String {
-        format!("own kernel, f32 after Winograd on {}, cpu", unit())
+        format!("own kernel, {}, cpu", self.convolutions)
     }
 
     /// The gradient of a loss for each of [`Net::parameters`], and the loss as `loss` returned it.
@@ -143,11 +153,26 @@ impl Trainer {
     }
 }
 
-fn open(spec: &NetSpec, layout: &'static Layout) -> Box<dyn Step> {
+fn open(
+    spec: &NetSpec,
+    layout: &'static Layout,
+    kind: Option<Kind>,
+) -> Option<(Box<dyn Step>, String)> {
     for_width!(layout.width, W, PAIRS => {
-        let trunk = Trunk::<W, PAIRS>::new(spec, layout);
-        Box::new(Layers { trunk, heads: HeadsLayer::new(spec, layout) })
+        #[cfg(target_arch = "x86_64")]
+        if kind != Some(Kind::Float) && tiled::fits(spec.channels()) {
+            return Some(layers::<W, tiled::Tiled<W>>(spec, layout));
+        }
+        (kind != Some(Kind::BFloat16)).then(|| layers::<W, Workspace<W, PAIRS>>(spec, layout))
     })
+}
+
+fn layers<const W: usize, U: Unit<W> + 'static>(
+    spec: &NetSpec,
+    layout: &'static Layout,
+) -> (Box<dyn Step>, String) {
+    let trunk = Trunk::<W, U>::new(spec, layout);
+    (Box::new(Layers { trunk, heads: HeadsLayer::new(spec, layout) }), U::describe())
 }
 
 #[cfg(test)]

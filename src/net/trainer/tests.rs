@@ -1,4 +1,4 @@
-//! Gradients against libtorch's, in float32.
+//! Gradients against libtorch's in float32.
 
 use tch::{Device, Kind, Tensor};
 
@@ -24,50 +24,92 @@ fn loss(heads: &Heads) -> Tensor {
     Tensor::stack(&[&sum, &(&sum * 2.0)], 0)
 }
 
-fn agrees(spec: &NetSpec, count: usize) {
+fn agrees(spec: &NetSpec, count: usize, kind: Kind) {
     let weights = trained(spec, 5);
     let net = || Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
     // Without the first moves of a game: where a board is symmetric several cells hold a maximum,
     // and which of them takes the gradient is chance.
     let inputs = &positions(spec.shape, count + 6, 3)[6..];
-    let torch = net();
-    let heads = torch.forward(&torch.planes(inputs, Kind::Float), Pass::train(Kind::Float));
-    let wanted_loss = loss(&heads);
-    let wanted = torch.gradients(&wanted_loss.get(0));
+    let by_torch = |kind: Kind| {
+        let torch = net();
+        let heads = torch.forward(&torch.planes(inputs, kind), Pass::train(kind));
+        let loss = loss(&heads);
+        let gradients = torch.gradients(&loss.get(0));
+        let statistics = torch.variables().vectors()[3].copy();
+        let all = [loss.detach()].into_iter().chain(gradients).chain([statistics]);
+        all.collect::<Vec<Tensor>>()
+    };
+    let wanted = by_torch(Kind::Float);
     let mut ours = net();
-    let mut trainer = Trainer::new(spec, Device::Cpu).expect("a trainer");
+    let mut trainer = Trainer::new(spec, Device::Cpu, Some(kind)).expect("a trainer");
     // Twice, since nothing of a batch may be left over for the next.
     let _first = trainer.gradients(&mut ours, &inputs[..count / 2], loss);
     let mut ours = net();
-    let (found_loss, found) = trainer.gradients(&mut ours, inputs, loss);
-    // Where rounding moves a sum across 0, a ReLU passes another gradient; the longer polynomials of
-    // boards of ten rows round more.
-    let tolerance = if spec.shape.layout().width == 10 { 0.03 } else { 0.005 };
-    let close = |found: &Tensor, wanted: &Tensor, what: &str| {
-        let error = (found - wanted).square().sum(Kind::Float).sqrt().double_value(&[]);
+    let (loss, gradients) = trainer.gradients(&mut ours, inputs, loss);
+    let statistics = ours.variables().vectors()[3].copy();
+    let found: Vec<Tensor> = [loss].into_iter().chain(gradients).chain([statistics]).collect();
+    let error = |found: &Tensor, wanted: &Tensor| {
         let size = wanted.square().sum(Kind::Float).sqrt().double_value(&[]).max(1e-6);
-        assert!(error < tolerance * size, "{what}: {error} of {size}, {spec:?}");
+        (found - wanted).square().sum(Kind::Float).sqrt().double_value(&[]) / size
     };
-    close(&found_loss, &wanted_loss, "loss");
+    // Where rounding moves a sum across 0, a ReLU passes another gradient; the longer polynomials of
+    // boards of ten rows round more, and bf16 as much as in libtorch.
+    let tolerances: Vec<f64> = match kind {
+        Kind::BFloat16 => {
+            let rounded = by_torch(kind);
+            rounded.iter().zip(&wanted).map(|(a, b)| error(a, b).max(0.02)).collect()
+        }
+        _ if spec.shape.layout().width == 10 => vec![0.03; wanted.len()],
+        _ => vec![0.005; wanted.len()],
+    };
+    let names = ["loss", "factors", "last factors", "offsets", "statistics"];
     for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
-        close(found, wanted, ["factors", "last factors", "offsets"][index]);
+        let (error, tolerance) = (error(found, wanted), tolerances[index]);
+        assert!(error < tolerance, "{}: {error}, not {tolerance}, {spec:?}", names[index]);
     }
-    let statistics = |net: &Net| net.variables().vectors()[3].copy();
-    close(&statistics(&ours), &statistics(&torch), "statistics");
 }
 
 #[test]
 fn gradients_agree_with_libtorch() {
     for shape in Shape::ALL {
-        agrees(&resnet(shape, 2, 32), 21);
+        agrees(&resnet(shape, 2, 32), 21, Kind::Float);
     }
-    agrees(&resnet(Shape::Square6, 3, 24), 40);
+    agrees(&resnet(Shape::Square6, 3, 24), 40, Kind::Float);
     let mut bare = resnet(Shape::Square8, 1, 16);
     bare.options.global_pooling = false;
     bare.options.score_head = false;
     bare.options.owner_head = false;
     bare.options.inputs = Inputs::Discs;
-    agrees(&bare, 16);
+    agrees(&bare, 16, Kind::Float);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn agree_on_tiles() {
+    if !crate::net::tile::available() {
+        eprintln!("skipped: this processor has no AMX for bf16, or no AVX-512 for it");
+        return;
+    }
+    for shape in Shape::ALL {
+        agrees(&resnet(shape, 2, 32), 21, Kind::BFloat16);
+    }
+    // More positions than a group, more channels than a row of a tile.
+    agrees(&resnet(Shape::Square8, 2, 64), 45, Kind::BFloat16);
+    let mut discs = resnet(Shape::Square6, 1, 32);
+    discs.options.inputs = Inputs::Discs;
+    agrees(&discs, 16, Kind::BFloat16);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn gradients_on_tiles_agree_with_libtorch() {
+    agree_on_tiles();
+}
+
+/// All but the tiles' own instructions is that of the kernel.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn gradients_on_tiles_in_memory_agree_with_libtorch() {
+    crate::net::tile::emulated::with(agree_on_tiles);
 }
 
 #[test]
@@ -76,7 +118,7 @@ fn gradients_are_the_same_each_time() {
     let inputs = positions(spec.shape, 20, 1);
     let once = || {
         let mut net = Net::new(&spec, 1, Device::Cpu);
-        let mut trainer = Trainer::new(&spec, Device::Cpu).expect("a trainer");
+        let mut trainer = Trainer::new(&spec, Device::Cpu, None).expect("a trainer");
         trainer.gradients(&mut net, &inputs, loss).1
     };
     for (first, second) in once().iter().zip(&once()) {

@@ -8,15 +8,15 @@ mod planes;
 
 use planes::{Cells, Entry, Inside};
 
-use super::GROUP;
 use super::arrays::{Places, Vectors};
 use super::filter::Convolution;
 use super::norm::Norm;
 use super::pool::Pool;
+use super::unit::Unit;
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
 use crate::net::plan::NetSpec;
-use crate::net::winograd::{Board, LANES, Plane, Vector, Workspace, flat_mut};
+use crate::net::winograd::{LANES, Plane, Vector, flat_mut};
 
 /// A convolution, its norm, and its outputs before the norm.
 struct Layer {
@@ -43,10 +43,10 @@ pub(super) struct Last<'a> {
     pub positions: usize,
 }
 
-/// The trunk of a net on boards of `W` rows.
-pub(super) struct Trunk<const W: usize, const PAIRS: usize> {
+/// The trunk of a net on boards of `W` rows, whose convolutions `U` computes.
+pub(super) struct Trunk<const W: usize, U> {
     cells: Cells,
-    workspace: Workspace<W, PAIRS>,
+    unit: U,
     encoding: Encoding,
     planes: Vec<Vector>,
     /// The stem, then two for each block.
@@ -60,12 +60,12 @@ pub(super) struct Trunk<const W: usize, const PAIRS: usize> {
     /// Gradients of a block's result, and of what lies inside it.
     outer: Vec<Vector>,
     inner: Vec<Vector>,
-    /// Gradients of a filter at all points, and room for its taps.
+    /// Sums of a filter's gradients, and room for its taps.
     sums: Vec<Vector>,
     taps: Vec<Vector>,
 }
 
-impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
+impl<const W: usize, U: Unit<W>> Trunk<W, U> {
     /// The trunk of `spec`.
     pub(super) fn new(spec: &NetSpec, layout: &'static Layout) -> Self {
         let channels = spec.channels();
@@ -82,11 +82,11 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             pools.push(spec.pools(block).then(|| Pool::new(&name("pool"), channels)));
         }
         let depth = layers[0].convolution.channels.outputs;
-        let mut mask = vec![Vector::ZERO; Board::<W, PAIRS>::CELLS];
+        let mut mask = vec![Vector::ZERO; W * W];
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
         Trunk {
             cells: Cells { layout, mask, depth, positions: 0 },
-            workspace: Workspace::new(GROUP, depth),
+            unit: U::new(depth),
             encoding,
             planes: Vec::new(),
             results: vec![Vec::new(); pools.len() + 1],
@@ -106,7 +106,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
         self.cells.positions = positions;
         let room = self.cells.count() * self.cells.depth;
         for layer in &mut self.layers {
-            layer.convolution.load(self.workspace.board(), places, vectors, &mut self.taps);
+            layer.convolution.load(&self.unit, places, vectors, &mut self.taps);
             layer.outputs.resize(room, Vector::ZERO);
         }
         for pool in self.pools.iter_mut().flatten() {
@@ -126,14 +126,14 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// Brings a batch through all convolutions.
     pub(super) fn forward(&mut self, places: &Places, vectors: &mut Vectors, inputs: &[Input]) {
         self.load(places, vectors, inputs);
-        let Trunk { cells, workspace, planes, layers, pools, results, .. } = self;
+        let Trunk { cells, unit, planes, layers, pools, results, .. } = self;
         let board = cells.mask.len();
         for (first, positions) in cells.groups() {
             let read = |position: usize, _, plane: &mut Plane<W>| {
                 let from = &planes[(first + position) * board..][..board];
                 plane.as_flattened_mut().copy_from_slice(from);
             };
-            convolve(workspace, &mut layers[0], cells, (first, positions), read);
+            convolve(unit, &mut layers[0], cells, (first, positions), read);
         }
         layers[0].norm.finish(places, vectors, cells.count());
         for (block, pool) in pools.iter_mut().enumerate() {
@@ -147,7 +147,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                         pool.look(first + position, c, plane.as_flattened(), squares);
                     }
                 };
-                convolve(workspace, one, cells, (first, positions), read);
+                convolve(unit, one, cells, (first, positions), read);
             }
             one.norm.finish(places, vectors, cells.count());
             if let Some(pool) = pool.as_mut() {
@@ -158,7 +158,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
                     inside.fill(first + position, c, plane);
                 };
-                convolve(workspace, two, cells, (first, positions), read);
+                convolve(unit, two, cells, (first, positions), read);
             }
             two.norm.finish(places, vectors, cells.count());
         }
@@ -194,8 +194,8 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
 /// Convolves a group, given by its first position and their number, into its layer's outputs, and
 /// counts them.
 #[inline(always)]
-fn convolve<const W: usize, const PAIRS: usize>(
-    workspace: &mut Workspace<W, PAIRS>,
+fn convolve<const W: usize, U: Unit<W>>(
+    unit: &mut U,
     layer: &mut Layer,
     cells: &Cells,
     (first, positions): (usize, usize),
@@ -203,7 +203,7 @@ fn convolve<const W: usize, const PAIRS: usize>(
 ) {
     let Layer { convolution, norm, outputs } = layer;
     let Convolution { channels, filter, .. } = convolution;
-    workspace.convolve(filter, *channels, positions, read, |position, c, plane| {
+    unit.convolve(filter, *channels, positions, read, |position, c, plane| {
         let sums = plane.as_flattened();
         norm.count(c, sums.iter());
         cells.plane_mut(outputs, first + position, c).copy_from_slice(sums);

@@ -6,9 +6,10 @@ use crate::net::trainer::arrays::{Places, Vectors};
 use crate::net::trainer::filter::Convolution;
 use crate::net::trainer::norm::Norm;
 use crate::net::trainer::pool::Pool;
+use crate::net::trainer::unit::Unit;
 use crate::net::winograd::{Plane, Vector};
 
-impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
+impl<const W: usize, U: Unit<W>> Trunk<W, U> {
     /// Brings the gradients that [`Trunk::last`] was given back through all layers.
     pub(in crate::net::trainer) fn backward(&mut self, places: &Places, gradients: &mut Vectors) {
         self.through_last();
@@ -16,14 +17,14 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             self.second(block, places, gradients);
             self.first(block, places, gradients);
         }
-        let Trunk { cells, workspace, planes, layers, outer, sums, taps, .. } = self;
+        let Trunk { cells, unit, planes, layers, outer, sums, taps, .. } = self;
         let board = cells.mask.len();
         let Layer { convolution, norm, outputs } = &mut layers[0];
         norm.finish_gradients(places, gradients, cells.count());
         sums.clear();
-        sums.resize(convolution.filter.len(), Vector::ZERO);
+        sums.resize(U::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            workspace.filter_gradients(
+            unit.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
@@ -36,7 +37,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 },
             );
         }
-        convolution.store(workspace.board(), sums, (places, gradients), taps);
+        convolution.store(&*unit, sums, (places, gradients), taps);
     }
 
     /// Through the ReLU that made the last result, from the heads' gradients to `outer`.
@@ -69,16 +70,16 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
 
     /// Back through a block's second convolution: from `outer` to `inner`.
     fn second(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
-        let Trunk { cells, workspace, layers, pools, outer, inner, sums, taps, .. } = self;
+        let Trunk { cells, unit, layers, pools, outer, inner, sums, taps, .. } = self;
         let pool = &mut pools[block];
         let [one, two] = &mut layers[2 * block + 1..2 * block + 3] else { return };
         let Layer { convolution, norm, outputs } = two;
         norm.finish_gradients(places, gradients, cells.count());
         sums.clear();
-        sums.resize(convolution.filter.len(), Vector::ZERO);
+        sums.resize(U::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
             let inside = Inside { cells, layer: one, pool: pool.as_ref() };
-            workspace.filter_gradients(
+            unit.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
@@ -88,7 +89,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 },
             );
             let Convolution { back, channels, .. } = &*convolution;
-            workspace.input_gradients(back, *channels, positions, |position, c, plane| {
+            unit.input_gradients(back, *channels, positions, |position, c, plane| {
                 let position = first + position;
                 let (forward, added) = (one.norm.forward(c), added(pool, cells, position, c));
                 let into = cells.plane_mut(inner, position, c);
@@ -108,7 +109,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             });
             one.norm.close_group();
         }
-        convolution.store(workspace.board(), sums, (places, gradients), taps);
+        convolution.store(&*unit, sums, (places, gradients), taps);
         one.norm.finish_gradients(places, gradients, cells.count());
         if let Some(pool) = pool {
             pool.backward(places, gradients);
@@ -118,14 +119,14 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
     /// Back through a block's first convolution and around the block: from `inner` and `outer` to
     /// the `outer` of the result before.
     fn first(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
-        let Trunk { cells, workspace, layers, pools, results, outer, inner, sums, taps, .. } = self;
+        let Trunk { cells, unit, layers, pools, results, outer, inner, sums, taps, .. } = self;
         let [previous, one] = &mut layers[2 * block..2 * block + 2] else { return };
         let Layer { convolution, norm, outputs } = one;
         let (result, pool) = (&results[block], &pools[block]);
         sums.clear();
-        sums.resize(convolution.filter.len(), Vector::ZERO);
+        sums.resize(U::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            workspace.filter_gradients(
+            unit.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
@@ -138,7 +139,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
                 },
             );
             let Convolution { back, channels, .. } = &*convolution;
-            workspace.input_gradients(back, *channels, positions, |position, c, plane| {
+            unit.input_gradients(back, *channels, positions, |position, c, plane| {
                 let position = first + position;
                 let into = cells.plane_mut(outer, position, c);
                 let result = cells.plane(result, position, c);
@@ -155,7 +156,7 @@ impl<const W: usize, const PAIRS: usize> Trunk<W, PAIRS> {
             });
             previous.norm.close_group();
         }
-        convolution.store(workspace.board(), sums, (places, gradients), taps);
+        convolution.store(&*unit, sums, (places, gradients), taps);
     }
 }
 

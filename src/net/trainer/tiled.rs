@@ -1,0 +1,270 @@
+//! Convolutions on matrix tiles: products in bf16 with sums in float32, a tap at a time.
+//!
+//! A tile is 16 rows of 64 bytes. Of one cell and its taps, with 32 positions to a group:
+//!
+//! - outputs are `[position][channel]`, sums over taps and channels of inputs as they are;
+//! - gradients of inputs are the same with the taps mirrored and the filter transposed;
+//! - gradients of a filter are `[input][output]`, sums over cells and positions, so that inputs
+//!   are wanted by channels and gradients of outputs by pairs of positions.
+//!
+//! Whoever reads and takes planes does so in float32: statistics, residuals and pooling lose nothing.
+
+mod kernel;
+
+use kernel::{DEEP, Filters, Products, TILE_ROWS, halves, interleave, transpose};
+
+use super::GROUP;
+use super::unit::Unit;
+use crate::net::tile::{self, Tiles};
+use crate::net::winograd::{Channels, LANES, Plane, Vector, product::vectors};
+
+/// Pairs of outputs' vectors that are computed together.
+const SIDE_BY_SIDE: usize = 2;
+
+/// Whether this machine has tiles, and nets of so many channels fill them.
+pub(super) fn fits(channels: usize) -> bool {
+    tile::available() && channels.is_multiple_of(SIDE_BY_SIDE * LANES)
+}
+
+/// Room for a group of positions on boards of `W` rows.
+pub(super) struct Tiled<const W: usize> {
+    /// Inputs or gradients of outputs as `[cell][32 channels][position]` of rows of bf16.
+    rows: Lines,
+    /// Inputs as `[cell][channel]` of 32 positions of bf16.
+    columns: Lines,
+    /// Gradients of outputs as `[cell][channel vector][pair of positions]`: both positions' numbers
+    /// of a channel side by side.
+    pairs: Lines,
+    /// Sums as `[cell][channel vector][position]`.
+    products: Lines,
+    planes: Box<[Plane<W>; 2]>,
+}
+
+/// Vectors that belong to a board's cells.
+struct Lines {
+    vectors: Vec<Vector>,
+    /// Vectors from one cell to the next: one more than needed, since caches repeat at powers of two.
+    stride: usize,
+}
+
+impl Lines {
+    fn new(cells: usize, each: usize) -> Lines {
+        let stride = each + 1;
+        Lines { vectors: vec![Vector::ZERO; cells * stride], stride }
+    }
+
+    #[inline(always)]
+    fn at(&mut self, cell: usize, place: usize) -> &mut Vector {
+        &mut self.vectors[cell * self.stride + place]
+    }
+}
+
+/// Reads a group's planes two positions at a time; those beyond the last hold zeros.
+#[inline(always)]
+fn in_pairs<const W: usize>(
+    planes: &mut [Plane<W>; 2],
+    (positions, depth): (usize, usize),
+    mut read: impl FnMut(usize, usize, &mut Plane<W>),
+    mut take: impl FnMut(usize, usize, &[Plane<W>; 2]),
+) {
+    for pair in 0..GROUP / 2 {
+        for c in 0..depth {
+            for (half, plane) in planes.iter_mut().enumerate() {
+                let position = 2 * pair + half;
+                if position < positions {
+                    read(position, c, plane);
+                } else {
+                    plane.as_flattened_mut().fill(Vector::ZERO);
+                }
+            }
+            take(pair, c, planes);
+        }
+    }
+}
+
+/// Writes two positions of a channel vector as rows of tiles.
+#[inline(always)]
+fn put_rows<const W: usize>(rows: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]) {
+    let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
+    for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
+        let both = halves(*even, *odd);
+        let place = c / 2 * GROUP + 2 * pair;
+        for (half, numbers) in both.into_iter().enumerate() {
+            let row = rows.at(cell, place + half).as_mut_array();
+            row[c % 2 * LANES / 2..][..LANES / 2].copy_from_slice(&numbers);
+        }
+    }
+}
+
+impl<const W: usize> Tiled<W> {
+    /// Where one vector fills half of a row, the other half is 0.
+    fn clear_odd_half(&mut self, depth: usize) {
+        if depth % 2 == 1 {
+            for cell in 0..W * W {
+                for position in 0..GROUP {
+                    let row = self.rows.at(cell, depth / 2 * GROUP + position).as_mut_array();
+                    row[LANES / 2..].fill(0.0);
+                }
+            }
+        }
+    }
+
+    /// Products of `rows` with a filter from `inputs` vectors to `outputs`, into planes.
+    #[inline(always)]
+    fn products(
+        &mut self,
+        filter: &[Vector],
+        (inputs, outputs): (usize, usize),
+        mirrored: bool,
+        positions: usize,
+        mut put: impl FnMut(usize, usize, &Plane<W>),
+    ) {
+        // Only where tiles can be configured is there a `Tiled`.
+        let Some(tiles) = Tiles::configure() else { return };
+        Products {
+            rows: (&self.rows.vectors, self.rows.stride),
+            filter,
+            blocks: inputs.div_ceil(2),
+            outputs,
+            mirrored,
+        }
+        .compute::<W>(&tiles, (&mut self.products.vectors, self.products.stride));
+        drop(tiles);
+        let plane = &mut self.planes[0];
+        for position in 0..positions {
+            for c in 0..outputs {
+                for (cell, to) in plane.as_flattened_mut().iter_mut().enumerate() {
+                    *to = *self.products.at(cell, c * GROUP + position);
+                }
+                put(position, c, plane);
+            }
+        }
+    }
+}
+
+impl<const W: usize> Unit<W> for Tiled<W> {
+    fn new(depth: usize) -> Self {
+        let lines = |each| Lines::new(W * W, each);
+        Tiled {
+            rows: lines(depth.div_ceil(2) * GROUP),
+            columns: lines(depth * LANES),
+            pairs: lines(depth * TILE_ROWS),
+            products: lines(depth * GROUP),
+            planes: Box::new([[[Vector::ZERO; W]; W]; 2]),
+        }
+    }
+
+    fn describe() -> String {
+        "bf16 on AMX".into()
+    }
+
+    fn filter(&self, taps: &[Vector], channels: Channels, filter: &mut Vec<Vector>) {
+        let Channels { inputs, outputs } = channels;
+        filter.clear();
+        for first in (0..outputs).step_by(SIDE_BY_SIDE) {
+            for taps in taps.chunks_exact(channels.size()) {
+                for block in (0..inputs).step_by(DEEP) {
+                    for c in first..first + SIDE_BY_SIDE {
+                        let tap = |input: usize| match input < inputs {
+                            true => taps[input * outputs + c],
+                            false => Vector::ZERO,
+                        };
+                        let pairs = (block..block + DEEP).step_by(2);
+                        filter.extend(pairs.map(|input| interleave(tap(input), tap(input + 1))));
+                    }
+                }
+            }
+        }
+    }
+
+    fn sums(channels: Channels) -> usize {
+        9 * vectors(channels.inputs) * TILE_ROWS * channels.outputs
+    }
+
+    fn taps(&self, sums: &[Vector], channels: Channels, taps: &mut [Vector]) {
+        let Channels { inputs, outputs } = channels;
+        let size = channels.size();
+        let mut tiles = sums.chunks_exact(TILE_ROWS);
+        for input in (0..inputs).step_by(LANES) {
+            for first in (0..outputs).step_by(SIDE_BY_SIDE) {
+                for (tap, c) in (0..9 * SIDE_BY_SIDE).map(|i| (i / SIDE_BY_SIDE, i % SIDE_BY_SIDE))
+                {
+                    let rows = tiles.next().unwrap_or_default();
+                    for (row, sums) in (input..inputs).zip(rows) {
+                        taps[tap * size + row * outputs + first + c] = *sums;
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn convolve(
+        &mut self,
+        filter: &[Vector],
+        channels: Channels,
+        positions: usize,
+        read: impl FnMut(usize, usize, &mut Plane<W>),
+        put: impl FnMut(usize, usize, &Plane<W>),
+    ) {
+        let depth = vectors(channels.inputs);
+        let Tiled { rows, planes, .. } = self;
+        in_pairs(planes, (positions, depth), read, |pair, c, planes| {
+            put_rows(rows, pair, c, planes);
+        });
+        self.clear_odd_half(depth);
+        self.products(filter, (depth, channels.outputs), false, positions, put);
+    }
+
+    #[inline(always)]
+    fn filter_gradients(
+        &mut self,
+        sums: &mut [Vector],
+        channels: Channels,
+        positions: usize,
+        read: impl FnMut(usize, usize, &mut Plane<W>),
+        gradient: impl FnMut(usize, usize, &mut Plane<W>),
+    ) {
+        let (depth, outputs) = (vectors(channels.inputs), channels.outputs);
+        let Tiled { rows, columns, pairs, planes, .. } = self;
+        let put_pairs = |lines: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]| {
+            let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
+            for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
+                *lines.at(cell, c * TILE_ROWS + pair) = interleave(*even, *odd);
+            }
+        };
+        in_pairs(planes, (positions, depth), read, |pair, c, planes| {
+            put_pairs(columns, pair, c, planes);
+        });
+        for cells in columns.vectors.chunks_exact_mut(columns.stride) {
+            cells[..depth * LANES].as_chunks_mut().0.iter_mut().for_each(transpose);
+        }
+        in_pairs(planes, (positions, outputs), gradient, |pair, c, planes| {
+            put_rows(rows, pair, c, planes);
+            put_pairs(pairs, pair, c, planes);
+        });
+        // Only where tiles can be configured is there a `Tiled`.
+        let Some(tiles) = Tiles::configure() else { return };
+        Filters {
+            columns: (&columns.vectors, columns.stride),
+            pairs: (&pairs.vectors, pairs.stride),
+            outputs,
+        }
+        .add::<W>(&tiles, sums);
+    }
+
+    #[inline(always)]
+    fn input_gradients(
+        &mut self,
+        back: &[Vector],
+        channels: Channels,
+        positions: usize,
+        put: impl FnMut(usize, usize, &Plane<W>),
+    ) {
+        let (read, made) = (channels.outputs, channels.inputs / LANES);
+        self.products(back, (read, made), true, positions, put);
+    }
+}
+
+#[cfg(test)]
+mod tests;
