@@ -141,7 +141,8 @@ fn a_run_begins_with_a_net() {
     }
 
     // Too few games for a step: what plays is what was given.
-    let few = ["--net", &source, "--set", "limits.games=5"];
+    // Without an average, so that it is the learner's own net that plays.
+    let few = ["--net", &source, "--set", "limits.games=5", "--set", "learner.ema=0"];
     succeeds(&train(&config, &second, &few));
     assert_eq!(count(&second, "steps"), 0.0);
     assert!(arrays(&second) == arrays(&first));

@@ -15,7 +15,7 @@ use crate::game::Goal;
 use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
 use crate::store::checkpoint::{self, Checkpoint, Found};
-use crate::store::run_dir::FirstNet;
+use crate::store::run_dir::BegunNet;
 use crate::store::{self, run_dir};
 
 /// The card: what made a net, and how strong it was found to be.
@@ -72,7 +72,7 @@ struct Origin {
     config: String,
     seed: u64,
     begun_with: u64,
-    first_net: Option<FirstNet>,
+    first_net: Option<BegunNet>,
     program: String,
     checkpoint: Checkpoint,
     description: Description,
@@ -123,7 +123,7 @@ impl Origin {
             games => format!(", {games} of them of earlier runs"),
         };
         let first_net = self.first_net.as_ref().map_or(String::new(), |net| {
-            let FirstNet { path, positions, steps } = net;
+            let BegunNet { path, positions, steps } = net;
             let path = path.display();
             format!("| begun with | the net `{path}`: {positions} positions, {steps} steps |\n")
         });

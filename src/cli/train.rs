@@ -96,6 +96,9 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         }
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
+    if let Some(net) = first_net {
+        net.put(&mut run)?;
+    }
     if !args.games.is_empty() {
         let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
         run.begin_with(games)?;
@@ -103,9 +106,6 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         if skipped > 0 {
             eprintln!("warning: {skipped} games cannot be read; left out");
         }
-    }
-    if let Some(net) = first_net {
-        net.put(&mut run)?;
     }
     Ok((run, config))
 }

@@ -31,7 +31,7 @@ pub struct GameRecord {
     pub goal: Goal,
     /// A number that is unique within a run.
     pub id: u64,
-    /// The version of the net that made the first move; 0 is the random one.
+    /// The version of the net that made the first move; 0 is the one that the run began with.
     pub net_version: u32,
     /// How many of the first moves were not chosen by search: no position before the last of
     /// them is to be learnt from.

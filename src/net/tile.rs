@@ -15,7 +15,10 @@
 pub mod emulated;
 
 use std::arch::asm;
-use std::arch::x86_64::{__cpuid_count, _xgetbv};
+use std::arch::x86_64::{
+    __cpuid_count, __m256i, __m512, _mm512_castsi512_ps, _mm512_cvtepu16_epi32, _mm512_slli_epi32,
+    _xgetbv,
+};
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
@@ -35,9 +38,10 @@ pub(super) fn available() -> bool {
     *AVAILABLE
 }
 
-/// Whether the processor has what the kernel uses besides tiles.
+/// Whether the processor has what kernels use besides tiles.
 fn has_vectors() -> bool {
-    std::arch::is_x86_feature_detected!("avx512bf16")
+    std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bf16")
         && std::arch::is_x86_feature_detected!("avx512bw")
         && std::arch::is_x86_feature_detected!("bmi2")
 }
@@ -100,6 +104,13 @@ static CONFIGURATION: Configuration = Configuration {
     row_bytes: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
+
+/// 16 numbers of bf16 as float32.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn widen(numbers: __m256i) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(numbers)))
+}
 
 impl Tiles {
     /// Sets the registers up; `None` where [`available`] is false.
@@ -179,9 +190,7 @@ impl Tiles {
             );
         }
     }
-}
 
-impl Tiles {
     /// Tiles 0 to 3 += tiles 4 and 5 times tiles 6 and 7.
     #[inline(always)]
     pub(super) fn multiply_four(&self) {

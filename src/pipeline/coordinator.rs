@@ -39,7 +39,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// The counters of a run, saved with each checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
-    /// Nets published; 0 is the random one.
+    /// Nets published; 0 is the one that the run began with.
     pub version: u32,
     /// Learning steps done.
     pub steps: u64,

@@ -14,6 +14,12 @@ pub(super) fn options() -> Options {
     Options { min_positions: POSITIONS, max_positions: POSITIONS, ..Default::default() }
 }
 
+/// Newest positions of a run that fill both windows, of which the one to learn from holds `most`.
+pub(super) fn to_read(most: u64) -> u64 {
+    const A_GAME: u64 = 128;
+    (most + most / (EVERY - 1)).max(POSITIONS * EVERY) + A_GAME
+}
+
 /// Whether a run never learns from this game.
 pub fn holds_out(game: &GameRecord) -> bool {
     game.id % EVERY == EVERY - 1

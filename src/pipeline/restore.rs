@@ -9,10 +9,11 @@ use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::description::Description;
 use crate::net::weights::Weights;
+use crate::net::{Part, parts};
 use crate::store::checkpoint::{self, Checkpoint, load_net};
 use crate::store::games;
 use crate::store::net_file::NetFile;
-use crate::store::run_dir::{self, RunDir};
+use crate::store::run_dir::{BegunNet, RunDir};
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
 
@@ -62,15 +63,23 @@ impl FirstNet {
                 show(wanted),
             );
         }
+        let broken = || format!("the arrays of the net in {}", path.display());
+        let (weights, _) = Weights::from_bytes(file.bytes()).with_context(broken)?;
+        for Part { name, shape, .. } in parts(&description.spec) {
+            weights.get(&name, &shape).with_context(broken)?;
+        }
         Ok(FirstNet { path: path.to_path_buf(), file, description })
     }
 
-    /// Makes it the checkpoint of step 0 of a new run.
+    /// Makes it the checkpoint of step 0 of a new run. That it is to be there is noted first, so
+    /// that a run which dies in between is not taken for one of a random net.
     ///
     /// # Errors
     ///
     /// It cannot be written.
     pub fn put(self, run: &mut RunDir) -> anyhow::Result<()> {
+        let Description { positions, steps, .. } = self.description;
+        run.begin_with_net(BegunNet { path: self.path, positions, steps })?;
         let checkpoint = Checkpoint {
             step: 0,
             minutes: 0.0,
@@ -79,8 +88,7 @@ impl FirstNet {
             state: serde_json::to_value(RunState::default())?,
         };
         checkpoint.save(&run.checkpoints())?;
-        let Description { positions, steps, .. } = self.description;
-        Ok(run.begin_with_net(run_dir::FirstNet { path: self.path, positions, steps })?)
+        Ok(())
     }
 }
 
@@ -115,12 +123,20 @@ pub(super) fn restore<G: Geometry>(
                 bail!("checkpoint {} holds a net but no learner to go on with", path.display())
             }
         }
+    } else if let Some(net) = &run.manifest().first_net {
+        bail!(
+            "{} was to begin with the net {} and ended before it had it; begin anew in another \
+             directory",
+            run.path().display(),
+            net.path.display()
+        );
     }
     let totals = games::totals(&run.games())?;
     state.games = totals.games;
     state.positions = totals.positions;
     state.next_game = state.next_game.max(totals.highest_id.map_or(0, |id| id + 1));
-    let newest = games::read_tail(&run.games(), config.replay.max_positions)?;
+    let most = held_out::to_read(config.replay.max_positions);
+    let newest = games::read_tail(&run.games(), most)?;
     let skipped = totals.skipped + refill(newest, state.positions, replay, held_out);
     if skipped > 0 {
         tracing::warn!("{skipped} damaged game records were skipped");
@@ -159,19 +175,23 @@ mod tests {
 
     #[test]
     fn a_window_filled_again_holds_what_the_unbroken_one_did() {
+        // 12,000 positions are made. The first window may hold some 2,700 of them, but 1,550 if only
+        // those read again had been made; the second is full.
+        for (most, growth_exponent) in [(3_000, 0.4), (6_000, 0.8)] {
+            filled_again(&Options {
+                min_positions: 100,
+                max_positions: most,
+                growth_start: 1_000,
+                growth_exponent,
+                ..Default::default()
+            });
+        }
+    }
+
+    fn filled_again(options: &Options) {
         const LEARNABLE: usize = 30;
-        const MOST: u64 = 3_000;
-        // 12,000 positions are made: the window may hold some 2,700 of them, but if only those
-        // read again had been made, 1,550.
-        let options = Options {
-            min_positions: 100,
-            max_positions: MOST,
-            growth_start: 1_000,
-            growth_exponent: 0.4,
-            ..Default::default()
-        };
         let windows =
-            || (Replay::<Square8>::new(&options), Replay::<Square8>::new(&held_out::options()));
+            || (Replay::<Square8>::new(options), Replay::<Square8>::new(&held_out::options()));
         let folder = tempfile::tempdir().expect("a folder");
         let mut writer = GameWriter::open(folder.path()).expect("a folder of games");
         let (mut replay, mut held_out) = windows();
@@ -185,10 +205,12 @@ mod tests {
         }
         writer.flush_sync().expect("games on the disk");
 
-        let (mut again, mut held_out) = windows();
-        let newest = games::read_tail(folder.path(), MOST).expect("the games");
-        assert_eq!(refill(newest, made, &mut again, &mut held_out), 0);
+        let (mut again, mut held_out_again) = windows();
+        let most = held_out::to_read(options.max_positions);
+        let newest = games::read_tail(folder.path(), most).expect("the games");
+        assert_eq!(refill(newest, made, &mut again, &mut held_out_again), 0);
         assert_eq!(again.made(), replay.made());
+        assert_eq!(held_out_again.len(), held_out.len());
         let lacking = replay.len().abs_diff(again.len());
         assert!(lacking <= 2 * LEARNABLE, "{} of {} positions", again.len(), replay.len());
     }

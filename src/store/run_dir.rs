@@ -131,7 +131,7 @@ pub struct Summary {
 
 /// The net that a run began with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FirstNet {
+pub struct BegunNet {
     /// Where it was found.
     pub path: PathBuf,
     /// Positions of self-play that were made before it.
@@ -160,7 +160,7 @@ pub struct Manifest {
     pub begun_with: u64,
     /// The net that it began with; without one it was random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_net: Option<FirstNet>,
+    pub first_net: Option<BegunNet>,
     /// What has become of it.
     pub state: State,
     /// How far it has come.
@@ -293,7 +293,7 @@ impl RunDir {
     /// # Errors
     ///
     /// `run.json` cannot be written.
-    pub fn begin_with_net(&mut self, net: FirstNet) -> Result<(), RunDirError> {
+    pub fn begin_with_net(&mut self, net: BegunNet) -> Result<(), RunDirError> {
         self.manifest.first_net = Some(net);
         self.save()
     }

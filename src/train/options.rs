@@ -128,8 +128,8 @@ pub mod learner {
     choices! {
         /// The code that computes gradients.
         pub enum Backend {
-            /// This program's kernels on a processor, in float32, where they can compute the net
-            /// and bf16 is not asked for; else libtorch.
+            /// This program's kernels on a processor, where they can compute the net in the
+            /// precision that is asked for; else libtorch.
             #[default]
             Auto = "auto",
             /// libtorch, operator by operator.
@@ -138,9 +138,10 @@ pub mod learner {
     }
 
     choices! {
-        /// The number format of the forward and backward pass; the weights stay float32.
+        /// The number format of convolutions and of what lies between them, in libtorch of the
+        /// whole pass; the weights stay float32.
         pub enum Precision {
-            /// bf16 where the device is fast at it: in this program's kernels on AMX.
+            /// bf16 where the device is fast at it, as with AMX; else float32.
             #[default]
             Auto = "auto",
             /// 32-bit floats.
@@ -183,7 +184,7 @@ pub mod learner {
         pub gradient_clip: f64,
         /// The code that computes gradients.
         pub backend: Backend,
-        /// The number format of the forward and backward pass.
+        /// The number format of the pass forward and backward.
         pub precision: Precision,
         /// A loss above this, or one that is no number, stops the run.
         pub loss_limit: f64,

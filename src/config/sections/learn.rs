@@ -158,7 +158,7 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
             (
                 "backend",
                 "code that computes gradients; \"auto\" is this program's on a processor, \
-                for residual nets, and for \"bf16\" where it has AMX",
+                for residual nets; for \"bf16\" it must have AMX, and channels be a multiple of 32",
             ),
             d.backend,
             learner::Backend::ALL,
@@ -167,8 +167,8 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
         precision: r.choice(
             (
                 "precision",
-                "number format of convolutions forward and backward, in libtorch of the \
-                whole pass; \"auto\" is the fastest, the weights stay float32",
+                "number format of convolutions and of what lies between them, in libtorch of the \
+                whole pass; \"auto\" is bf16 on AMX, the weights stay float32",
             ),
             d.precision,
             learner::Precision::ALL,

@@ -4,8 +4,8 @@
 //! moving activations between convolutions, batch norms and ReLUs. Here a batch goes through a
 //! layer in groups of positions that stay in the cache, forward and backward, and batch norms,
 //! ReLUs and residuals happen while a convolution's numbers come and go. Where the processor has
-//! matrix tiles, convolutions multiply bf16 numbers there; elsewhere they are Winograd's. All else
-//! is float32. The losses stay tensors: [`Trainer::gradients`] hands out the heads and takes back
+//! matrix tiles, convolutions multiply bf16 numbers there, and a batch is kept in bf16 between them;
+//! elsewhere they are Winograd's. All else is float32. The losses stay tensors: [`Trainer::gradients`] hands out the heads and takes back
 //! what the loss says about them.
 //!
 //! | file | what |
@@ -44,8 +44,9 @@ use crate::net::tower::{Heads, Net};
 use crate::net::variables::{TRAINED, to_vec};
 use crate::net::winograd::{Workspace, for_width};
 
-/// Positions that go through a layer together. Each group reads and writes a filter's gradients at
-/// all points, which costs more memory traffic than points that outgrow the second-level cache.
+/// Positions that go through a layer together. Each group reads and writes a filter's gradients, at all
+/// points with Winograd, which costs more memory traffic than points that outgrow the second-level
+/// cache. On tiles it is as many as a row holds.
 const GROUP: usize = 32;
 
 /// Computes gradients of one net.
@@ -66,7 +67,7 @@ trait Step: Send {
 }
 
 /// The layers of a net on boards of `W` rows.
-struct Layers<const W: usize, U> {
+struct Layers<const W: usize, U: Unit<W>> {
     trunk: Trunk<W, U>,
     heads: HeadsLayer,
 }
@@ -89,7 +90,7 @@ impl<const W: usize, U: Unit<W>> Step for Layers<W, U> {
 impl Trainer {
     /// A trainer of nets like `spec` on `device` whose convolutions multiply numbers of `kind`, or
     /// of what is fastest if there is none. `None` where libtorch must do it: on a GPU, for the
-    /// paper's tower, and for bf16 without matrix tiles.
+    /// paper's tower, and for bf16 without matrix tiles or with channels that do not fill them.
     pub fn new(spec: &NetSpec, device: Device, kind: Option<Kind>) -> Option<Trainer> {
         if device != Device::Cpu || spec.options.tower != Tower::Resnet {
             return None;
@@ -160,10 +161,10 @@ fn open(
 ) -> Option<(Box<dyn Step>, String)> {
     for_width!(layout.width, W, PAIRS => {
         #[cfg(target_arch = "x86_64")]
-        if kind != Some(Kind::Float) && tiled::fits(spec.channels()) {
+        if matches!(kind, None | Some(Kind::BFloat16)) && tiled::fits(spec.channels()) {
             return Some(layers::<W, tiled::Tiled<W>>(spec, layout));
         }
-        (kind != Some(Kind::BFloat16)).then(|| layers::<W, Workspace<W, PAIRS>>(spec, layout))
+        matches!(kind, None | Some(Kind::Float)).then(|| layers::<W, Workspace<W, PAIRS>>(spec, layout))
     })
 }
 

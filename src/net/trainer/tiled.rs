@@ -7,23 +7,35 @@
 //! - gradients of a filter are `[input][output]`, sums over cells and positions, so that inputs
 //!   are wanted by channels and gradients of outputs by pairs of positions.
 //!
-//! Whoever reads and takes planes does so in float32: statistics, residuals and pooling lose nothing.
+//! Whoever reads and takes planes does so in float32, so that norms and pooling are computed as ever.
+//! Between layers a batch is kept in bf16 as well, which is half of the memory to go through.
 
 mod kernel;
 
-use kernel::{DEEP, Filters, Products, TILE_ROWS, halves, interleave, transpose};
+use kernel::{
+    DEEP, Filters, Half, NO_HALF, Products, TILE_ROWS, halves, interleave, narrowed, transpose,
+    widened,
+};
 
 use super::GROUP;
-use super::unit::Unit;
+use super::unit::{Kept, Unit};
 use crate::net::tile::{self, Tiles};
 use crate::net::winograd::{Channels, LANES, Plane, Vector, product::vectors};
 
 /// Pairs of outputs' vectors that are computed together.
 const SIDE_BY_SIDE: usize = 2;
 
+/// A group's positions fill a row of bf16, and two tiles.
+const _: () = assert!(GROUP == DEEP && GROUP == 2 * TILE_ROWS);
+
 /// Whether this machine has tiles, and nets of so many channels fill them.
 pub(super) fn fits(channels: usize) -> bool {
     tile::available() && channels.is_multiple_of(SIDE_BY_SIDE * LANES)
+}
+
+/// The tile registers, which there are wherever there is a [`Tiled`].
+fn configured() -> Tiles {
+    Tiles::configure().unwrap_or_else(|| unreachable!("tiles do not go away"))
 }
 
 /// Room for a group of positions on boards of `W` rows.
@@ -69,8 +81,8 @@ fn in_pairs<const W: usize>(
 ) {
     for pair in 0..GROUP / 2 {
         for c in 0..depth {
-            for (half, plane) in planes.iter_mut().enumerate() {
-                let position = 2 * pair + half;
+            for (parity, plane) in planes.iter_mut().enumerate() {
+                let position = 2 * pair + parity;
                 if position < positions {
                     read(position, c, plane);
                 } else {
@@ -89,26 +101,14 @@ fn put_rows<const W: usize>(rows: &mut Lines, pair: usize, c: usize, planes: &[P
     for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
         let both = halves(*even, *odd);
         let place = c / 2 * GROUP + 2 * pair;
-        for (half, numbers) in both.into_iter().enumerate() {
-            let row = rows.at(cell, place + half).as_mut_array();
+        for (parity, numbers) in both.into_iter().enumerate() {
+            let row = rows.at(cell, place + parity).as_mut_array();
             row[c % 2 * LANES / 2..][..LANES / 2].copy_from_slice(&numbers);
         }
     }
 }
 
 impl<const W: usize> Tiled<W> {
-    /// Where one vector fills half of a row, the other half is 0.
-    fn clear_odd_half(&mut self, depth: usize) {
-        if depth % 2 == 1 {
-            for cell in 0..W * W {
-                for position in 0..GROUP {
-                    let row = self.rows.at(cell, depth / 2 * GROUP + position).as_mut_array();
-                    row[LANES / 2..].fill(0.0);
-                }
-            }
-        }
-    }
-
     /// Products of `rows` with a filter from `inputs` vectors to `outputs`, into planes.
     #[inline(always)]
     fn products(
@@ -119,8 +119,7 @@ impl<const W: usize> Tiled<W> {
         positions: usize,
         mut put: impl FnMut(usize, usize, &Plane<W>),
     ) {
-        // Only where tiles can be configured is there a `Tiled`.
-        let Some(tiles) = Tiles::configure() else { return };
+        let tiles = configured();
         Products {
             rows: (&self.rows.vectors, self.rows.stride),
             filter,
@@ -142,8 +141,25 @@ impl<const W: usize> Tiled<W> {
     }
 }
 
+impl Kept for Half {
+    const ZERO: Half = NO_HALF;
+
+    #[inline(always)]
+    fn keep(vector: Vector) -> Half {
+        narrowed(vector)
+    }
+
+    #[inline(always)]
+    fn vector(self) -> Vector {
+        widened(self)
+    }
+}
+
 impl<const W: usize> Unit<W> for Tiled<W> {
+    type Kept = Half;
+
     fn new(depth: usize) -> Self {
+        assert!(fits(depth * LANES), "tiles are there, and filled");
         let lines = |each| Lines::new(W * W, each);
         Tiled {
             rows: lines(depth.div_ceil(2) * GROUP),
@@ -167,6 +183,7 @@ impl<const W: usize> Unit<W> for Tiled<W> {
                     for c in first..first + SIDE_BY_SIDE {
                         let tap = |input: usize| match input < inputs {
                             true => taps[input * outputs + c],
+                            // So what the rest of a row holds from before adds nothing.
                             false => Vector::ZERO,
                         };
                         let pairs = (block..block + DEEP).step_by(2);
@@ -212,7 +229,6 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         in_pairs(planes, (positions, depth), read, |pair, c, planes| {
             put_rows(rows, pair, c, planes);
         });
-        self.clear_odd_half(depth);
         self.products(filter, (depth, channels.outputs), false, positions, put);
     }
 
@@ -243,8 +259,7 @@ impl<const W: usize> Unit<W> for Tiled<W> {
             put_rows(rows, pair, c, planes);
             put_pairs(pairs, pair, c, planes);
         });
-        // Only where tiles can be configured is there a `Tiled`.
-        let Some(tiles) = Tiles::configure() else { return };
+        let tiles = configured();
         Filters {
             columns: (&columns.vectors, columns.stride),
             pairs: (&pairs.vectors, pairs.stride),

@@ -12,21 +12,21 @@ use super::arrays::{Places, Vectors};
 use super::filter::Convolution;
 use super::norm::Norm;
 use super::pool::Pool;
-use super::unit::Unit;
+use super::unit::{Kept, Unit};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
 use crate::net::plan::NetSpec;
 use crate::net::winograd::{LANES, Plane, Vector, flat_mut};
 
 /// A convolution, its norm, and its outputs before the norm.
-struct Layer {
+struct Layer<K> {
     convolution: Convolution,
     norm: Norm,
-    outputs: Vec<Vector>,
+    outputs: Vec<K>,
 }
 
-impl Layer {
-    fn new(conv: String, norm: String, read: usize, made: usize, first: bool) -> Layer {
+impl<K> Layer<K> {
+    fn new(conv: String, norm: String, read: usize, made: usize, first: bool) -> Layer<K> {
         let convolution = Convolution::new(conv, read, made, first);
         let norm = Norm::new(norm, convolution.channels.outputs);
         Layer { convolution, norm, outputs: Vec::new() }
@@ -44,22 +44,22 @@ pub(super) struct Last<'a> {
 }
 
 /// The trunk of a net on boards of `W` rows, whose convolutions `U` computes.
-pub(super) struct Trunk<const W: usize, U> {
+pub(super) struct Trunk<const W: usize, U: Unit<W>> {
     cells: Cells,
     unit: U,
     encoding: Encoding,
     planes: Vec<Vector>,
     /// The stem, then two for each block.
-    layers: Vec<Layer>,
+    layers: Vec<Layer<U::Kept>>,
     pools: Vec<Option<Pool>>,
     /// What goes into each block, and the last one's result.
-    results: Vec<Vec<Vector>>,
+    results: Vec<Vec<U::Kept>>,
     /// The last block's result and its gradients as the heads want them.
     rows: Vec<Vector>,
     row_gradients: Vec<Vector>,
     /// Gradients of a block's result, and of what lies inside it.
-    outer: Vec<Vector>,
-    inner: Vec<Vector>,
+    outer: Vec<U::Kept>,
+    inner: Vec<U::Kept>,
     /// Sums of a filter's gradients, and room for its taps.
     sums: Vec<Vector>,
     taps: Vec<Vector>,
@@ -107,14 +107,17 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
         let room = self.cells.count() * self.cells.depth;
         for layer in &mut self.layers {
             layer.convolution.load(&self.unit, places, vectors, &mut self.taps);
-            layer.outputs.resize(room, Vector::ZERO);
+            layer.outputs.resize(room, U::Kept::ZERO);
         }
         for pool in self.pools.iter_mut().flatten() {
             pool.load(places, vectors, positions);
         }
-        self.results.iter_mut().for_each(|result| result.resize(room, Vector::ZERO));
-        for all in [&mut self.rows, &mut self.row_gradients, &mut self.outer, &mut self.inner] {
-            all.resize(room, Vector::ZERO);
+        self.results.iter_mut().for_each(|result| result.resize(room, U::Kept::ZERO));
+        for rows in [&mut self.rows, &mut self.row_gradients] {
+            rows.resize(room, Vector::ZERO);
+        }
+        for gradients in [&mut self.outer, &mut self.inner] {
+            gradients.resize(room, U::Kept::ZERO);
         }
         self.planes.resize(positions * self.cells.mask.len(), Vector::ZERO);
         let rows = flat_mut(&mut self.planes).chunks_exact_mut(self.cells.mask.len() * LANES);
@@ -196,7 +199,7 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
 #[inline(always)]
 fn convolve<const W: usize, U: Unit<W>>(
     unit: &mut U,
-    layer: &mut Layer,
+    layer: &mut Layer<U::Kept>,
     cells: &Cells,
     (first, positions): (usize, usize),
     read: impl FnMut(usize, usize, &mut Plane<W>),
@@ -206,7 +209,8 @@ fn convolve<const W: usize, U: Unit<W>>(
     unit.convolve(filter, *channels, positions, read, |position, c, plane| {
         let sums = plane.as_flattened();
         norm.count(c, sums.iter());
-        cells.plane_mut(outputs, first + position, c).copy_from_slice(sums);
+        let outputs = cells.plane_mut(outputs, first + position, c);
+        outputs.iter_mut().zip(sums).for_each(|(to, sum)| *to = Kept::keep(*sum));
     });
     norm.close_group();
 }

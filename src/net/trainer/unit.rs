@@ -2,14 +2,17 @@
 //! float32, or matrix tiles in bf16.
 
 use super::GROUP;
-use crate::net::winograd::{Board, Channels, Plane, Vector, Workspace, unit};
+use crate::net::winograd::{Board, Channels, Plane, Vector, Workspace, instructions};
 
 /// Convolutions of groups of up to [`GROUP`] positions on boards of `W` rows.
 ///
 /// Functions that read or take planes are called with a position of the group, a vector of
-/// channels, and the plane of both. Taps lie as `[row][column][input][output vector]`, filters as
+/// channels, and the plane of both: once for each, in any order. Taps lie as `[row][column][input][output vector]`, filters as
 /// it suits whoever reads them.
 pub(super) trait Unit<const W: usize>: Send + Sized {
+    /// What a batch's activations and gradients are kept as, between layers.
+    type Kept: Kept;
+
     /// Room for up to `depth` vectors of channels.
     fn new(depth: usize) -> Self;
 
@@ -58,13 +61,40 @@ pub(super) trait Unit<const W: usize>: Send + Sized {
     );
 }
 
+/// A vector of channels of one cell in memory.
+pub(super) trait Kept: Copy + Send {
+    const ZERO: Self;
+
+    /// Keeps a vector, as exactly as it can.
+    fn keep(vector: Vector) -> Self;
+
+    /// The vector as it was kept.
+    fn vector(self) -> Vector;
+}
+
+impl Kept for Vector {
+    const ZERO: Vector = Vector::ZERO;
+
+    #[inline(always)]
+    fn keep(vector: Vector) -> Vector {
+        vector
+    }
+
+    #[inline(always)]
+    fn vector(self) -> Vector {
+        self
+    }
+}
+
 impl<const W: usize, const PAIRS: usize> Unit<W> for Workspace<W, PAIRS> {
+    type Kept = Vector;
+
     fn new(depth: usize) -> Self {
         Workspace::new(GROUP, depth)
     }
 
     fn describe() -> String {
-        format!("f32 after Winograd on {}", unit())
+        format!("f32 after Winograd on {}", instructions())
     }
 
     fn filter(&self, taps: &[Vector], channels: Channels, filter: &mut Vec<Vector>) {

@@ -34,7 +34,7 @@ pub(super) use workspace::{Channels, Workspace};
 pub(super) const LANES: usize = 16;
 
 /// The instructions that vectors are computed with, for people.
-pub(super) fn unit() -> &'static str {
+pub(super) fn instructions() -> &'static str {
     match () {
         () if cfg!(target_feature = "avx512f") => "AVX-512",
         () if cfg!(target_feature = "avx2") => "AVX2",

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::GROUP;
 use super::pack::Row;
-use crate::net::tile::{ROW_BYTES, TILE_BYTES};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, widen};
 
 /// Bytes of the four sums of a pair of squares.
 pub(super) const SUMS_BYTES: usize = 4 * TILE_BYTES;
@@ -97,13 +97,6 @@ impl<const RESIDUAL: bool> Leaving<RESIDUAL> {
 pub(super) fn load_row(row: &Row) -> __m512 {
     // SAFETY: a row is 64 bytes and aligned so.
     unsafe { _mm512_load_ps(row.0.as_ptr()) }
-}
-
-/// 16 numbers of bf16 as float32.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn widen(numbers: __m256i) -> __m512 {
-    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(numbers)))
 }
 
 #[inline(always)]

@@ -21,7 +21,7 @@ use crate::net::fold::Folded;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::weights::Weights;
-use crate::net::winograd::{for_width, unit};
+use crate::net::winograd::{for_width, instructions};
 
 const RESNETS_ONLY: &str = "it computes `resnet` towers only";
 
@@ -90,6 +90,6 @@ impl Backend for Winograd {
     }
 
     fn describe(&self) -> String {
-        format!("own kernel, f32 after Winograd on {}, cpu", unit())
+        format!("own kernel, f32 after Winograd on {}, cpu", instructions())
     }
 }

@@ -1,13 +1,13 @@
 //! Products of tiles, and the casts and shuffles that bring numbers into them.
 //!
-//! All `unsafe` here rests on two facts: [`super::fits`] asks for AVX-512 (F, BW, BF16) before there
-//! is anything to cast or to turn; and every tile that is loaded or stored is an array of 16
-//! vectors, which is its 1 KB.
+//! All `unsafe` here rests on two facts: a [`super::Tiled`], for which alone there is anything to
+//! cast or to turn, is made only where the processor has tiles and AVX-512 (F, BW, BF16); and every
+//! tile that is loaded or stored is an array of 16 vectors, which is its 1 KB.
 
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use crate::net::tile::{ROW_BYTES, Tiles};
+use crate::net::tile::{ROW_BYTES, Tiles, widen};
 use crate::net::trainer::GROUP;
 use crate::net::winograd::{LANES, Vector};
 
@@ -32,6 +32,34 @@ fn numbers(vector: Vector) -> __m512 {
 fn vector(numbers: __m512) -> Vector {
     // SAFETY: both are 16 floats.
     unsafe { transmute(numbers) }
+}
+
+/// 16 numbers of bf16.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(in crate::net::trainer) struct Half([u16; LANES]);
+
+/// Zeros.
+pub(super) const NO_HALF: Half = Half([0; LANES]);
+
+/// A vector cast to bf16.
+#[inline(always)]
+pub(super) fn narrowed(vector: Vector) -> Half {
+    // SAFETY: see above, and both are 32 bytes without invalid values.
+    unsafe { transmute(narrow(numbers(vector))) }
+}
+
+/// What was cast to bf16 as floats again.
+#[inline(always)]
+pub(super) fn widened(half: Half) -> Vector {
+    // SAFETY: see above, and both are 32 bytes without invalid values.
+    vector(unsafe { widen(transmute::<Half, __m256i>(half)) })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn narrow(numbers: __m512) -> __m256bh {
+    _mm512_cvtneps_pbh(numbers)
 }
 
 /// Two vectors cast to bf16, 16 numbers in the place of 8 floats each.
@@ -114,10 +142,10 @@ fn exchange(tile: &mut [Vector; TILE_ROWS]) {
     }
 }
 
-/// The 16 vectors from `place` on, all of which are there.
+/// The 16 vectors from `place` on.
 #[inline(always)]
 fn tile(vectors: &[Vector], place: usize) -> &[Vector; TILE_ROWS] {
-    vectors[place..].first_chunk().unwrap_or(&NOTHING)
+    &vectors[place..].as_chunks().0[0]
 }
 
 #[inline(always)]
@@ -176,12 +204,11 @@ impl Products<'_> {
                 }
                 let out = &mut out[cell * stride + 2 * pair * GROUP..][..2 * GROUP];
                 // Of each vector of channels the first 16 positions, then the others.
-                if let [low, low_rest, high, high_rest] = out.as_chunks_mut().0 {
-                    store::<0>(tiles, low);
-                    store::<2>(tiles, low_rest);
-                    store::<1>(tiles, high);
-                    store::<3>(tiles, high_rest);
-                }
+                let out = out.as_chunks_mut().0;
+                store::<0>(tiles, &mut out[0]);
+                store::<2>(tiles, &mut out[1]);
+                store::<1>(tiles, &mut out[2]);
+                store::<3>(tiles, &mut out[3]);
             }
         }
     }
@@ -219,25 +246,25 @@ impl Filters<'_> {
         for (index, sums) in sums.chunks_exact_mut(6 * TILE_ROWS).enumerate() {
             let (input, pair, tap) =
                 (index / 3 / (self.outputs / 2), index / 3 % (self.outputs / 2), index % 3);
-            let [a, b, c, d, e, f] = sums.as_chunks_mut().0 else { return };
-            load::<0>(tiles, a);
-            load::<1>(tiles, b);
-            load::<2>(tiles, c);
-            load::<3>(tiles, d);
-            load::<4>(tiles, e);
-            load::<5>(tiles, f);
+            let sums = sums.as_chunks_mut().0;
+            load::<0>(tiles, &sums[0]);
+            load::<1>(tiles, &sums[1]);
+            load::<2>(tiles, &sums[2]);
+            load::<3>(tiles, &sums[3]);
+            load::<4>(tiles, &sums[4]);
+            load::<5>(tiles, &sums[5]);
             for row in 0..W {
                 let Some(from) = met::<W>(row, tap) else { continue };
                 for column in 0..W {
                     self.cell::<W>(tiles, (row, from), column, input, pair);
                 }
             }
-            store::<0>(tiles, a);
-            store::<1>(tiles, b);
-            store::<2>(tiles, c);
-            store::<3>(tiles, d);
-            store::<4>(tiles, e);
-            store::<5>(tiles, f);
+            store::<0>(tiles, &mut sums[0]);
+            store::<1>(tiles, &mut sums[1]);
+            store::<2>(tiles, &mut sums[2]);
+            store::<3>(tiles, &mut sums[3]);
+            store::<4>(tiles, &mut sums[4]);
+            store::<5>(tiles, &mut sums[5]);
         }
     }
 

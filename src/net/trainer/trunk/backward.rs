@@ -6,7 +6,7 @@ use crate::net::trainer::arrays::{Places, Vectors};
 use crate::net::trainer::filter::Convolution;
 use crate::net::trainer::norm::Norm;
 use crate::net::trainer::pool::Pool;
-use crate::net::trainer::unit::Unit;
+use crate::net::trainer::unit::{Kept, Unit};
 use crate::net::winograd::{Plane, Vector};
 
 impl<const W: usize, U: Unit<W>> Trunk<W, U> {
@@ -58,8 +58,9 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                     let outputs = cells.plane(outputs, position, c);
                     let planes = into.iter_mut().zip(gradients).zip(result).zip(outputs);
                     let counted = planes.map(|(((into, gradient), result), y)| {
-                        *into = *gradient & result.simd_gt(Vector::ZERO);
-                        (*y, *into)
+                        let gradient = *gradient & result.vector().simd_gt(Vector::ZERO);
+                        *into = Kept::keep(gradient);
+                        (y.vector(), gradient)
                     });
                     norm.count_gradients(c, counted);
                 }
@@ -97,10 +98,12 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                 let planes = plane.as_flattened().iter().zip(into).zip(outputs).zip(&cells.mask);
                 let mut sum = Vector::ZERO;
                 let gradients = planes.map(|(((value, into), y), mask)| {
-                    let before = (forward.apply(*y) + added) * *mask;
-                    *into = *value & before.simd_gt(Vector::ZERO);
-                    sum += *into;
-                    (*y, *into)
+                    let y = y.vector();
+                    let before = (forward.apply(y) + added) * *mask;
+                    let gradient = *value & before.simd_gt(Vector::ZERO);
+                    *into = Kept::keep(gradient);
+                    sum += gradient;
+                    (y, gradient)
                 });
                 one.norm.count_gradients(c, gradients);
                 if let Some(pool) = pool.as_mut() {
@@ -132,7 +135,8 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                 positions,
                 |position, c, plane| {
                     let from = cells.plane(result, first + position, c);
-                    plane.as_flattened_mut().copy_from_slice(from);
+                    let cells = plane.as_flattened_mut().iter_mut().zip(from);
+                    cells.for_each(|(to, from)| *to = from.vector());
                 },
                 |position, c, plane| {
                     before_norm(cells, (norm, outputs), inner, (first + position, c), plane);
@@ -147,10 +151,11 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                 let planes = plane.as_flattened().iter().zip(into).zip(result.iter().zip(outputs));
                 let spread = pool.as_ref().map(|p| p.spread(position, c, cells.layout.squares));
                 let gradients = planes.enumerate().map(|(cell, ((value, into), (result, y)))| {
-                    let sum = *into + *value;
+                    let sum = into.vector() + *value;
                     let sum = spread.map_or(sum, |spread| sum + spread.to(cell));
-                    *into = sum & result.simd_gt(Vector::ZERO);
-                    (*y, *into)
+                    let gradient = sum & result.vector().simd_gt(Vector::ZERO);
+                    *into = Kept::keep(gradient);
+                    (y.vector(), gradient)
                 });
                 previous.norm.count_gradients(c, gradients);
             });
@@ -168,10 +173,10 @@ fn added(pool: &Option<Pool>, cells: &Cells, position: usize, c: usize) -> Vecto
 
 /// Fills a plane with gradients before a norm, from those after it.
 #[inline(always)]
-fn before_norm<const W: usize>(
+fn before_norm<const W: usize, K: Kept>(
     cells: &Cells,
-    (norm, outputs): (&Norm, &[Vector]),
-    gradients: &[Vector],
+    (norm, outputs): (&Norm, &[K]),
+    gradients: &[K],
     (position, c): (usize, usize),
     plane: &mut Plane<W>,
 ) {
@@ -179,6 +184,6 @@ fn before_norm<const W: usize>(
     let outputs = cells.plane(outputs, position, c);
     let from = outputs.iter().zip(cells.plane(gradients, position, c));
     for (to, (y, gradient)) in plane.as_flattened_mut().iter_mut().zip(from) {
-        *to = backward.apply(*y, *gradient);
+        *to = backward.apply(y.vector(), gradient.vector());
     }
 }

@@ -4,6 +4,7 @@ use super::Layer;
 use crate::game::Layout;
 use crate::net::trainer::GROUP;
 use crate::net::trainer::pool::Pool;
+use crate::net::trainer::unit::Kept;
 use crate::net::winograd::{Plane, Vector};
 
 /// What is known about the boards. What is kept of a batch lies as `[position][channel
@@ -27,18 +28,18 @@ impl Cells {
 
     /// The cells of channel vector `c` of a position.
     #[inline(always)]
-    pub(super) fn plane<'a>(&self, from: &'a [Vector], position: usize, c: usize) -> &'a [Vector] {
+    pub(super) fn plane<'a, T>(&self, from: &'a [T], position: usize, c: usize) -> &'a [T] {
         &from[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
     /// The same, to be written.
     #[inline(always)]
-    pub(super) fn plane_mut<'a>(
+    pub(super) fn plane_mut<'a, T>(
         &self,
-        into: &'a mut [Vector],
+        into: &'a mut [T],
         position: usize,
         c: usize,
-    ) -> &'a mut [Vector] {
+    ) -> &'a mut [T] {
         &mut into[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
@@ -49,13 +50,13 @@ impl Cells {
 }
 
 /// What lies between a block's two convolutions.
-pub(super) struct Inside<'a> {
+pub(super) struct Inside<'a, K> {
     pub cells: &'a Cells,
-    pub layer: &'a Layer,
+    pub layer: &'a Layer<K>,
     pub pool: Option<&'a Pool>,
 }
 
-impl Inside<'_> {
+impl<K: Kept> Inside<'_, K> {
     /// Fills a plane of a position of the batch.
     #[inline(always)]
     pub(super) fn fill<const W: usize>(&self, position: usize, c: usize, plane: &mut Plane<W>) {
@@ -64,33 +65,34 @@ impl Inside<'_> {
         let added = pool.map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c]);
         let outputs = cells.plane(&layer.outputs, position, c);
         for ((to, y), mask) in plane.as_flattened_mut().iter_mut().zip(outputs).zip(&cells.mask) {
-            *to = (forward.apply(*y) + added).fast_max(Vector::ZERO) * *mask;
+            *to = (forward.apply(y.vector()) + added).fast_max(Vector::ZERO) * *mask;
         }
     }
 }
 
 /// What goes into a block: the norm's outputs plus what went into the block before, through a ReLU.
-pub(super) struct Entry<'a> {
+pub(super) struct Entry<'a, K> {
     cells: &'a Cells,
-    layer: &'a Layer,
-    before: Option<&'a [Vector]>,
-    into: &'a mut [Vector],
+    layer: &'a Layer<K>,
+    before: Option<&'a [K]>,
+    into: &'a mut [K],
 }
 
-impl<'a> Entry<'a> {
+impl<'a, K: Kept> Entry<'a, K> {
     /// The entry of block `block`, whose place in `results` is filled.
     pub(super) fn new(
         cells: &'a Cells,
-        layer: &'a Layer,
-        results: &'a mut [Vec<Vector>],
+        layer: &'a Layer<K>,
+        results: &'a mut [Vec<K>],
         block: usize,
-    ) -> Entry<'a> {
+    ) -> Entry<'a, K> {
         let (before, after) = results.split_at_mut(block);
         let before = before.last().map(|before| &before[..]);
         Entry { cells, layer, before, into: &mut after[0] }
     }
 
-    /// Computes a plane of a position of the batch, and copies it to `plane`.
+    /// Computes a plane of a position of the batch and keeps it; `plane` gets it before it is rounded
+    /// for that.
     #[inline(always)]
     pub(super) fn fill<const W: usize>(&mut self, position: usize, c: usize, plane: &mut Plane<W>) {
         let Entry { cells, layer, before, into } = self;
@@ -103,14 +105,15 @@ impl<'a> Entry<'a> {
             Some(before) => {
                 let before = cells.plane(before, position, c);
                 for (((to, into), (y, mask)), residual) in places.zip(before) {
-                    *to = (forward.apply(*y) + *residual).fast_max(Vector::ZERO) * *mask;
-                    *into = *to;
+                    let sum = forward.apply(y.vector()) + residual.vector();
+                    *to = sum.fast_max(Vector::ZERO) * *mask;
+                    *into = K::keep(*to);
                 }
             }
             None => {
                 for ((to, into), (y, mask)) in places {
-                    *to = forward.apply(*y).fast_max(Vector::ZERO) * *mask;
-                    *into = *to;
+                    *to = forward.apply(y.vector()).fast_max(Vector::ZERO) * *mask;
+                    *into = K::keep(*to);
                 }
             }
         }
