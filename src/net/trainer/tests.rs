@@ -115,7 +115,7 @@ fn gradients_on_tiles_in_memory_agree_with_libtorch() {
 
 #[test]
 fn code_is_chosen_by_precision_and_channels() {
-    let by = |channels: usize, kind: Option<Kind>| {
+    let by = |channels: u32, kind: Option<Kind>| {
         let trainer = Trainer::new(&resnet(Shape::Square6, 1, channels), Device::Cpu, kind);
         trainer.map(|trainer| trainer.describe())
     };
@@ -145,7 +145,7 @@ fn gradients_are_the_same_each_time() {
     crate::net::tile::emulated::with(|| the_same_each_time(32));
 }
 
-fn the_same_each_time(channels: usize) {
+fn the_same_each_time(channels: u32) {
     let spec = resnet(Shape::Square6, 2, channels);
     let inputs = positions(spec.shape, 20, 1);
     let once = || {
