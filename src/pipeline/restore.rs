@@ -205,13 +205,16 @@ mod tests {
         }
         writer.flush_sync().expect("games on the disk");
 
-        let (mut again, mut held_out_again) = windows();
-        let most = held_out::to_read(options.max_positions);
-        let newest = games::read_tail(folder.path(), most).expect("the games");
-        assert_eq!(refill(newest, made, &mut again, &mut held_out_again), 0);
-        assert_eq!(again.made(), replay.made());
-        assert_eq!(held_out_again.len(), held_out.len());
-        let lacking = replay.len().abs_diff(again.len());
-        assert!(lacking <= 2 * LEARNABLE, "{} of {} positions", again.len(), replay.len());
+        // All that a resume reads, and no more than the window to learn from needs.
+        let enough = options.max_positions + options.max_positions / 40 + 128;
+        for most in [held_out::to_read(options.max_positions), enough] {
+            let (mut again, mut held_out_again) = windows();
+            let newest = games::read_tail(folder.path(), most).expect("the games");
+            assert_eq!(refill(newest, made, &mut again, &mut held_out_again), 0);
+            assert_eq!(again.made(), replay.made());
+            assert!(most == enough || held_out_again.len() == held_out.len());
+            let lacking = replay.len().abs_diff(again.len());
+            assert!(lacking <= 2 * LEARNABLE, "{} of {} positions", again.len(), replay.len());
+        }
     }
 }
