@@ -5,8 +5,8 @@
 //! layer in groups of positions that stay in the cache, forward and backward, and batch norms,
 //! ReLUs and residuals happen while a convolution's numbers come and go. Where the processor has
 //! matrix tiles, convolutions multiply bf16 numbers there, and a batch is kept in bf16 between them;
-//! elsewhere they are Winograd's. All else is float32. The losses stay tensors: [`Trainer::gradients`] hands out the heads and takes back
-//! what the loss says about them.
+//! elsewhere they are Winograd's. All else is float32. The losses stay tensors:
+//! [`Trainer::gradients`] hands out the heads and takes back what the loss says about them.
 //!
 //! | file | what |
 //! |---|---|

@@ -22,7 +22,7 @@ use super::unit::{Kept, Unit};
 use crate::net::tile::{self, Tiles};
 use crate::net::winograd::{Channels, LANES, Plane, Vector, product::vectors};
 
-/// Pairs of outputs' vectors that are computed together.
+/// Vectors of outputs that are computed together.
 const SIDE_BY_SIDE: usize = 2;
 
 /// A group's positions fill a row of bf16, and two tiles.
