@@ -7,7 +7,8 @@ use crate::net::winograd::{Board, Channels, Plane, Vector, Workspace, instructio
 /// Convolutions of groups of up to [`GROUP`] positions on boards of `W` rows.
 ///
 /// Functions that read or take planes are called with a position of the group, a vector of
-/// channels, and the plane of both: once for each, in any order. Taps lie as `[row][column][input][output vector]`, filters as
+/// channels, and the plane of both: once for each, in any order. Taps lie as
+/// `[row][column][input][output vector]`, filters as
 /// it suits whoever reads them.
 pub(super) trait Unit<const W: usize>: Send + Sized {
     /// What a batch's activations and gradients are kept as, between layers.
