@@ -207,6 +207,7 @@ const NET_KEYS: &[&str] = &[
     "gametime",
     "solve_empties",
     "solve_leaves",
+    "solve_growth",
     "wipeout_nodes",
     "temperature_plies",
     "temperature",
@@ -273,6 +274,7 @@ impl NetPlayerSpec {
             temperature_plies: 0,
             solve_empties: SOLVE_EMPTIES,
             solve_leaves: SOLVE_LEAVES,
+            solve_growth: 1.0,
             ..mcts::Options::default()
         };
         NetPlayerSpec { path, search, time: None, parallel: 1, threads: 1, symmetries: 1 }

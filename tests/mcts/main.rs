@@ -5,6 +5,7 @@ mod common;
 mod exact;
 mod flight;
 mod golden;
+mod growth;
 mod oracle;
 mod reuse;
 mod selfplay;

@@ -62,6 +62,7 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.simulations = simulations.unwrap_or(search.simulations);
     search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(solve_empties);
     search.solve_leaves = fields.whole("solve_leaves", 0..=30)?.unwrap_or(search.solve_leaves);
+    search.solve_growth = fields.number("solve_growth", 0.0..=4.0)?.unwrap_or(search.solve_growth);
     search.wipeout_nodes =
         fields.whole("wipeout_nodes", 0..=1_000_000)?.unwrap_or(search.wipeout_nodes);
     search.temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);

@@ -28,6 +28,8 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("net:a,symmetries=8,simulations=5", "net:a,simulations=5,symmetries=8"),
         ("net:a,symmetries=1", "net:a,simulations=100"),
         ("net:a,solve_leaves=12,fpu_reduction=0.15", "net:a,simulations=100,solve_leaves=12"),
+        ("net:a,solve_growth=2.5", "net:a,simulations=100,solve_growth=2.5"),
+        ("net:a,solve_growth=1.0", "net:a,simulations=100"),
         ("net:a,spread_scale=0", "net:a,simulations=100,spread_scale=0"),
         ("policy:runs/a", "policy:runs/a"),
         ("policy:a,symmetries=2", "policy:a,symmetries=2"),

@@ -82,6 +82,7 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let default = NetPlayerSpec::new(PathBuf::new(), search.simulations).search;
     key(f, "solve_empties", &search.solve_empties, &spec.usual_solve_empties())?;
     key(f, "solve_leaves", &search.solve_leaves, &default.solve_leaves)?;
+    key(f, "solve_growth", &search.solve_growth, &default.solve_growth)?;
     key(f, "wipeout_nodes", &search.wipeout_nodes, &default.wipeout_nodes)?;
     key(f, "temperature_plies", &search.temperature_plies, &0)?;
     key(f, "temperature", &search.temperature, &default.temperature)?;

@@ -141,6 +141,15 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.solve_leaves,
             0..=20,
         ),
+        solve_growth: r.single(
+            (
+                "solve_growth",
+                "empty squares by which `solve_leaves` rises for a position of the tree each time \
+                that its simulations double, up to `solve_empties`",
+            ),
+            d.solve_growth,
+            Bounds::within(0.0, 4.0),
+        ),
         wipeout_nodes: r.whole(
             (
                 "wipeout_nodes",

@@ -5,6 +5,7 @@
 //! one batch, is the caller's affair. So the same code serves self-play (a batch over many
 //! games), play (a batch over one tree) and tests (a table as the network).
 
+mod backup;
 mod edge;
 mod gumbel;
 pub mod options;

@@ -71,12 +71,29 @@ pub struct Options {
     /// asked about; counts up to `solve_empties`. A game comes to its end once but its trees
     /// reach there a hundred times, so this is best lower.
     pub solve_leaves: u32,
+    /// By how many empty squares that rises with each doubling of the simulations that have
+    /// reached a position, up to `solve_empties`; at least 0. A solution costs about twice as
+    /// much with a square more, so at 1 it never costs much more than the evaluations that the
+    /// position has had.
+    pub solve_growth: f32,
     /// Positions looked at, at a leaf where a side has at most three discs, for a line in which
     /// it loses its last one by force; 0 switches it off. Only where the most discs win.
     pub wipeout_nodes: u32,
     /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
     /// the value.
     pub score_weight: f32,
+}
+
+impl Options {
+    /// Empty squares up to which a position of the tree is solved that `2^doublings` simulations
+    /// have reached.
+    pub fn solvable(&self, doublings: u32) -> u32 {
+        let grown = match self.solve_leaves {
+            0 => 0,
+            leaves => leaves + (self.solve_growth * doublings as f32) as u32,
+        };
+        grown.min(self.solve_empties)
+    }
 }
 
 impl Default for Options {
@@ -100,6 +117,7 @@ impl Default for Options {
             gumbel_c_scale: 1.0,
             solve_empties: 12,
             solve_leaves: 8,
+            solve_growth: 0.0,
             wipeout_nodes: 400,
             score_weight: 0.1,
         }

@@ -18,7 +18,7 @@
 use super::edge::{Edge, bring_next};
 use super::select::Selector;
 use super::softmax::{Lanes, softmax};
-use super::utility::{Utility, Worth};
+use super::utility::Utility;
 use crate::game::{Board, Geometry, Goal, MAX_SQUARES, Square, SquareSet};
 use crate::search::endgame::Solver;
 use crate::search::wipeout;
@@ -96,7 +96,9 @@ pub struct Tree<G: Geometry> {
     pub(super) selector: Selector,
     pub(super) utility: Utility,
     goal: Goal,
-    solve_leaves: u32,
+    /// Empty squares up to which a position is solved that `2^n` simulations have reached, for
+    /// each `n`.
+    solvable: [u8; 32],
     wipeout_nodes: u32,
 }
 
@@ -114,7 +116,7 @@ impl<G: Geometry> Tree<G> {
             selector: Selector::new(options, G::SQUARES),
             utility: Utility::new(options.score_weight, G::SQUARES),
             goal,
-            solve_leaves: options.solve_leaves.min(options.solve_empties),
+            solvable: std::array::from_fn(|doublings| options.solvable(doublings as u32) as u8),
             wipeout_nodes: options.wipeout_nodes,
         }
     }
@@ -172,8 +174,13 @@ impl<G: Geometry> Tree<G> {
                     return Gathered::Known;
                 }
                 board = board.play_unchecked(edge.square);
-                if edge.moves > 0 && edge.same_side {
-                    board = board.pass();
+                if edge.moves > 0 {
+                    if edge.same_side {
+                        board = board.pass();
+                    }
+                    if board.empties() <= u32::from(self.solvable[edge.visits.ilog2() as usize]) {
+                        return self.settle(path, solver.score(board) as i8);
+                    }
                 }
             }
             if edge.moves == 0 {
@@ -228,7 +235,7 @@ impl<G: Geometry> Tree<G> {
             None
         } else if legal.is_empty() {
             Some(board.final_score(self.goal))
-        } else if board.empties() <= self.solve_leaves {
+        } else if board.empties() <= u32::from(self.solvable[0]) {
             Some(solver.score(board))
         } else if self.wipeout_nodes > 0 && self.goal == Goal::Most {
             let all = G::SQUARES as i32;
@@ -244,14 +251,10 @@ impl<G: Geometry> Tree<G> {
             let ticket = Ticket { slot: slot as u32, turn: pending.turn };
             return Gathered::Leaf { ticket, board, legal };
         };
-        let score = score as i8;
         if let [.., leaf] = path {
             self.edges[*leaf as usize].same_side = same_side;
-            self.edges[*leaf as usize].set_bounds_behind(score, score);
         }
-        self.tighten(path);
-        self.back_up(path, self.utility.proven(score));
-        Gathered::Known
+        self.settle(path, score as i8)
     }
 
     fn withdraw(&mut self, path: &[u32]) {
@@ -299,47 +302,6 @@ impl<G: Geometry> Tree<G> {
         self.edges.swap(first, first + likeliest);
         let edge = &mut self.edges[at];
         (edge.first, edge.moves, edge.opened) = (first as u32, count as u8, 0);
-    }
-
-    /// Narrows the bounds along a path whose last edge has just become exact.
-    fn tighten(&mut self, path: &[u32]) {
-        let [above @ .., _] = path else { return };
-        for &place in above.iter().rev() {
-            let here = &self.edges[place as usize];
-            let opened = &self.edges[here.behind()][..here.opened as usize];
-            let all = here.opened == here.moves;
-            let most = G::SQUARES as i8;
-            let lower = opened.iter().map(|edge| edge.lower).max().unwrap_or(-most);
-            let seen = opened.iter().map(|edge| edge.upper).max().unwrap_or(most);
-            let upper = if all { seen } else { most };
-            if !self.edges[place as usize].set_bounds_behind(lower, upper) {
-                return;
-            }
-        }
-    }
-
-    /// Adds what a leaf is worth, seen by the side to move there, to everything on its path.
-    /// Above a position with bounds it is worth no more and no less than they allow: the side
-    /// that has proven a score would not let a simulation end below it.
-    #[inline]
-    fn back_up(&mut self, path: &[u32], mut worth: Worth) {
-        let most = G::SQUARES as i8;
-        for &place in path.iter().rev() {
-            let edge = &mut self.edges[place as usize];
-            if !edge.same_side {
-                worth = worth.reversed();
-            }
-            if edge.lower > -most || edge.upper < most {
-                worth = self.utility.within(worth, edge.lower, edge.upper);
-            }
-            edge.visits += 1;
-            edge.in_flight -= 1;
-            edge.utility_sum += worth.utility;
-            edge.square_sum += worth.utility * worth.utility;
-        }
-        self.sums.simulations += 1;
-        self.sums.value += worth.value;
-        self.sums.score += worth.score;
     }
 
     /// A slot for one more leaf, unless there are as many as an edge can count.

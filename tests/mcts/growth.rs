@@ -1,0 +1,55 @@
+//! Positions that are solved because the search comes back to them.
+
+use outflank::dispatch;
+use outflank::game::{Board, Geometry, Goal, Shape};
+use outflank::search::mcts::{Mode, Options, Search};
+
+use crate::common::{hashed, random, random_board, run, solver, unsolved};
+
+fn options(solve_leaves: u32, solve_growth: f32, solve_empties: u32) -> Options {
+    Options { solve_leaves, solve_growth, solve_empties, ..unsolved(300) }
+}
+
+#[test]
+fn the_limit_rises_with_each_doubling_up_to_that_of_the_game() {
+    let limits = |options: Options| [0, 1, 2, 3, 9].map(|doublings| options.solvable(doublings));
+    assert_eq!(limits(options(8, 0.0, 12)), [8, 8, 8, 8, 8]);
+    assert_eq!(limits(options(8, 1.0, 12)), [8, 9, 10, 11, 12]);
+    assert_eq!(limits(options(8, 0.5, 12)), [8, 8, 9, 9, 12]);
+    assert_eq!(limits(options(14, 1.0, 12)), [12; 5]);
+    assert_eq!(limits(options(0, 2.0, 12)), [0; 5], "without leaves to solve there is no growth");
+}
+
+/// The search of a position with 9 empties whose leaves are solved at 4, and how many positions
+/// it asked about.
+fn search_of<G: Geometry>(board: Board<G>, goal: Goal, growth: f32) -> (Search<G>, u32) {
+    let mut search = Search::new(goal, &options(4, growth, 9));
+    search.begin(board, 300, Mode::Play);
+    let asked = run(&mut search, &mut solver(goal), hashed, &mut random(5));
+    (search, asked)
+}
+
+fn positions_come_to_be_solved<G: Geometry>(goal: Goal) {
+    let mut random = random(21);
+    let (mut grown, mut plain) = (0, 0);
+    for _ in 0..8 {
+        let board = random_board::<G>(&mut random, 9);
+        let truth = solver(goal).score(board) as i8;
+        let (search, asked) = search_of(board, goal, 1.0);
+        // Each of its moves is solved after at most 16 simulations.
+        assert_eq!(search.tree().exact(), Some(truth), "{board:?} {goal}");
+        assert_eq!(search.tree().root_value(), truth.signum() as f32);
+        grown += asked;
+        plain += search_of(board, goal, 0.0).1;
+    }
+    assert!(grown < plain, "{grown} of {plain} evaluations");
+}
+
+#[test]
+fn a_position_that_is_often_reached_is_solved() {
+    for shape in Shape::ALL {
+        for goal in [Goal::Most, Goal::Fewest] {
+            dispatch!(shape, G => positions_come_to_be_solved::<G>(goal));
+        }
+    }
+}
