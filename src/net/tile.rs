@@ -16,8 +16,8 @@ pub mod emulated;
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __cpuid_count, __m256i, __m512, _mm512_castsi512_ps, _mm512_cvtepu16_epi32, _mm512_slli_epi32,
-    _xgetbv,
+    __cpuid_count, __m256i, __m512, __m512bh, __m512i, _mm512_castsi512_ps, _mm512_cvtepu16_epi32,
+    _mm512_slli_epi32, _xgetbv,
 };
 use std::marker::PhantomData;
 use std::sync::LazyLock;
@@ -110,6 +110,20 @@ static CONFIGURATION: Configuration = Configuration {
 #[target_feature(enable = "avx512f")]
 pub(super) fn widen(numbers: __m256i) -> __m512 {
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(numbers)))
+}
+
+/// The same bits as numbers of bf16.
+#[inline(always)]
+pub(super) fn as_bf16(bits: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(bits) }
+}
+
+/// The bits of numbers of bf16.
+#[inline(always)]
+pub(super) fn as_bits(numbers: __m512bh) -> __m512i {
+    // SAFETY: both are 64 bytes without invalid values.
+    unsafe { std::mem::transmute(numbers) }
 }
 
 impl Tiles {

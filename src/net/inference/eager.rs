@@ -3,6 +3,8 @@
 
 use tch::{Device, Kind, Tensor};
 
+#[cfg(target_arch = "x86_64")]
+use super::dense::{self, Dense};
 use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
@@ -30,6 +32,14 @@ enum Trunk {
 /// A factor and a bias.
 struct Pair(Tensor, Tensor);
 
+/// A fully connected layer.
+struct Hidden {
+    pair: Pair,
+    /// The same for few positions, where this machine has a faster way.
+    #[cfg(target_arch = "x86_64")]
+    few: Option<Dense>,
+}
+
 struct ResnetTensors {
     stem: Pair,
     blocks: Vec<(Pair, Option<Tensor>, Pair)>,
@@ -43,7 +53,7 @@ struct ResnetTensors {
 
 struct PaperTensors {
     convolutions: Vec<Pair>,
-    hidden: Vec<Pair>,
+    hidden: Vec<Hidden>,
     policy: Pair,
     /// Value above score.
     last: Pair,
@@ -147,7 +157,7 @@ impl Eager {
         }
         let mut x = x.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
         for hidden in &net.hidden {
-            x = hidden.linear(&x)?.f_relu()?;
+            x = hidden.apply(&x)?.f_relu()?;
         }
         let x = x.f_to_kind(Kind::Float)?;
         Ok((net.policy.linear(&x)?, net.last.linear(&x)?))
@@ -238,6 +248,17 @@ impl Make {
         Pair(self.factor(affine, self.kind), self.bias(affine, self.kind))
     }
 
+    fn hidden(&self, affine: &Affine) -> Hidden {
+        Hidden {
+            pair: self.pair(affine),
+            #[cfg(target_arch = "x86_64")]
+            few: match (self.device, self.kind) {
+                (Device::Cpu, Kind::BFloat16) => Dense::new(affine),
+                _ => None,
+            },
+        }
+    }
+
     fn fine(&self, affine: &Affine) -> Pair {
         Pair(self.factor(affine, Kind::Float), self.bias(affine, Kind::Float))
     }
@@ -274,10 +295,23 @@ impl Make {
     fn paper(&self, net: &Paper) -> PaperTensors {
         PaperTensors {
             convolutions: net.convolutions.iter().map(|conv| self.pair(conv)).collect(),
-            hidden: net.hidden.iter().map(|hidden| self.pair(hidden)).collect(),
+            hidden: net.hidden.iter().map(|hidden| self.hidden(hidden)).collect(),
             policy: self.fine(&net.policy),
             last: self.last(&net.value, &net.score),
         }
+    }
+}
+
+impl Hidden {
+    fn apply(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(few) = self.few.as_ref().filter(|_| x.size()[0] <= dense::FEW) {
+            let mut rows = vec![0f32; x.numel()];
+            x.f_to_kind(Kind::Float)?.f_contiguous()?.f_copy_data(&mut rows, x.numel())?;
+            let out = Tensor::f_from_slice(&few.apply(&rows))?;
+            return out.f_view([x.size()[0], -1])?.f_to_kind(x.kind());
+        }
+        self.pair.linear(x)
     }
 }
 

@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
+#[cfg(target_arch = "x86_64")]
+mod dense;
 mod eager;
 mod winograd;
 

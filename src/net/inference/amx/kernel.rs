@@ -20,12 +20,12 @@
 
 use std::arch::x86_64::*;
 
-use super::leave::{Leave, Leaving, SUMS_BYTES, as_bf16, as_bits};
+use super::leave::{Leave, Leaving, SUMS_BYTES};
 use super::pack::{Block, Convolution, Packed, Row, Tile, WIDE};
 use super::route::Route;
 use super::stem::PLANES;
 use crate::net::encode::{Encoding, Input};
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles, as_bf16, as_bits};
 
 /// Positions of a group.
 pub(super) const GROUP: usize = 16;

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::kernel::GROUP;
 use super::pack::Row;
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, widen};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, as_bits, widen};
 
 /// Bytes of the four sums of a pair of squares.
 pub(super) const SUMS_BYTES: usize = 4 * TILE_BYTES;
@@ -97,16 +97,4 @@ impl<const RESIDUAL: bool> Leaving<RESIDUAL> {
 pub(super) fn load_row(row: &Row) -> __m512 {
     // SAFETY: a row is 64 bytes and aligned so.
     unsafe { _mm512_load_ps(row.0.as_ptr()) }
-}
-
-#[inline(always)]
-pub(super) fn as_bf16(bits: __m512i) -> __m512bh {
-    // SAFETY: both are 64 bytes without invalid values.
-    unsafe { std::mem::transmute(bits) }
-}
-
-#[inline(always)]
-pub(super) fn as_bits(numbers: __m512bh) -> __m512i {
-    // SAFETY: both are 64 bytes without invalid values.
-    unsafe { std::mem::transmute(numbers) }
 }

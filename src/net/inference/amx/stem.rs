@@ -3,11 +3,11 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{Bias, GROUP, Kernel};
-use super::leave::{Leave, as_bits};
+use super::leave::Leave;
 use super::pack::{DEEP, Packed, Stem};
 use super::route::Route;
 use crate::net::encode::Input;
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
+use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles, as_bits};
 
 /// Planes that a row of a tile takes from numbers: half of its inputs.
 pub(super) const PLANES: usize = DEEP / 2;
