@@ -1,9 +1,9 @@
 //! A large matrix times few vectors, in bf16.
 //!
 //! The paper's first fully connected layer has 33 million factors at 512 channels, and its
-//! episodes ask about five positions at a time. What that takes is then the time to read the
-//! factors; oneDNN lays them out anew at every call, which takes twice as long again. So here each
-//! factor is read once for up to eight positions.
+//! episodes ask about five positions at a time. All that this need take is the time to read the
+//! factors, and oneDNN takes longer (docs/performance.md). So here each factor is read once for up
+//! to eight positions.
 
 use std::arch::x86_64::*;
 
