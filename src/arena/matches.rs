@@ -6,8 +6,11 @@
 //! alone (unless a player goes by the clock), so neither the number of threads nor an
 //! interruption changes a match.
 
+mod beginnings;
 mod count;
+mod table;
 
+pub use beginnings::beginnings;
 pub use count::tally;
 
 use std::collections::HashSet;
@@ -18,10 +21,10 @@ use crossbeam_channel::Sender;
 
 use super::ladder::PlayerLine;
 use super::openings::Opening;
-use super::player::{Choice, Player, PlayerError, Turn, combine};
+use super::player::{Choice, Player, combine};
 use super::tally::{Sprt, Verdict};
-use crate::game::notation::square_name;
-use crate::game::{Colour, Geometry, Goal, Position, Square};
+use crate::game::{Colour, Geometry, Goal, Square};
+use table::{Table, move_all};
 
 /// Games that have ended but are not yet taken note of. When it is full the thread that ended
 /// one more waits: noting one takes far less time than playing it.
@@ -153,15 +156,37 @@ pub fn play<G: Geometry>(
     stop: &AtomicBool,
     on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
 ) -> Result<Outcome<G>, MatchError> {
-    assert!(!openings.is_empty(), "a match needs an opening");
     let games = setting.games_of(pair, openings.len());
     let known: HashSet<u32> = done.iter().map(|played| played.game).collect();
     let left: Vec<u32> = (0..games).filter(|game| !known.contains(game)).collect();
+    play_numbered(pair, openings, setting, &left, done, stop, on_game)
+}
+
+/// As [`play`], but plays the games of the numbers in `left`, whatever the setting says of how
+/// many there are.
+///
+/// # Errors
+///
+/// A player that cannot be made.
+///
+/// # Panics
+///
+/// If there are no openings.
+pub fn play_numbered<G: Geometry>(
+    pair: [&Contestant<'_, G>; 2],
+    openings: &[Opening<G>],
+    setting: &Setting,
+    left: &[u32],
+    done: Vec<Played<G>>,
+    stop: &AtomicBool,
+    on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
+) -> Result<Outcome<G>, MatchError> {
+    assert!(!openings.is_empty(), "a match needs an opening");
+    let games = done.len() + left.len();
     let mut referee = Referee { setting, games: done, verdict: None };
     referee.judge();
     let enough = AtomicBool::new(referee.decided());
-    let hall =
-        Hall { pair, openings, setting, left: &left, next: AtomicUsize::new(0), stop, enough };
+    let hall = Hall { pair, openings, setting, left, next: AtomicUsize::new(0), stop, enough };
     let mut failure = None;
     std::thread::scope(|scope| {
         let (sender, ended) = crossbeam_channel::bounded(ENDED);
@@ -215,9 +240,9 @@ impl<G: Geometry> Referee<'_, G> {
         self.verdict.is_some_and(|verdict| verdict != Verdict::Undecided)
     }
 
-    fn outcome(mut self, games: u32) -> Outcome<G> {
+    fn outcome(mut self, games: usize) -> Outcome<G> {
         self.games.sort_by_key(|played| played.game);
-        let stopped = !self.decided() && self.games.len() < games as usize;
+        let stopped = !self.decided() && self.games.len() < games;
         Outcome { games: self.games, verdict: self.verdict, stopped }
     }
 }
@@ -239,22 +264,27 @@ struct Hall<'a, G: Geometry> {
 
 type Ended<G> = Result<Played<G>, MatchError>;
 
-impl<G: Geometry> Hall<'_, G> {
-    fn open(&self, seat: usize) -> Result<Box<dyn Player<G>>, MatchError> {
-        let contestant = self.pair[seat];
-        let seed = combine(&[self.setting.seed, seat as u64]);
-        let failed = |source| MatchError::Open { name: contestant.name.as_str().into(), source };
-        (contestant.open)(seed).map_err(failed)
-    }
+/// Both players, for one thread.
+fn open<G: Geometry>(
+    pair: [&Contestant<'_, G>; 2],
+    setting: &Setting,
+) -> Result<[Box<dyn Player<G>>; 2], MatchError> {
+    let open = |seat: usize| {
+        let seed = combine(&[setting.seed, seat as u64]);
+        let failed = |source| MatchError::Open { name: pair[seat].name.as_str().into(), source };
+        (pair[seat].open)(seed).map_err(failed)
+    };
+    Ok([open(0)?, open(1)?])
+}
 
+impl<G: Geometry> Hall<'_, G> {
     fn over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.enough.load(Ordering::Relaxed)
     }
 
     /// The work of one thread.
     fn run(&self, threads: usize, ended: &Sender<Ended<G>>) {
-        let players = self.open(0).and_then(|first| Ok([first, self.open(1)?]));
-        let mut players = match players {
+        let mut players = match open(self.pair, self.setting) {
             Ok(players) => players,
             Err(error) => {
                 self.enough.store(true, Ordering::Relaxed);
@@ -277,7 +307,7 @@ impl<G: Geometry> Hall<'_, G> {
                 return;
             }
             for seat in 0..2 {
-                move_all(&mut tables, seat, players[seat].as_mut());
+                move_all(tables.iter_mut(), seat, players[seat].as_mut());
                 for table in tables.extract_if(.., |table| table.is_over()) {
                     players.iter_mut().for_each(|player| player.end_game(table.game));
                     if ended.send(Ok(table.finish(self.setting.goal))).is_err() {
@@ -290,88 +320,7 @@ impl<G: Geometry> Hall<'_, G> {
 
     fn next_table(&self) -> Option<Table<G>> {
         let game = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
-        let opening = self.openings[(game / 2) as usize % self.openings.len()].clone();
-        let first = first_colour(game);
-        let (position, moves) = (opening.position, opening.moves.clone());
-        Some(Table { game, first, opening, position, moves, choices: Vec::new(), forfeit: None })
-    }
-}
-
-/// A running game.
-struct Table<G: Geometry> {
-    game: u32,
-    first: Colour,
-    opening: Opening<G>,
-    position: Position<G>,
-    moves: Vec<Square>,
-    choices: Vec<Choice>,
-    forfeit: Option<Forfeit>,
-}
-
-impl<G: Geometry> Table<G> {
-    fn seat(&self) -> usize {
-        usize::from(self.position.side != self.first)
-    }
-
-    fn is_over(&self) -> bool {
-        self.forfeit.is_some() || self.position.board.legal().is_empty()
-    }
-
-    fn turn(&self) -> Turn<'_, G> {
-        Turn {
-            game: self.game,
-            start: self.opening.start,
-            moves: &self.moves,
-            position: self.position,
-        }
-    }
-
-    fn make(&mut self, answer: Result<Choice, PlayerError>) {
-        let by = self.position.side;
-        let made = answer.and_then(|choice| {
-            let illegal = || PlayerError::IllegalMove {
-                shown: if choice.square.index() < G::SQUARES {
-                    square_name::<G>(choice.square).into()
-                } else {
-                    "a square that is not on the board".into()
-                },
-            };
-            Ok((choice, self.position.play(choice.square).ok_or_else(illegal)?))
-        });
-        match made {
-            Ok((choice, position)) => {
-                self.position = position.settled();
-                self.moves.push(choice.square);
-                self.choices.push(choice);
-            }
-            Err(error) => self.forfeit = Some(Forfeit { by, reason: error.to_string() }),
-        }
-    }
-
-    fn finish(self, goal: Goal) -> Played<G> {
-        let all = G::SQUARES as i32;
-        let score = match &self.forfeit {
-            Some(forfeit) if forfeit.by == Colour::Black => -all,
-            Some(_) => all,
-            None => self.position.black_view().final_score(goal),
-        };
-        let Table { game, first, opening, choices, forfeit, .. } = self;
-        Played { game, first, opening, choices, score, forfeit }
-    }
-}
-
-fn move_all<G: Geometry>(tables: &mut [Table<G>], seat: usize, player: &mut dyn Player<G>) {
-    let mut waiting: Vec<_> =
-        tables.iter_mut().filter(|table| !table.is_over() && table.seat() == seat).collect();
-    if waiting.is_empty() {
-        return;
-    }
-    let turns: Vec<_> = waiting.iter().map(|table| table.turn()).collect();
-    let answers = player.choose(&turns);
-    assert_eq!(answers.len(), turns.len(), "a player answers every turn");
-    drop(turns);
-    for (table, answer) in waiting.iter_mut().zip(answers) {
-        table.make(answer);
+        Some(Table::set_up(game, self.openings))
     }
 }
 

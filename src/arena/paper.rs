@@ -5,23 +5,25 @@
 //! alpha-beta search of depth 3 with the positional evaluator; wherever a table is shown they
 //! are named so. As in the paper games begin at the start position, and the net draws its moves
 //! in proportion to visits for the first five moves of a game; with no other randomness games
-//! repeat themselves, so a match goes on until it has as many different games as the paper
-//! counted.
+//! repeat themselves, so games are begun until there are as many different ones as the paper
+//! counted, or no more are found.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::matches::{Contestant, MatchError, Played, Setting, play};
+use super::matches::{
+    Contestant, MatchError, Played, Setting, beginnings, first_colour, play_numbered,
+};
 use super::openings::{Source, canonical_game};
 use super::report::table;
 use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec, RolloutsSpec};
 use super::tally::Outcomes;
-use crate::game::{Colour, Geometry, Goal};
+use crate::game::{Colour, Geometry, Goal, Square};
 use crate::search::mcts;
 
 /// How many moves of a game are drawn in proportion to visits.
@@ -147,6 +149,9 @@ pub struct Replayed {
 
 /// Plays a row.
 ///
+/// Where only the first moves are drawn, two games that begin alike are the same game: then the
+/// beginnings are played first, and only games with different ones to their end.
+///
 /// # Errors
 ///
 /// A player that cannot be made.
@@ -159,21 +164,44 @@ pub fn play_row<G: Geometry>(
 ) -> Result<Replayed, MatchError> {
     let start = Source::Start.book::<G>(1, seed);
     let openings = start.map(|book| book.openings).unwrap_or_default();
-    let mut setting =
-        Setting { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
-    let mut games = Vec::new();
+    let setting = Setting { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
+    let beginnings_decide = row.agent != Agent::Rollouts && pair[1].deterministic;
+    let (mut games, mut next, mut known) = (Vec::new(), 0, [HashSet::new(), HashSet::new()]);
     let mut result = Replayed { row: *row, black: Outcomes::default(), white: Outcomes::default() };
     for round in 0..=ROUNDS {
-        setting.games = (2 * row.played) << round;
+        let end = setting.games << round;
+        let mut numbers: Vec<u32> = (next..end).collect();
+        next = end;
+        if beginnings_decide {
+            let plies = DRAWN_PLIES as usize;
+            let lines = beginnings(pair, &openings, &setting, &numbers, plies, stop)?;
+            let begun = numbers.into_iter().zip(lines);
+            numbers = new_ones(begun, &mut known, result.missing());
+        }
         let mut go_on = |_: &Played<G>| ControlFlow::Continue(());
-        let outcome = play(pair, &openings, &setting, games, stop, &mut go_on)?;
-        games = outcome.games;
+        games = play_numbered(pair, &openings, &setting, &numbers, games, stop, &mut go_on)?.games;
         (result.black, result.white) = count(&games, row.played);
-        if !result.is_short() || outcome.stopped {
+        if !result.is_short() || stop.load(Ordering::Relaxed) {
             break;
         }
     }
     Ok(result)
+}
+
+/// The games that begin like no other with the same colour, as many as are wanted with black and
+/// with white.
+fn new_ones(
+    begun: impl Iterator<Item = (u32, Vec<Square>)>,
+    known: &mut [HashSet<Vec<Square>>; 2],
+    mut wanted: [u32; 2],
+) -> Vec<u32> {
+    let mut is_new = |number: u32, line: Vec<Square>| {
+        let side = usize::from(first_colour(number) == Colour::White);
+        let new = wanted[side] > 0 && known[side].insert(line);
+        wanted[side] -= u32::from(new);
+        new
+    };
+    begun.filter_map(|(number, line)| is_new(number, line).then_some(number)).collect()
 }
 
 /// The first `most` different games of each colour.
@@ -192,9 +220,14 @@ fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (Outcomes, Outcomes) {
 }
 
 impl Replayed {
+    /// How many games with black and with white there are fewer than in the paper.
+    fn missing(&self) -> [u32; 2] {
+        [self.black, self.white].map(|side| self.row.played.saturating_sub(side.games()))
+    }
+
     /// Whether there are fewer games than in the paper.
     fn is_short(&self) -> bool {
-        self.black.games() < self.row.played || self.white.games() < self.row.played
+        self.missing() != [0, 0]
     }
 
     /// The row as JSON.
@@ -266,3 +299,6 @@ fn won(outcomes: Outcomes) -> String {
     };
     format!("{}/{}{draws}", outcomes.wins, outcomes.games())
 }
+
+#[cfg(test)]
+mod tests;

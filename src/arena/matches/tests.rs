@@ -1,7 +1,7 @@
 use super::*;
 use crate::arena::open::{Context, contestant};
 use crate::arena::openings::Source;
-use crate::arena::player::PlayerError;
+use crate::arena::player::{PlayerError, Turn};
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Shape, Square6, Square8};
 
@@ -99,6 +99,36 @@ fn threads_batches_and_interruptions_change_nothing() {
     let half: Vec<_> = want.games.iter().filter(|played| played.game % 3 != 0).cloned().collect();
     let resumed = run([&random, &first(None, 4)], &openings, &setting(40, 2), half);
     assert_eq!(want, resumed);
+}
+
+#[test]
+fn beginnings_are_those_of_the_games() {
+    let (random, first) = (named::<Square8>("random"), first(None, 4));
+    let book = Source::Random { plies: 3 }.book::<Square8>(20, 5).expect("a book");
+    let numbers = [3, 4, 9, 17, 18];
+    let stop = AtomicBool::new(false);
+    for threads in 1..=3 {
+        let pair = [&random, &first];
+        let setting = setting(0, threads);
+        let begun = |plies| {
+            beginnings(pair, &book.openings, &setting, &numbers, plies, &stop).expect("beginnings")
+        };
+        let go_on = &mut |_: &Played<_>| ControlFlow::Continue(());
+        let whole =
+            play_numbered(pair, &book.openings, &setting, &numbers, Vec::new(), &stop, go_on)
+                .expect("a match");
+        assert!(!whole.stopped);
+        assert!(whole.games.iter().map(|played| played.game).eq(numbers));
+        for (played, (line, all)) in whole.games.iter().zip(begun(5).iter().zip(begun(99))) {
+            let squares: Vec<_> = played.choices.iter().map(|made| made.square).collect();
+            assert_eq!(squares[..5], line[..]);
+            assert_eq!(squares, all);
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let pair = [&random, &first];
+    let none = beginnings(pair, &book.openings, &setting(0, 2), &numbers, 5, &stop);
+    assert_eq!(none.expect("no failure"), Vec::<Vec<Square>>::new());
 }
 
 #[test]
