@@ -56,11 +56,25 @@ fn players_are_judged_and_scores_remembered() {
 }
 
 #[test]
+fn positions_come_from_matches() {
+    let folder = folder();
+    let mut arena = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    arena.current_dir(folder.path()).stdin(Stdio::null());
+    arena.args(["arena", "random", "greedy", "--games", "10", "--openings", "random:6"]);
+    assert!(arena.args(["--ladder", "games.jsonl"]).status().expect("it starts").success());
+    let more = ["--games", "games.jsonl", "--empties", "6", "--count", "8", "--json"];
+    let output = run(folder.path(), &[&["random"][..], &more[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!((&report["positions"], &report["empties"]), (&8.into(), &6.into()));
+}
+
+#[test]
 fn what_cannot_be_judged_is_refused() {
     let folder = folder();
     std::fs::write(folder.path().join("empty.obf"), "nonsense\n").expect("writable");
     for (arguments, complaint) in [
-        (&["random"][..], "--positions <FILE>|--games <RUN_DIR>"),
+        (&["random"][..], "--positions <FILE>|--games <PATH>"),
         (&["--positions", "late.obf"], "SPEC"),
         (&["random", "--positions", "late.obf", "--games", "."], "cannot be used with"),
         (&["random", "--positions", "late.obf", "--empties", "12"], "--empties"),
@@ -68,7 +82,9 @@ fn what_cannot_be_judged_is_refused() {
         (&["random", "--positions", "none.obf"], "none.obf"),
         (&["random", "--positions", "empty.obf"], "line 1"),
         (&["random", "--positions", "late.obf", "--shape", "6x6"], "36 characters"),
-        (&["random", "--games", "."], "no run directory"),
+        (&["random", "--games", "."], "neither a run directory"),
+        (&["random", "--games", "none"], "neither a run directory"),
+        (&["random", "--games", "late.obf"], "no ladder file"),
         (&["nobody", "--positions", "late.obf"], "unknown player"),
         (&["net:none", "--positions", "late.obf"], "none"),
         (&["random", "--positions", "late.obf", "--write", "no/such/folder.obf"], "no/such"),

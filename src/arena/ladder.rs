@@ -90,15 +90,7 @@ impl Ladder {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0)).map_err(failed("read"))?;
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
-        let mut ladder = Ladder {
-            path: path.into(),
-            file,
-            matches: Vec::new(),
-            games: Vec::new(),
-            others: Vec::new(),
-            players: HashMap::new(),
-            skipped: Vec::new(),
-        };
+        let mut ladder = Ladder::empty(path, file);
         if bytes.is_empty() {
             ladder.write(&Line::Ladder { version: VERSION })?;
             return Ok(ladder);
@@ -110,16 +102,26 @@ impl Ladder {
         Ok(ladder)
     }
 
-    /// Counts the games of another ladder, which is only read and may be in use, along with this
-    /// one's. Returns the numbers of its lines that cannot be read.
+    /// Reads a ladder, which may be in use, without a lock and without writing.
     ///
     /// # Errors
     ///
     /// A file that cannot be read or is something else.
-    pub fn count_also(&mut self, path: &Path) -> Result<Vec<usize>, LadderError> {
+    pub fn look_at(path: &Path) -> Result<Ladder, LadderError> {
         let failed = |source| LadderError::File { action: "read", path: path.into(), source };
-        let file = File::open(path).map_err(failed)?;
-        let mut other = Ladder {
+        let mut file = File::open(path).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.is_empty() {
+            return Err(LadderError::NoLadder { path: path.into() });
+        }
+        let mut ladder = Ladder::empty(path, file);
+        ladder.read(&String::from_utf8_lossy(&bytes))?;
+        Ok(ladder)
+    }
+
+    fn empty(path: &Path, file: File) -> Ladder {
+        Ladder {
             path: path.into(),
             file,
             matches: Vec::new(),
@@ -127,13 +129,17 @@ impl Ladder {
             others: Vec::new(),
             players: HashMap::new(),
             skipped: Vec::new(),
-        };
-        let mut bytes = Vec::new();
-        other.file.read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.is_empty() {
-            return Err(LadderError::NoLadder { path: path.into() });
         }
-        other.read(&String::from_utf8_lossy(&bytes))?;
+    }
+
+    /// Counts the games of another ladder, which is only read and may be in use, along with this
+    /// one's. Returns the numbers of its lines that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or is something else.
+    pub fn count_also(&mut self, path: &Path) -> Result<Vec<usize>, LadderError> {
+        let mut other = Ladder::look_at(path)?;
         self.others.append(&mut other.games);
         for (name, line) in other.players {
             self.players.entry(name).or_insert(line);

@@ -19,9 +19,9 @@ use crate::store::write_atomically;
 /// Judges players by the exact scores of their moves.
 ///
 /// A move's loss is the best exact score less the exact score after the move, in discs. The
-/// positions are OBF lines, or come from the games of a run: distinct up to symmetry, one of a
-/// game, from the newer half of the games. Scores that an OBF line states are taken as exact
-/// (`outflank solve FILE` checks them); the rest is solved, which `--write` remembers.
+/// positions are OBF lines, or come from games: those of a run, newer half first, or those of
+/// matches; distinct up to symmetry, one of a game. Scores that an OBF line states are taken as
+/// exact (`outflank solve FILE` checks them); the rest is solved, which `--write` remembers.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["positions", "games"]))]
 pub struct Args {
@@ -31,8 +31,8 @@ pub struct Args {
     /// A file with one OBF position a line; a bad line is named and left out
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
-    /// A run directory, to take positions from its games
-    #[arg(long, value_name = "RUN_DIR")]
+    /// A run directory or a ladder file of `outflank arena`, to take positions from its games
+    #[arg(long, value_name = "PATH")]
     games: Option<PathBuf>,
     /// Empty squares of the positions from games
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "positions", value_parser = clap::value_parser!(u32).range(1..=60))]

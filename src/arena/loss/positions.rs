@@ -1,7 +1,8 @@
 //! The positions that players are judged by, with what is known of their exact scores.
 //!
 //! They come from a file of OBF lines, whose `move:score` pairs are taken as exact scores with
-//! the best one among them, or from the games of a run; as OBF lines they are written again.
+//! the best one among them, or from the games of a run or of matches; as OBF lines they are
+//! written again.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::arena::ladder::{GameLine, Ladder, LadderError};
 use crate::arena::player::combine;
 use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
@@ -129,11 +131,27 @@ pub enum PositionsError {
         /// The first bad line.
         first: Option<BadLine>,
     },
-    /// The directory is of no run.
-    #[error("{} is no run directory; allowed: one that `outflank train` made", path.display())]
-    NoRun {
-        /// The directory.
+    /// There is nothing that holds games.
+    #[error(
+        "{} is neither a run directory, which `outflank train` makes, nor a file of games, which `outflank arena` writes",
+        path.display()
+    )]
+    NoGames {
+        /// What was named.
         path: PathBuf,
+    },
+    /// The matches cannot be read.
+    #[error(transparent)]
+    Ladder(#[from] LadderError),
+    /// No match was on this board for this goal.
+    #[error("{} has no game on board {board} for goal `{goal}`", path.display())]
+    NoMatch {
+        /// The ladder.
+        path: PathBuf,
+        /// The board's name.
+        board: &'static str,
+        /// The goal.
+        goal: Goal,
     },
     /// The games cannot be read.
     #[error(transparent)]
@@ -161,7 +179,7 @@ pub enum PositionsError {
     /// No game comes by such a position.
     #[error("no game of {} has a position with {empties} empty squares to choose in", path.display())]
     NoneSuch {
-        /// The run.
+        /// The run or ladder.
         path: PathBuf,
         /// The empty squares asked for.
         empties: u32,
@@ -175,7 +193,7 @@ pub struct Positions<G: Geometry> {
     pub problems: Vec<Problem<G>>,
     /// Lines of the file that were left out.
     pub bad_lines: Vec<BadLine>,
-    /// Game records that could not be read.
+    /// Games, or a ladder's lines, that could not be read.
     pub skipped: usize,
 }
 
@@ -210,7 +228,7 @@ pub fn to_lines<G: Geometry>(problems: &[Problem<G>]) -> String {
     problems.iter().map(|problem| problem.line() + "\n").collect()
 }
 
-/// Which positions of a run's games are wanted.
+/// Which positions of games are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// The goal that the games must be for.
@@ -223,34 +241,42 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// Positions from the games of a run, distinct up to symmetry, at most one of each game and
-/// after its random opening moves. They are drawn from the newer half of the games; from all
-/// where that half has too few. There may be fewer than were asked for.
+/// Positions from the games of a run or of a ladder's matches, distinct up to symmetry, at most one
+/// of each game and after its opening moves. Of a run they are drawn from the newer half of the
+/// games; from all where that half has too few. There may be fewer than were asked for.
 ///
 /// # Errors
 ///
-/// There is no run, its games cannot be read or are of another board or goal, or none of them
-/// has such a position.
+/// There is neither run nor ladder, its games cannot be read or are of another board or goal, or
+/// none of them has such a position.
 pub fn from_games<G: Geometry>(
-    run: &Path,
+    path: &Path,
     sample: &Sample,
 ) -> Result<Positions<G>, PositionsError> {
-    if !run_dir::is_run(run) {
-        return Err(PositionsError::NoRun { path: run.into() });
-    }
-    let folder = run.join(GAMES);
-    let half = games::totals(&folder)?.positions / 2;
-    let mut found = draw(run, games::read_tail(&folder, half)?, sample)?;
-    if found.problems.len() < sample.count {
-        found = draw(run, games::read_all(&folder)?, sample)?;
-    }
+    let found = if path.is_file() {
+        of_ladder(path, sample)?
+    } else if run_dir::is_run(path) {
+        of_run(path, sample)?
+    } else {
+        return Err(PositionsError::NoGames { path: path.into() });
+    };
     if found.problems.is_empty() {
-        return Err(PositionsError::NoneSuch { path: run.into(), empties: sample.empties });
+        return Err(PositionsError::NoneSuch { path: path.into(), empties: sample.empties });
     }
     Ok(found)
 }
 
-fn draw<G: Geometry>(
+fn of_run<G: Geometry>(run: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
+    let folder = run.join(GAMES);
+    let half = games::totals(&folder)?.positions / 2;
+    let newer = of_records(run, games::read_tail(&folder, half)?, sample)?;
+    match newer.problems.len() < sample.count {
+        true => of_records(run, games::read_all(&folder)?, sample),
+        false => Ok(newer),
+    }
+}
+
+fn of_records<G: Geometry>(
     run: &Path,
     games: games::Games,
     sample: &Sample,
@@ -263,6 +289,37 @@ fn draw<G: Geometry>(
             Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
         }
     }
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+}
+
+fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
+    let ladder = Ladder::look_at(path)?;
+    let (board, goal) = (G::SHAPE.name(), sample.goal);
+    let fits = |game: &&GameLine| game.board == board && game.goal == goal.name();
+    let games: Vec<_> = ladder.games.iter().filter(fits).collect();
+    if games.is_empty() {
+        return Err(PositionsError::NoMatch { path: path.into(), board, goal });
+    }
+    let (mut candidates, mut skipped) = (Vec::new(), ladder.skipped.len());
+    for game in games {
+        let Some(played) = game.played::<G>(game.first()) else {
+            skipped += 1;
+            continue;
+        };
+        let mut position = Some(played.opening.position);
+        let mut choices = played.choices.iter();
+        while let Some(now) = position.filter(|now| now.board.empties() > sample.empties) {
+            let next = choices.next().and_then(|made| now.play(made.square));
+            position = next.map(|next| next.settled());
+        }
+        let wanted = position.filter(|now| now.board.empties() == sample.empties);
+        candidates.extend(wanted.and_then(Problem::new));
+    }
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+}
+
+/// As many as are wanted, distinct up to symmetry.
+fn draw<G: Geometry>(mut candidates: Vec<Problem<G>>, sample: &Sample) -> Vec<Problem<G>> {
     let parts = [sample.seed, u64::from(sample.empties)];
     let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&parts));
     let (mut seen, mut problems) = (HashSet::new(), Vec::new());
@@ -272,7 +329,7 @@ fn draw<G: Geometry>(
             problems.push(drawn);
         }
     }
-    Ok(Positions { problems, bad_lines: Vec::new(), skipped })
+    problems
 }
 
 /// The position of a game with so many empty squares, if the game has come by it.

@@ -1,3 +1,4 @@
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use rand::SeedableRng;
@@ -5,6 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::positions::{Problem, Sample, from_file, from_games, to_lines};
 use super::*;
+use crate::arena::ladder::{Ladder, Terms};
+use crate::arena::matches::{self, Played};
 use crate::arena::open::{Context, contestant};
 use crate::arena::openings::Source;
 use crate::arena::spec::PlayerSpec;
@@ -203,4 +206,58 @@ fn games_give_distinct_positions_of_their_newer_half() {
     assert!(refused(&Sample { goal: Goal::Fewest, ..sample }).contains("for goal `most`"));
     let other = from_games::<Cross92>(folder.path(), &sample).expect_err("another board");
     assert!(other.to_string().contains("6x6"), "{other}");
+}
+
+#[test]
+fn matches_give_positions_after_their_openings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let terms = Terms {
+        first: "random".into(),
+        second: "greedy".into(),
+        board: "6x6".into(),
+        goal: "most".into(),
+        openings: "random:4".into(),
+    };
+    let pair = ["random", "greedy"].map(|spec| player::<Square6>(spec, Goal::Most));
+    let book = Source::Random { plies: 4 }.book::<Square6>(10, 5).expect("a book");
+    let match_setting =
+        matches::Setting { goal: Goal::Most, games: 20, seed: 5, threads: 1, sprt: None };
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let of = ladder.begin(terms, 5).expect("written");
+    let mut states = Vec::new();
+    let mut note = |played: &Played<Square6>| {
+        ladder.add(&of, played).expect("written");
+        let mut position = played.opening.start;
+        for square in played.moves() {
+            states.push(position);
+            position = position.play(square).expect("legal").settled();
+        }
+        ControlFlow::Continue(())
+    };
+    let stop = AtomicBool::new(false);
+    let pair = [&pair[0], &pair[1]];
+    matches::play(pair, &book.openings, &match_setting, Vec::new(), &stop, &mut note)
+        .expect("a match");
+
+    let sample = Sample { goal: Goal::Most, empties: 8, count: 100, seed: 1 };
+    let find = |sample: &Sample| from_games::<Square6>(&path, sample);
+    let found = find(&sample).expect("positions, while the ladder is in use");
+    let wanted: Vec<_> = states.iter().filter(|state| state.board.empties() == 8).collect();
+    assert!(found.problems.len() > 10 && found.problems.len() <= wanted.len());
+    assert!(found.problems.iter().all(|problem| wanted.contains(&&problem.position())));
+    assert_eq!(find(&Sample { count: 3, ..sample }).expect("positions").problems.len(), 3);
+
+    // Four random moves are the opening's: 28 empty squares are where the players begin.
+    assert_eq!(find(&Sample { empties: 28, ..sample }).expect("positions").problems.len(), 10);
+    let refused = |sample: &Sample| find(sample).expect_err("no positions").to_string();
+    assert!(refused(&Sample { empties: 29, ..sample }).contains("29 empty squares"));
+    assert!(refused(&Sample { goal: Goal::Fewest, ..sample }).contains("for goal `fewest`"));
+    let other = from_games::<Cross92>(&path, &sample).expect_err("another board");
+    assert!(other.to_string().contains("cross92"), "{other}");
+
+    let mut torn = std::fs::read_to_string(&path).expect("text");
+    torn.truncate(torn.len() - 10);
+    std::fs::write(&path, torn).expect("writable");
+    assert_eq!(find(&sample).expect("positions").skipped, 1);
 }
