@@ -11,7 +11,8 @@
 # A second call goes on with the run, and only plays the tables if it is finished; more episodes
 # than before train it further. The tables go to DIR/tables.txt and to the standard output. The
 # learning rate, the window and all else are the paper's whatever N is. On processor cores the
-# paper's net is slow: see docs/results.md. Ctrl-C ends the training in order.
+# paper's net is slow: see docs/results.md. Ctrl-C ends training or tables in order; the same command
+# goes on, with the tables at the first one that was not finished.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -53,6 +54,14 @@ if [ ${#resume[@]} -eq 0 ] || [ "$(told state)" != finished ] || [ "$(told games
 fi
 minutes=$(LC_ALL=C printf '%.1f' "$(told minutes)")
 echo "$(told games) games, $(told positions) positions, $(told steps) steps in $minutes minutes"
-"$outflank" eval "$run_dir" --table paper --simulations 100 > "$run_dir/tables.txt.part"
-mv "$run_dir/tables.txt.part" "$run_dir/tables.txt"
+tables=()
+for number in 1 2 3 4; do
+    table=$run_dir/table-$number-step-$(told steps).txt
+    if [ ! -f "$table" ]; then
+        "$outflank" eval "$run_dir" --table "paper-$number" --simulations 100 > "$table.part"
+        mv "$table.part" "$table"
+    fi
+    tables+=("$table")
+done
+cat "${tables[@]}" > "$run_dir/tables.txt"
 cat "$run_dir/tables.txt"

@@ -1,6 +1,6 @@
 //! The subcommands that play, run as a user runs them.
 
-use std::io::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -245,6 +245,27 @@ fn a_net_plays_only_its_own_board_and_goal() {
     std::fs::write(&net, &std::fs::read(&net).expect("a file")[..2000]).expect("writable");
     let said = complaint(&run(folder.path(), &["eval", path]));
     assert!(said.contains("net.safetensors"), "{said}");
+}
+
+#[test]
+fn a_stopped_table_does_not_look_like_a_whole_one() {
+    let folder = folder();
+    let net = write_net(folder.path(), Shape::Square8, Goal::Most);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.arg("eval").arg(&net).args(["--table", "paper-3", "--threads", "1"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut eval = command.spawn().expect("it starts");
+    // The first row is complete, the next takes many times as long as the signal.
+    let mut said = BufReader::new(eval.stderr.take().expect("a pipe")).lines();
+    let line = said.next().expect("a line").expect("text");
+    assert_eq!(line, "table 3, level 1: done");
+    let pid = eval.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
+    let output = eval.wait_with_output().expect("it ends");
+    let table = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(output.status.code(), Some(130), "{table}");
+    assert!(table.contains("level 1") && !table.contains("level 3"), "{table}");
+    assert!(said.any(|line| line.expect("text").contains("of 3 rows are not played")));
 }
 
 /// Random against itself through both protocols, and against itself at home: legal games.

@@ -16,11 +16,39 @@ use crate::arena::spec::{NetPlayerSpec, PlayerSpec};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
 
+/// The exit code of tables that were not played to their end, as a shell has it after Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
 /// Tables of the literature that can be played again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum Table {
     /// Tables 1 to 4 of Fu and Xu
     Paper,
+    /// The first of them: the net with tree search
+    #[value(name = "paper-1")]
+    Search,
+    /// The second: the same against alpha-beta
+    #[value(name = "paper-2")]
+    AlphaBeta,
+    /// The third: tree search with rollouts, without the net
+    #[value(name = "paper-3")]
+    Rollouts,
+    /// The fourth: the policy alone
+    #[value(name = "paper-4")]
+    Policy,
+}
+
+impl Table {
+    /// The table's number, if it is a single one.
+    fn number(self) -> Option<u32> {
+        match self {
+            Table::Paper => None,
+            Table::Search => Some(1),
+            Table::AlphaBeta => Some(2),
+            Table::Rollouts => Some(3),
+            Table::Policy => Some(4),
+        }
+    }
 }
 
 /// Plays a checkpoint's net against fixed opponents.
@@ -57,13 +85,13 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let net = LoadedNet::read(&args.checkpoint)?;
     let (shape, goal) = (net.description.spec.shape, net.description.goal);
-    if args.table.is_some() {
+    if let Some(table) = args.table {
         if (shape, goal) != (Shape::Square8, Goal::Most) {
             bail!(
                 "the paper's tables are for board 8x8 and most discs; the net is for {shape} and {goal}"
             );
         }
-        return play_tables(&args);
+        return play_tables(&args, table);
     }
     dispatch!(shape, G => play_opponents::<G>(&args, goal))
 }
@@ -152,20 +180,22 @@ fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool)
     }
 }
 
-fn play_tables(args: &Args) -> anyhow::Result<ExitCode> {
+fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
     type G = crate::game::Square8;
     let context = args.matches.context(Goal::Most);
     let mut results = Vec::new();
-    for row in &paper::ROWS {
-        if stop_flag().load(Ordering::Relaxed) {
-            break;
-        }
+    let wanted = |row: &&paper::Row| table.number().is_none_or(|number| row.table == number);
+    let rows: Vec<_> = paper::ROWS.iter().filter(wanted).collect();
+    for row in &rows {
         let agent = row.agent.spec(&args.checkpoint, args.simulations);
         let opponent = row.stand_in.parse::<PlayerSpec>().context("a table's opponent")?;
         let players = contestants::<G>(&[agent, opponent], &context)?;
         let threads = args.matches.threads();
         let pair = [&players[0], &players[1]];
         let result = paper::play_row(row, pair, args.seed, threads, stop_flag())?;
+        if stop_flag().load(Ordering::Relaxed) {
+            break;
+        }
         if args.matches.json {
             println!("{}", result.json());
         } else {
@@ -176,6 +206,10 @@ fn play_tables(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.matches.json {
         println!("Net: {} with {} simulations\n", args.checkpoint.display(), args.simulations);
         print!("{}", paper::text(&results));
+    }
+    if results.len() < rows.len() {
+        eprintln!("stopped: {} of {} rows are not played", rows.len() - results.len(), rows.len());
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }
