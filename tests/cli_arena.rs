@@ -203,7 +203,13 @@ fn a_net_plays_by_the_clock() {
     let folder = folder();
     let net = write_net(folder.path(), Shape::Square6, Goal::Most);
     let net = net.to_str().expect("a plain path");
-    for keys in ["movetime=20ms", "gametime=300ms,tree_reuse=false", "simulations=30,threads=3"] {
+    for keys in [
+        "movetime=20ms",
+        // A solution of the whole board takes minutes.
+        "movetime=20ms,solve_empties=30,threads=2",
+        "gametime=300ms,tree_reuse=false",
+        "simulations=30,threads=3",
+    ] {
         let spec = format!("net:{net},{keys}");
         let ladder = format!("{keys}.jsonl");
         let arguments = ["arena", &spec, "random", "--shape", "6x6", "--games", "2"];

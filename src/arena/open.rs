@@ -118,7 +118,7 @@ fn net_player<G: Geometry>(
     let copies = Copies { threads: own.threads, symmetries: own.symmetries };
     Ok(with_net(named, net, context, copies, move |name, backend, seed| {
         let (search, parallel) = (own.search.clone(), own.parallel as usize);
-        let thinking = Thinking { search, parallel, time: own.time };
+        let thinking = Thinking { search, parallel, time: own.time, solvers: own.threads };
         Box::new(NetPlayer::new(name, goal, backend, thinking, seed))
     }))
 }

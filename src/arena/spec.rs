@@ -283,7 +283,7 @@ impl NetPlayerSpec {
     /// Empty squares at which the solver takes over where nothing else is said.
     ///
     /// Solving takes about 2.2 times as long for each square more. By the clock it starts where it
-    /// mostly takes a small part of a move's time, since it is not interrupted.
+    /// mostly takes a small part of a move's time, since in the tree it is not interrupted.
     fn usual_solve_empties(&self) -> u32 {
         /// The moves that a game's time is divided among.
         const MOVES: u32 = 25;
@@ -293,6 +293,8 @@ impl NetPlayerSpec {
             Some(Time::Game(time)) => time / MOVES,
         };
         match time.as_millis() {
+            25_000.. => 24,
+            5000.. => 22,
             1000.. => 20,
             200.. => 18,
             40.. => 16,

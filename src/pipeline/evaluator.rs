@@ -171,7 +171,7 @@ impl Evaluator<'_> {
                 player.clone(),
                 config.goal,
                 backend,
-                Thinking { search: options.clone(), parallel: 1, time: None },
+                Thinking { search: options.clone(), parallel: 1, time: None, solvers: 1 },
                 seed,
             );
             Ok(Box::new(player) as Box<dyn crate::arena::player::Player<G>>)

@@ -24,6 +24,11 @@ const SOLVER_TABLE_BYTES: usize = 16 << 20;
 const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
 /// Simulations after which a search by the clock has enough: its tree takes some 200 bytes each.
 const MOST_SIMULATIONS: u32 = 4_000_000;
+/// By the clock a position is tried to be solved so many squares earlier than `solve_empties`,
+/// where a solution mostly takes a small part of a move's time...
+const TRIED_EARLIER: u32 = 2;
+/// ...for this share of the time, so that enough is left for a search if it does not succeed.
+const TRIED_SHARE: f64 = 0.5;
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
 
@@ -36,6 +41,9 @@ pub struct Thinking {
     pub parallel: usize,
     /// The time that it may take, in place of a number of simulations.
     pub time: Option<Time>,
+    /// Threads that solve a position by the clock, at least 1. Without a clock there is one:
+    /// which of several best moves some threads find is left to chance.
+    pub solvers: usize,
 }
 
 /// Searches with a net; keeps a tree for each game.
@@ -71,6 +79,7 @@ impl<G: Geometry> NetPlayer<G> {
         thinking: Thinking,
         seed: u64,
     ) -> NetPlayer<G> {
+        let solvers = if thinking.time.is_some() { thinking.solvers } else { 1 };
         NetPlayer {
             name,
             seed,
@@ -78,7 +87,7 @@ impl<G: Geometry> NetPlayer<G> {
             thinking,
             spent: HashMap::new(),
             backend,
-            solver: Solver::new(goal, SOLVER_TABLE_BYTES),
+            solver: Solver::new(goal, SOLVER_TABLE_BYTES).with_threads(solvers),
             searches: HashMap::new(),
             inputs: Vec::new(),
             asked: Vec::new(),
@@ -91,7 +100,7 @@ impl<G: Geometry> NetPlayer<G> {
         if self.thinking.time.is_some() {
             return turns.iter().map(|turn| self.think_by_the_clock(turn)).collect();
         }
-        let mut thoughts: Vec<_> = turns.iter().map(|turn| self.begin(turn)).collect();
+        let mut thoughts: Vec<_> = turns.iter().map(|turn| self.begin(turn, None)).collect();
         for (turn, thought) in turns.iter().zip(&mut thoughts) {
             if let Thought::Searched(search, _) = thought {
                 let simulations = self.thinking.search.simulations;
@@ -108,10 +117,16 @@ impl<G: Geometry> NetPlayer<G> {
     }
 
     /// The solution of a turn's position if it is to be solved, or else the game's search.
-    fn begin(&mut self, turn: &Turn<'_, G>) -> Thought<G> {
+    fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> Thought<G> {
         let (board, options) = (turn.position.board, &self.thinking.search);
-        if board.empties() <= options.solve_empties {
-            let (score, line) = self.solver.best_line(board);
+        let solved = match (time, options.solve_empties) {
+            (Some(time), 1..) if board.empties() <= options.solve_empties + TRIED_EARLIER => {
+                self.solver.best_line_within(board, time.mul_f64(TRIED_SHARE))
+            }
+            (None, most) if board.empties() <= most => Some(self.solver.best_line(board)),
+            _ => None,
+        };
+        if let Some((score, line)) = solved {
             return Thought::Solved { score, line };
         }
         let kept = self.searches.remove(&turn.game);
@@ -125,8 +140,9 @@ impl<G: Geometry> NetPlayer<G> {
 
     fn think_by_the_clock(&mut self, turn: &Turn<'_, G>) -> Result<Thought<G>, InferenceError> {
         let begun = Instant::now();
-        let until = begun + self.time_for(turn);
-        let mut thought = [self.begin(turn)];
+        let time = self.time_for(turn);
+        let until = begun + time;
+        let mut thought = [self.begin(turn, Some(time))];
         let board = turn.position.board;
         if let Thought::Searched(search, _) = &mut thought[0]
             && !self.thinking.search.tree_reuse

@@ -10,6 +10,7 @@ mod parity;
 mod searcher;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::busy::Busy;
 use super::clock::{Clock, Limits};
@@ -66,6 +67,26 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
+    /// The same as [`Solver::best_line`] if it is found in about `time`; the line then has a move
+    /// but may end before the game does. What was found out in vain helps the next try. `None`
+    /// too where the game is over.
+    pub fn best_line_within(
+        &mut self,
+        board: Board<G>,
+        time: Duration,
+    ) -> Option<(i32, Vec<Square>)> {
+        let begun = Instant::now();
+        let left = || time.saturating_sub(begun.elapsed());
+        let most = G::SQUARES as i32;
+        let score = self.window_within(board, -most, most, Some(time))?;
+        let keeps = |solver: &mut Self, child, score: i32| {
+            let bound = solver.window_within(child, -score, -score + 1, Some(left()));
+            bound.is_some_and(|bound| bound <= -score)
+        };
+        let line = self.line(board, score, keeps);
+        (!line.is_empty()).then_some((score, line))
+    }
+
     /// The winner as by [`Solver::winner`], and a line in which neither side gives away its
     /// win or its draw.
     pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
@@ -103,7 +124,19 @@ impl<G: Geometry> Solver<G> {
 
     /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
     fn window(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
-        let clock = Clock::start(&Limits::default(), board.empties());
+        // Without a limit some thread completes the search.
+        self.window_within(board, alpha, beta, None).unwrap_or(alpha)
+    }
+
+    /// The same; `None` if it is not found in time.
+    fn window_within(
+        &mut self,
+        board: Board<G>,
+        alpha: i32,
+        beta: i32,
+        movetime: Option<Duration>,
+    ) -> Option<i32> {
+        let clock = Clock::start(&Limits { movetime, ..Limits::default() }, board.empties());
         let done = AtomicBool::new(false);
         let busy = (self.threads > 1).then_some(&self.busy);
         let shared = Shared { table: &self.table, clock: &clock, done: &done, busy };
@@ -142,8 +175,7 @@ impl<G: Geometry> Solver<G> {
             })
         };
         self.nodes += clock.nodes();
-        // Without limits some thread completes the search.
-        score.unwrap_or(alpha)
+        score
     }
 }
 

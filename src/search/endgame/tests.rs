@@ -128,6 +128,31 @@ fn threads_agree_where_they_share_work() {
     }
 }
 
+/// A solve that is given up tells nothing, and leaves nothing wrong behind for the next.
+#[test]
+fn what_is_solved_in_time_is_right() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    for threads in [1, 3] {
+        let mut hurried = Solver::<Square8>::new(Goal::Most, 1 << 18).with_threads(threads);
+        for round in 0..24 {
+            let board = random_board::<Square8>(&mut random, 13 + round % 4);
+            let wanted = Solver::new(Goal::Most, 1 << 16).score(board);
+            assert_eq!(hurried.best_line_within(board, Duration::ZERO), None, "{board:?}");
+            for micros in [50, 200, 1000, 60_000_000] {
+                let found = hurried.best_line_within(board, Duration::from_micros(micros));
+                let Some((score, line)) = found else { continue };
+                assert_eq!(score, wanted, "{board:?}");
+                let mover = if board.legal().is_empty() { board.pass() } else { board };
+                let sign = if mover == board { 1 } else { -1 };
+                let after = mover.play(line[0]).expect("a legal line");
+                assert_eq!(-sign * Solver::new(Goal::Most, 1 << 16).score(after), wanted);
+                assert!(micros < 60_000_000 || played_out(board, &line, Goal::Most) == wanted);
+            }
+            assert!(hurried.best_line_within(board, Duration::from_secs(60)).is_some());
+        }
+    }
+}
+
 /// What a collision could leave in the table: bounds that are true and a move that is not legal.
 #[test]
 fn a_foreign_entry_is_a_hint_at_most() {
