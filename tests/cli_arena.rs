@@ -264,14 +264,14 @@ fn a_stopped_table_does_not_look_like_a_whole_one() {
     // The first row is complete, the next takes many times as long as the signal.
     let mut said = BufReader::new(eval.stderr.take().expect("a pipe")).lines();
     let line = said.next().expect("a line").expect("text");
-    assert_eq!(line, "table 3, level 1: done");
+    assert_eq!(line, "table 3, level 1 (random): done");
     let pid = eval.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
     let output = eval.wait_with_output().expect("it ends");
     let table = String::from_utf8(output.stdout).expect("text");
     assert_eq!(output.status.code(), Some(130), "{table}");
     assert!(table.contains("level 1") && !table.contains("level 3"), "{table}");
-    assert!(said.any(|line| line.expect("text").contains("of 3 rows are not played")));
+    assert!(said.any(|line| line.expect("text").contains("of 4 rows are not played")));
 }
 
 /// Random against itself through both protocols, and against itself at home: legal games.

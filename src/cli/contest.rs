@@ -70,13 +70,16 @@ pub fn contestants<G: Geometry>(
     specs.iter().map(open).collect()
 }
 
+/// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
+pub const INTERRUPTED: u8 = 130;
+
 /// Set by the first Ctrl-C (or request to terminate); the second ends the process.
 pub fn stop_flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     static HANDLER: LazyLock<()> = LazyLock::new(|| {
         let installed = ctrlc::set_handler(|| {
             if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+                std::process::exit(INTERRUPTED.into());
             }
             eprintln!("stopping; once more ends at once");
         });

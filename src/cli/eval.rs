@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 
-use super::contest::{MatchArgs, contestants, run_match, stop_flag};
+use super::contest::{INTERRUPTED, MatchArgs, contestants, run_match, stop_flag};
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
 use crate::arena::nets::LoadedNet;
@@ -15,9 +15,6 @@ use crate::arena::report::{Report, opponents_table};
 use crate::arena::spec::{NetPlayerSpec, PlayerSpec};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
-
-/// The exit code of tables that were not played to their end, as a shell has it after Ctrl-C.
-const INTERRUPTED: u8 = 130;
 
 /// Tables of the literature that can be played again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -199,7 +196,7 @@ fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
         if args.matches.json {
             println!("{}", result.json());
         } else {
-            eprintln!("table {}, {}: done", row.table, row.opponent);
+            eprintln!("table {}, {} ({}): done", row.table, row.opponent, row.stand_in);
         }
         results.push(result);
     }

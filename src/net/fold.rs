@@ -4,7 +4,7 @@
 
 use super::encode::planes_of;
 use super::options::Tower;
-use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_CONVOLUTIONS, PAPER_HIDDEN, parts};
+use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_HIDDEN, PAPER_PADDING, parts};
 use super::tower::NORM_EPSILON;
 use super::variables::check;
 use super::weights::{Weights, WeightsError};
@@ -155,12 +155,12 @@ impl Fold<'_> {
         let layout = self.spec.shape.layout();
         let mut planes = planes_of(&self.spec.options);
         let mut convolutions = Vec::new();
-        for index in 0..PAPER_CONVOLUTIONS {
+        for index in 0..PAPER_PADDING.len() {
             let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));
             convolutions.push(self.convolution(&conv, &norm, [channels, planes, 3, 3])?);
             planes = channels;
         }
-        let mut inputs = channels * layout.cells();
+        let mut inputs = self.spec.paper_features();
         let mut hidden = Vec::new();
         for (index, width) in PAPER_HIDDEN.into_iter().enumerate() {
             hidden.push(self.affine(&format!("hidden.{index}"), [width, inputs], width)?);

@@ -29,10 +29,11 @@ use crate::game::Shape;
 pub const HEAD_CHANNELS: usize = 16;
 /// Width of the layer that value and score share.
 pub const HIDDEN: usize = 64;
-/// Convolutions of the `paper` tower.
-pub const PAPER_CONVOLUTIONS: usize = 4;
-/// Widths of the fully connected layers of the `paper` tower. The paper names no figure; these
-/// are of the program that its design follows (alpha-zero-general).
+/// Padding of each convolution of the `paper` tower: with 1 it keeps the board's size, with 0 it
+/// drops the rim. The paper has no figures of its net but the number of layers; these and the
+/// widths are of the program that its design follows (alpha-zero-general).
+pub const PAPER_PADDING: [i64; 4] = [1, 1, 0, 0];
+/// Widths of the fully connected layers of the `paper` tower.
 pub const PAPER_HIDDEN: [usize; 2] = [1024, 512];
 
 /// What a net is: enough to build it, or to read its weights.
@@ -79,14 +80,26 @@ impl NetSpec {
     /// Multiplications and additions of one position's convolutions, as literature counts them:
     /// taps beyond the edge included, heads and pooling left out.
     pub fn flops(&self) -> f64 {
-        let cells = self.shape.layout().cells() as f64;
+        let cells = self.shape.layout().cells();
         let channels = self.channels() as f64;
         let planes = planes_of(&self.options) as f64;
+        // Cells that the convolutions after the first one compute, all together.
         let inner = match self.options.tower {
-            Tower::Resnet => 2 * self.blocks(),
-            Tower::Paper => PAPER_CONVOLUTIONS - 1,
+            Tower::Resnet => 2 * self.blocks() * cells,
+            Tower::Paper => (2..=PAPER_PADDING.len()).map(|count| self.cells_after(count)).sum(),
         };
-        2.0 * cells * 9.0 * channels * (planes + inner as f64 * channels)
+        2.0 * 9.0 * channels * (planes * cells as f64 + channels * inner as f64)
+    }
+
+    /// Cells that are left after so many convolutions of the `paper` tower.
+    fn cells_after(&self, convolutions: usize) -> usize {
+        let dropping = PAPER_PADDING[..convolutions].iter().filter(|&&padding| padding == 0);
+        (self.shape.layout().width - 2 * dropping.count()).pow(2)
+    }
+
+    /// Numbers that the `paper` tower's convolutions hand to its fully connected layers.
+    pub fn paper_features(&self) -> usize {
+        self.channels() * self.cells_after(PAPER_PADDING.len())
     }
 }
 
@@ -204,12 +217,12 @@ impl List {
     fn paper(&mut self, spec: &NetSpec) {
         let layout = spec.shape.layout();
         let channels = spec.channels();
-        for index in 0..PAPER_CONVOLUTIONS {
+        for index in 0..PAPER_PADDING.len() {
             let planes = if index == 0 { planes_of(&spec.options) } else { channels };
             let shape = [channels, planes, 3, 3];
             self.convolution(&format!("conv.{index}"), &format!("norm.{index}"), shape, 1.0);
         }
-        let mut inputs = channels * layout.cells();
+        let mut inputs = spec.paper_features();
         for (index, width) in PAPER_HIDDEN.into_iter().enumerate() {
             let name = format!("hidden.{index}");
             self.factor(&name, &[width, inputs], Role::Factor, 1.0);

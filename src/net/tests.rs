@@ -61,6 +61,31 @@ fn weights_of_another_net_are_refused() {
     assert_eq!(net.weights(), before);
 }
 
+/// What the `paper` tower takes for granted when it does not mask what is left of the board.
+#[test]
+fn all_holes_are_on_the_rim() {
+    for shape in Shape::ALL {
+        let layout = shape.layout();
+        let rim = |cell: usize| {
+            [cell / layout.width, cell % layout.width]
+                .iter()
+                .any(|&at| at % (layout.width - 1) == 0)
+        };
+        let holes = (0..layout.cells()).filter(|&cell| !layout.cell_of.contains(&(cell as u8)));
+        assert!(holes.clone().all(rim), "{shape}");
+        assert_eq!(holes.count(), layout.cells() - layout.squares, "{shape}");
+    }
+}
+
+#[test]
+fn the_paper_tower_drops_the_rim_twice() {
+    // Of 8x8: convolutions over 8, 8, 6 and 4 rows, then 16 cells.
+    let spec = paper(Shape::Square8);
+    assert_eq!(spec.paper_features(), 8 * 16);
+    let cells = f64::from(8 * (8 * 8 + 6 * 6 + 4 * 4) + 8 * 8);
+    assert_eq!(spec.flops(), 2.0 * 9.0 * 8.0 * cells);
+}
+
 #[test]
 fn heads_have_their_sizes_and_can_be_switched_off() {
     for shape in Shape::ALL {

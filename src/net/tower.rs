@@ -4,7 +4,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::encode::Encoding;
 use super::options::Tower;
-use super::plan::{NetSpec, PAPER_CONVOLUTIONS, PAPER_HIDDEN};
+use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING};
 use super::variables::{Slices, Variables};
 use super::weights::{Weights, WeightsError};
 
@@ -169,8 +169,13 @@ impl Walk<'_> {
 
     /// A convolution that keeps the board's size, and its batch norm.
     fn convolve(&self, x: &Tensor, conv: &str, norm: &str) -> Tensor {
+        let padding = self.get(&format!("{conv}.weight")).size()[2] / 2;
+        self.convolve_padded(x, conv, norm, padding)
+    }
+
+    /// A convolution and its batch norm.
+    fn convolve_padded(&self, x: &Tensor, conv: &str, norm: &str, padding: i64) -> Tensor {
         let weight = self.get(&format!("{conv}.weight"));
-        let padding = weight.size()[2] / 2;
         let y = x.conv2d(weight, None::<&Tensor>, 1, padding, 1, 1);
         let part = |part: &str| Some(self.get(&format!("{norm}.{part}")));
         y.batch_norm(
@@ -262,9 +267,11 @@ impl Walk<'_> {
 
     fn paper(&self, planes: &Tensor) -> Heads {
         let mut x = planes.shallow_clone();
-        for index in 0..PAPER_CONVOLUTIONS {
+        for (index, padding) in PAPER_PADDING.into_iter().enumerate() {
             let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));
-            x = self.activate(self.convolve(&x, &conv, &norm));
+            let mut y = self.convolve_padded(&x, &conv, &norm, padding);
+            // All holes are on the rim, which is dropped where there is no padding.
+            x = if padding == 0 { y.relu_() } else { self.activate(y) };
         }
         let mut x = x.permute([0, 2, 3, 1]).flatten(1, -1);
         let options = &self.net.spec.options;

@@ -270,7 +270,7 @@ impl<G: Geometry> Game<G> {
         };
         let value = self.search.tree().root_value();
         let exact = self.search.tree().exact();
-        let policy = if full { quantised(self.search.target()) } else { Vec::new() };
+        let policy = if full { quantised(self.search.target(temperature)) } else { Vec::new() };
         let square = self.search.choose(temperature, &mut self.random);
         let Some(square) = square else { return };
         if self.resigns(rules, value) {

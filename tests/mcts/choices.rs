@@ -73,6 +73,33 @@ fn moves_are_drawn_in_proportion_to_visits() {
 }
 
 #[test]
+fn tempered_targets_are_what_moves_are_drawn_from() {
+    let mut random = random(48);
+    for root in [Root::Puct, Root::Gumbel] {
+        for mode in [Mode::Explore, Mode::Play] {
+            let board = random_board::<Square8>(&mut random, 40);
+            let plain = Options { root, ..unsolved(100) };
+            let tempered = Options { tempered_targets: true, ..plain.clone() };
+            let [mut plain, mut tempered] =
+                [plain, tempered].map(|it| searched(board, Goal::Most, &it, mode, hashed));
+            let policy = plain.policy().to_vec();
+            for temperature in [0.5, 1.0, 2.0] {
+                assert_eq!(plain.target(temperature), policy);
+                let power = |share: &f32| share.powf(1.0 / temperature);
+                let total: f32 = policy.iter().map(power).sum();
+                for (target, share) in tempered.target(temperature).iter().zip(&policy) {
+                    assert!((target - power(share) / total).abs() < 1e-5, "{target} {share}");
+                }
+            }
+            assert_eq!(plain.target(0.0), policy);
+            let best = tempered.choose(0.0, &mut random).expect("a move");
+            let alone = board.legal().map(|square| f32::from(u8::from(square == best)));
+            assert!(alone.eq(tempered.target(0.0).iter().copied()));
+        }
+    }
+}
+
+#[test]
 fn a_search_of_one_simulation_plays_by_the_policy() {
     let mut random = random(43);
     for root in [Root::Puct, Root::Gumbel] {

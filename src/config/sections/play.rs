@@ -77,6 +77,14 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             ),
             d.prune_noise,
         ),
+        tempered_targets: r.flag(
+            (
+                "tempered_targets",
+                "whether the policy that is learnt is what the move is drawn from, \
+                visits^(1/temperature), and not the visits",
+            ),
+            d.tempered_targets,
+        ),
         temperature: r.single(
             (
                 "temperature",

@@ -9,7 +9,7 @@ use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
 use crate::net::fold::{Affine, Block, Folded, Paper, Resnet};
-use crate::net::plan::NetSpec;
+use crate::net::plan::{NetSpec, PAPER_PADDING};
 use crate::net::weights::Weights;
 
 /// A folded net as tensors.
@@ -152,8 +152,10 @@ impl Eager {
         planes: &Tensor,
     ) -> Result<(Tensor, Tensor), InferenceError> {
         let mut x = planes.shallow_clone();
-        for convolution in &net.convolutions {
-            x = self.activate(convolution.convolve(&x)?)?;
+        for (convolution, padding) in net.convolutions.iter().zip(PAPER_PADDING) {
+            let mut y = convolution.convolve_padded(&x, padding)?;
+            // All holes are on the rim, which is dropped where there is no padding.
+            x = if padding == 0 { y.f_relu_()? } else { self.activate(y)? };
         }
         let mut x = x.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
         for hidden in &net.hidden {
@@ -316,8 +318,12 @@ impl Hidden {
 }
 
 impl Pair {
+    /// A convolution that keeps the board's size.
     fn convolve(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
-        let padding = self.0.size()[2] / 2;
+        self.convolve_padded(x, self.0.size()[2] / 2)
+    }
+
+    fn convolve_padded(&self, x: &Tensor, padding: i64) -> Result<Tensor, tch::TchError> {
         x.f_conv2d(&self.0, Some(&self.1), 1, padding, 1, 1)
     }
 

@@ -49,6 +49,9 @@ pub struct Options {
     pub dirichlet_share: f32,
     /// Whether the policy that is learnt leaves out visits that noise alone has earned.
     pub prune_noise: bool,
+    /// Whether the policy that is learnt is what the move is drawn from, visits^(1/temperature)
+    /// and at 0 one move alone, and not the visits.
+    pub tempered_targets: bool,
     /// A move is drawn with probability proportional to visits^(1/temperature); 0 picks the
     /// most visited.
     pub temperature: f32,
@@ -108,6 +111,7 @@ impl Default for Options {
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,
             prune_noise: false,
+            tempered_targets: false,
             temperature: 1.0,
             temperature_plies: 12,
             temperature_late: 0.0,

@@ -210,9 +210,10 @@ impl<G: Geometry> Search<G> {
         &self.weights
     }
 
-    /// What is to be learnt of a search for self-play: [`Search::policy`], less what noise alone
-    /// has earned if the options say so.
-    pub fn target(&mut self) -> &[f32] {
+    /// What is to be learnt of a search for self-play whose move is chosen at `temperature`:
+    /// [`Search::policy`]; if the options say so, less what noise alone has earned, and as the
+    /// distribution that the move is drawn from.
+    pub fn target(&mut self, temperature: f32) -> &[f32] {
         self.policy();
         let by_visits = self.moves.iter().all(|stats| stats.lower < stats.upper);
         if self.options.prune_noise && by_visits && !self.halves() {
@@ -225,7 +226,28 @@ impl<G: Geometry> Search<G> {
             let sum: f32 = self.weights.iter().sum();
             self.weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
         }
+        if self.options.tempered_targets {
+            self.temper(temperature);
+        }
         &self.weights
+    }
+
+    /// Turns the weights into the distribution that a move is drawn from at `temperature`.
+    fn temper(&mut self, temperature: f32) {
+        if temperature <= 0.0 {
+            let best = self.strongest();
+            for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
+                *weight = (Some(stats.square) == best) as u32 as f32;
+            }
+            return;
+        }
+        // Powers of shares of the greatest weight, for at low temperatures others are too small.
+        let greatest = self.weights.iter().copied().fold(0.0, f32::max);
+        for weight in self.weights.iter_mut().filter(|weight| **weight > 0.0) {
+            *weight = (*weight / greatest).powf(1.0 / temperature);
+        }
+        let sum: f32 = self.weights.iter().sum();
+        self.weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
     }
 
     /// The move to play. At `temperature` 0 it is the most searched one, or the winner of
@@ -235,22 +257,22 @@ impl<G: Geometry> Search<G> {
     ///
     /// `None` before the root's moves are known.
     pub fn choose<R: Rng>(&mut self, temperature: f32, rng: &mut R) -> Option<Square> {
-        if self.halves() && temperature <= 0.0 && self.tree.exact().is_none() {
-            self.look_at_moves();
+        self.policy();
+        if temperature <= 0.0 {
+            return self.strongest();
+        }
+        self.temper(temperature);
+        let drawn = draw(self.weights.iter().copied(), rng);
+        drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
+    }
+
+    /// The winner of sequential halving where there was one, else the most searched move.
+    fn strongest(&mut self) -> Option<Square> {
+        if self.halves() && self.tree.exact().is_none() {
             let place = self.halving.winner(&self.moves, self.scale)?;
             return Some(self.moves[place].square);
         }
-        self.policy();
-        if temperature <= 0.0 {
-            return self.most_searched();
-        }
-        let greatest = self.weights.iter().copied().fold(0.0, f32::max);
-        let power = |weight: f32| match weight > 0.0 {
-            true => (weight / greatest).powf(1.0 / temperature),
-            false => 0.0,
-        };
-        let drawn = draw(self.weights.iter().map(|&weight| power(weight)), rng);
-        drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
+        self.most_searched()
     }
 
     /// The move with the greatest weight; among equals the one of the greatest utility.
