@@ -1,6 +1,6 @@
 //! A large matrix times few vectors, in bf16.
 //!
-//! The paper's first fully connected layer has 33 million factors at 512 channels, and its
+//! The paper's first fully connected layer has 8 million factors at 512 channels, and its
 //! episodes ask about five positions at a time. All that this need take is the time to read the
 //! factors, and oneDNN takes longer (docs/performance.md). So here each factor is read once for up
 //! to eight positions.
