@@ -6,13 +6,13 @@
 #
 #   --run-dir DIR   the run [runs/paper]
 #   --episodes N    episodes of self-play [100, as in the paper]
-#   ARGS            further arguments for `outflank train`, such as --set net.channels=64
+#   ARGS            further arguments for `outflank train`, such as --set net.channels=512
 #
 # A second call goes on with the run, and only plays the tables if it is finished; more episodes
 # than before train it further. The tables go to DIR/tables.txt and to the standard output. The
-# learning rate, the window and all else are the paper's whatever N is. On processor cores the
-# paper's net is slow: see docs/results.md. Ctrl-C ends training or tables in order; the same command
-# goes on, with the tables at the first one that was not finished.
+# learning rate, the window and all else are the config's whatever N is. With the 128 channels of the
+# config it takes about half an hour on a processor core: see docs/results.md. Ctrl-C ends training
+# or tables in order; the same command goes on, with the tables at the first one that was not finished.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

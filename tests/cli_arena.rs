@@ -206,7 +206,7 @@ fn a_net_plays_by_the_clock() {
     for keys in [
         "movetime=20ms",
         // A solution of the whole board takes minutes.
-        "movetime=20ms,solve_empties=30,threads=2",
+        "movetime=100ms,solve_empties=30,threads=2",
         "gametime=300ms,tree_reuse=false",
         "simulations=30,threads=3",
     ] {
@@ -224,6 +224,8 @@ fn a_net_plays_by_the_clock() {
             let nodes = game["nodes"].as_array().expect("a count for each move");
             let most = nodes.iter().filter_map(Value::as_u64).max().expect("moves");
             assert!(most >= 30, "{keys}: {game}");
+            let seconds = game["seconds"].as_array().expect("a time for each move");
+            assert!(seconds.iter().all(|time| time.as_f64().expect("a number") < 20.0), "{game}");
         }
     }
     let hints = ok(&talk(

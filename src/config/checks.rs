@@ -128,6 +128,13 @@ fn replay(reader: &mut Reader<'_>, config: &Config) {
             "the search would ask the net about positions that it never learns",
         );
     }
+    if config.search.tempered_targets && config.search.prune_noise {
+        reader.contradiction(
+            ("search.tempered_targets", as_toml(&true)),
+            ("search.prune_noise", as_toml(&true)),
+            "moves are drawn from all visits, those of noise included",
+        );
+    }
     let least = ("replay.min_positions", as_toml(&config.replay.min_positions));
     if config.replay.min_positions > config.replay.max_positions {
         let most = ("replay.max_positions", as_toml(&config.replay.max_positions));

@@ -203,6 +203,10 @@ fn contradictions_are_told_at_the_later_key() {
             "run.toml:3:17: selfplay.opening_plies = 32 contradicts board = \"6x6\"",
         ),
         (
+            "[search]\nprune_noise = true\ntempered_targets = true",
+            "run.toml:3:20: search.tempered_targets = true contradicts search.prune_noise = true",
+        ),
+        (
             "[search]\nsolve_leaves = 8\n[replay]\nskip_empties = 9",
             "run.toml:4:16: replay.skip_empties = 9 contradicts search.solve_leaves = 8",
         ),

@@ -24,10 +24,10 @@ const SOLVER_TABLE_BYTES: usize = 16 << 20;
 const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
 /// Simulations after which a search by the clock has enough: its tree takes some 200 bytes each.
 const MOST_SIMULATIONS: u32 = 4_000_000;
-/// By the clock a position is tried to be solved so many squares earlier than `solve_empties`,
-/// where a solution mostly takes a small part of a move's time...
+/// By the clock a position is tried to be solved so many squares earlier than `solve_empties`...
 const TRIED_EARLIER: u32 = 2;
-/// ...for this share of the time, so that enough is left for a search if it does not succeed.
+/// ...for this share of the move's time, so that enough is left for a search if it does not
+/// succeed.
 const TRIED_SHARE: f64 = 0.5;
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
@@ -41,8 +41,9 @@ pub struct Thinking {
     pub parallel: usize,
     /// The time that it may take, in place of a number of simulations.
     pub time: Option<Time>,
-    /// Threads that solve a position by the clock, at least 1. Without a clock there is one:
-    /// which of several best moves some threads find is left to chance.
+    /// Threads that solve a position to move in by the clock, at least 1. Without a clock there is
+    /// one, for which of several best moves some threads find is left to chance; and so there is
+    /// in the tree, where solutions are short.
     pub solvers: usize,
 }
 
@@ -79,7 +80,6 @@ impl<G: Geometry> NetPlayer<G> {
         thinking: Thinking,
         seed: u64,
     ) -> NetPlayer<G> {
-        let solvers = if thinking.time.is_some() { thinking.solvers } else { 1 };
         NetPlayer {
             name,
             seed,
@@ -87,7 +87,7 @@ impl<G: Geometry> NetPlayer<G> {
             thinking,
             spent: HashMap::new(),
             backend,
-            solver: Solver::new(goal, SOLVER_TABLE_BYTES).with_threads(solvers),
+            solver: Solver::new(goal, SOLVER_TABLE_BYTES),
             searches: HashMap::new(),
             inputs: Vec::new(),
             asked: Vec::new(),
@@ -119,9 +119,12 @@ impl<G: Geometry> NetPlayer<G> {
     /// The solution of a turn's position if it is to be solved, or else the game's search.
     fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> Thought<G> {
         let (board, options) = (turn.position.board, &self.thinking.search);
+        // With one move to make, nothing is to be gained by an early solution.
+        let earlier = if board.legal().len() == 1 { 0 } else { TRIED_EARLIER };
         let solved = match (time, options.solve_empties) {
-            (Some(time), 1..) if board.empties() <= options.solve_empties + TRIED_EARLIER => {
-                self.solver.best_line_within(board, time.mul_f64(TRIED_SHARE))
+            (Some(time), 1..) if board.empties() <= options.solve_empties + earlier => {
+                let time = time.mul_f64(TRIED_SHARE);
+                self.solver.best_line_within(board, time, self.thinking.solvers)
             }
             (None, most) if board.empties() <= most => Some(self.solver.best_line(board)),
             _ => None,

@@ -67,14 +67,22 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
-    /// The same as [`Solver::best_line`] if it is found in about `time`; the line then has a move
-    /// but may end before the game does. What was found out in vain helps the next try. `None`
-    /// too where the game is over.
+    /// The same as [`Solver::best_line`] if so many threads find it in about `time`; the line then
+    /// has a move but may end before the game does. What was found out in vain helps the next
+    /// try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
         time: Duration,
+        threads: usize,
     ) -> Option<(i32, Vec<Square>)> {
+        let usual = std::mem::replace(&mut self.threads, threads.max(1));
+        let found = self.line_within(board, time);
+        self.threads = usual;
+        found
+    }
+
+    fn line_within(&mut self, board: Board<G>, time: Duration) -> Option<(i32, Vec<Square>)> {
         let begun = Instant::now();
         let left = || time.saturating_sub(begun.elapsed());
         let most = G::SQUARES as i32;

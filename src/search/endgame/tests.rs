@@ -133,13 +133,13 @@ fn threads_agree_where_they_share_work() {
 fn what_is_solved_in_time_is_right() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     for threads in [1, 3] {
-        let mut hurried = Solver::<Square8>::new(Goal::Most, 1 << 18).with_threads(threads);
+        let mut hurried = Solver::<Square8>::new(Goal::Most, 1 << 18);
         for round in 0..24 {
             let board = random_board::<Square8>(&mut random, 13 + round % 4);
             let wanted = Solver::new(Goal::Most, 1 << 16).score(board);
-            assert_eq!(hurried.best_line_within(board, Duration::ZERO), None, "{board:?}");
+            assert_eq!(hurried.best_line_within(board, Duration::ZERO, threads), None, "{board:?}");
             for micros in [50, 200, 1000, 60_000_000] {
-                let found = hurried.best_line_within(board, Duration::from_micros(micros));
+                let found = hurried.best_line_within(board, Duration::from_micros(micros), threads);
                 let Some((score, line)) = found else { continue };
                 assert_eq!(score, wanted, "{board:?}");
                 let mover = if board.legal().is_empty() { board.pass() } else { board };
@@ -148,7 +148,8 @@ fn what_is_solved_in_time_is_right() {
                 assert_eq!(-sign * Solver::new(Goal::Most, 1 << 16).score(after), wanted);
                 assert!(micros < 60_000_000 || played_out(board, &line, Goal::Most) == wanted);
             }
-            assert!(hurried.best_line_within(board, Duration::from_secs(60)).is_some());
+            let found = hurried.best_line_within(board, Duration::from_secs(60), threads);
+            assert!(found.is_some(), "{board:?}");
         }
     }
 }
