@@ -11,7 +11,7 @@
 # A second call goes on with the run, and only plays the tables if it is finished; more episodes
 # than before train it further. The tables go to DIR/tables.txt and to the standard output. The
 # learning rate, the window and all else are the config's whatever N is. With the 128 channels of the
-# config it takes about half an hour on a processor core: see docs/results.md. Ctrl-C ends training
+# config it takes about forty minutes on a processor core: see docs/results.md. Ctrl-C ends training
 # or tables in order; the same command goes on, with the tables at the first one that was not finished.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
