@@ -207,6 +207,7 @@ fn a_net_plays_by_the_clock() {
         "movetime=20ms",
         // A solution of the whole board takes minutes.
         "movetime=100ms,solve_empties=30,threads=2",
+        "movetime=100ms,solve_empties=30,solve_leaves=30",
         "gametime=300ms,tree_reuse=false",
         "simulations=30,threads=3",
     ] {

@@ -1,7 +1,9 @@
 //! Positions that are solved because the search comes back to them.
 
+use std::time::Instant;
+
 use outflank::dispatch;
-use outflank::game::{Board, Geometry, Goal, Shape};
+use outflank::game::{Board, Geometry, Goal, Shape, Square8};
 use outflank::search::mcts::{Mode, Options, Search};
 
 use crate::common::{hashed, random, random_board, run, solver, unsolved};
@@ -51,5 +53,25 @@ fn a_position_that_is_often_reached_is_solved() {
         for goal in [Goal::Most, Goal::Fewest] {
             dispatch!(shape, G => positions_come_to_be_solved::<G>(goal));
         }
+    }
+}
+
+/// Leaves that cannot be solved in time are left to the net; another root begins with hope anew.
+#[test]
+fn a_deadline_leaves_positions_to_the_net() {
+    let mut solver = solver(Goal::Most);
+    let mut search = Search::<Square8>::new(Goal::Most, &options(15, 0.0, 15));
+    let mut random = random(22);
+    for _ in 0..4 {
+        let [first, second] = [(); 2].map(|()| random_board::<Square8>(&mut random, 16));
+        let mut asked = |board, deadline| {
+            solver.set_deadline(deadline);
+            search.begin(board, 100, Mode::Play);
+            let asked = run(&mut search, &mut solver, hashed, &mut random);
+            (asked, search.tree().exact().is_some())
+        };
+        let (late, proven) = asked(first, Some(Instant::now()));
+        assert!(late > 1 && !proven, "{late} questions");
+        assert_eq!(asked(second, None), (1, true));
     }
 }

@@ -43,7 +43,7 @@ pub struct Thinking {
     pub time: Option<Time>,
     /// Threads that solve a position to move in by the clock, at least 1. Without a clock there is
     /// one, for which of several best moves some threads find is left to chance; and so there is
-    /// in the tree, where solutions are short.
+    /// in the tree, where most solutions are short.
     pub solvers: usize,
 }
 
@@ -146,6 +146,7 @@ impl<G: Geometry> NetPlayer<G> {
         let time = self.time_for(turn);
         let until = begun + time;
         let mut thought = [self.begin(turn, Some(time))];
+        self.solver.set_deadline(Some(until));
         let board = turn.position.board;
         if let Thought::Searched(search, _) = &mut thought[0]
             && !self.thinking.search.tree_reuse

@@ -24,6 +24,8 @@ pub struct Solver<G: Geometry> {
     goal: Goal,
     table: Table,
     threads: usize,
+    /// When [`Solver::score_in_time`] gives up.
+    deadline: Option<Instant>,
     busy: Busy,
     /// Of this thread and of its helpers.
     memories: Vec<Memory<G>>,
@@ -38,7 +40,7 @@ impl<G: Geometry> Solver<G> {
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
         let (table, busy) = (Table::new(table_bytes), Busy::new());
         let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
-        Solver { goal, table, threads: 1, busy, memories, order, nodes: 0 }
+        Solver { goal, table, threads: 1, deadline: None, busy, memories, order, nodes: 0 }
     }
 
     /// The same solver with so many threads for each position.
@@ -50,6 +52,19 @@ impl<G: Geometry> Solver<G> {
     pub fn score(&mut self, board: Board<G>) -> i32 {
         let most = G::SQUARES as i32;
         self.window(board, -most, most)
+    }
+
+    /// Until when [`Solver::score_in_time`] may search; `None` is for ever, and how a solver begins.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// The score as by [`Solver::score`]; with a deadline `None` if it is not found in a quarter of
+    /// the time that is left until then, so that enough is left for whatever helps instead.
+    pub fn score_in_time(&mut self, board: Board<G>) -> Option<i32> {
+        let most = G::SQUARES as i32;
+        let left = self.deadline.map(|end| end.saturating_duration_since(Instant::now()));
+        self.window_within(board, -most, most, left.map(|left| left / 4))
     }
 
     /// Who wins under perfect play: 1 the side to move, -1 the other, 0 nobody. Cheaper than
@@ -67,8 +82,8 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
-    /// The same as [`Solver::best_line`] if so many threads find it in about `time`; the line then
-    /// has a move but may end before the game does. What was found out in vain helps the next
+    /// The same as [`Solver::best_line`] if so many threads find the score in `time` and its move in
+    /// a quarter more; the line then has a move but may end before the game does. What was found out in vain helps the next
     /// try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,
@@ -84,7 +99,8 @@ impl<G: Geometry> Solver<G> {
 
     fn line_within(&mut self, board: Board<G>, time: Duration) -> Option<(i32, Vec<Square>)> {
         let begun = Instant::now();
-        let left = || time.saturating_sub(begun.elapsed());
+        // A score that is found at the last moment is worth some more time for its move.
+        let left = || (time + time / 4).saturating_sub(begun.elapsed());
         let most = G::SQUARES as i32;
         let score = self.window_within(board, -most, most, Some(time))?;
         let keeps = |solver: &mut Self, child, score: i32| {

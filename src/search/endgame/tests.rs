@@ -155,6 +155,26 @@ fn what_is_solved_in_time_is_right() {
     }
 }
 
+/// A deadline may cost an answer and never falsifies one; without it there always is one.
+#[test]
+fn a_deadline_takes_answers_and_changes_none() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut solver = Solver::<Square8>::new(Goal::Most, 1 << 18);
+    for _ in 0..24 {
+        let board = random_board::<Square8>(&mut random, 15);
+        solver.set_deadline(Some(Instant::now()));
+        assert_eq!(solver.score_in_time(board), None, "{board:?}");
+        let soon = [0, 1, 4, 16].map(|millis| {
+            solver.set_deadline(Some(Instant::now() + Duration::from_millis(millis)));
+            solver.score_in_time(board)
+        });
+        solver.set_deadline(None);
+        let score = solver.score_in_time(board);
+        assert_eq!(score, Some(Solver::new(Goal::Most, 1 << 16).score(board)));
+        assert!(soon.into_iter().all(|found| found.is_none() || found == score), "{board:?}");
+    }
+}
+
 /// What a collision could leave in the table: bounds that are true and a move that is not legal.
 #[test]
 fn a_foreign_entry_is_a_hint_at_most() {

@@ -48,6 +48,9 @@ impl<G: Geometry> Tree<G> {
             Some(place) => self.extract(place),
             None => self.clear(),
         }
+        if board != self.board {
+            self.in_time = u32::MAX;
+        }
         self.board = board;
     }
 

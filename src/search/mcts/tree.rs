@@ -99,6 +99,8 @@ pub struct Tree<G: Geometry> {
     /// Empty squares up to which a position is solved that `2^n` simulations have reached, for
     /// each `n`.
     solvable: [u8; 32],
+    /// More empty squares than this have turned out to be too many for the solver's deadline.
+    pub(super) in_time: u32,
     wipeout_nodes: u32,
 }
 
@@ -117,6 +119,7 @@ impl<G: Geometry> Tree<G> {
             utility: Utility::new(options.score_weight, G::SQUARES),
             goal,
             solvable: std::array::from_fn(|doublings| options.solvable(doublings as u32) as u8),
+            in_time: u32::MAX,
             wipeout_nodes: options.wipeout_nodes,
         }
     }
@@ -178,16 +181,32 @@ impl<G: Geometry> Tree<G> {
                     if edge.same_side {
                         board = board.pass();
                     }
-                    if board.empties() <= u32::from(self.solvable[edge.visits.ilog2() as usize]) {
-                        return self.settle(path, solver.score(board) as i8);
+                    let doublings = edge.visits.ilog2();
+                    if let Some(score) = self.solve(board, doublings, solver) {
+                        return self.settle(path, score as i8);
                     }
                 }
             }
-            if edge.moves == 0 {
+            if self.edges[at].moves == 0 {
                 return self.reach(board, solver, path, slot);
             }
             at = self.follow(at, forced.filter(|_| at == ROOT));
         }
+    }
+
+    /// The exact score of a position that `2^doublings` simulations have reached, if so few squares
+    /// are empty that it is to be solved, and if that succeeds in time.
+    #[inline]
+    fn solve(&mut self, board: Board<G>, doublings: u32, solver: &mut Solver<G>) -> Option<i32> {
+        let most = u32::from(self.solvable[doublings as usize]).min(self.in_time);
+        if board.empties() > most {
+            return None;
+        }
+        let score = solver.score_in_time(board);
+        if score.is_none() {
+            self.in_time = board.empties() - 1;
+        }
+        score
     }
 
     /// The place of the edge to follow from the position behind the edge `at`, marked as
@@ -235,8 +254,8 @@ impl<G: Geometry> Tree<G> {
             None
         } else if legal.is_empty() {
             Some(board.final_score(self.goal))
-        } else if board.empties() <= u32::from(self.solvable[0]) {
-            Some(solver.score(board))
+        } else if let Some(score) = self.solve(board, 0, solver) {
+            Some(score)
         } else if self.wipeout_nodes > 0 && self.goal == Goal::Most {
             let all = G::SQUARES as i32;
             wipeout::forced(board, self.wipeout_nodes).map(|wins| if wins { all } else { -all })
