@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The work behind scripts/ablate.sh: a queue of training runs and matches over shares of the cores.
+"""The work behind scripts/ablate.sh: training runs and matches over shares of the cores.
 
 A task is done when its files say so, so that a second call goes on wherever the first ended. Runs
 are `outflank train` with the row's keys, matches `outflank arena` with a ladder of their own.
@@ -12,9 +12,9 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import ablate_report as report
+from ablate_queue import Queue
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -22,7 +22,7 @@ ROWS = HERE / "ablations.txt"
 BASELINE = "baseline"
 DEFAULTS = {
     "minutes": "60", "seeds": "1", "rows": None, "games": "200", "simulations": "100",
-    "base": str(ROOT / "configs" / "cpu.toml"), "jobs": "1", "out": "runs/ablate",
+    "base": str(ROOT / "configs" / "cpu.toml"), "jobs": None, "out": "runs/ablate",
 }
 # Random plies that each pair of games starts with.
 OPENINGS = {"8x8": 8, "6x6": 4}
@@ -40,7 +40,7 @@ def read_rows():
         if not line.strip() or line.startswith("#"):
             continue
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 3 or parts[0] in rows or parts[0] == BASELINE:
+        if len(parts) != 3 or parts[0] in rows or parts[0].startswith(BASELINE):
             fail(f"{ROWS}, line {number}: not `name | question | changes` with a name of its own")
         rows[parts[0]] = (parts[1], shlex.split(parts[2]))
     return rows
@@ -54,7 +54,7 @@ def whole(name, text, low, high):
 
 def parse(arguments):
     """The options as a dictionary of checked values."""
-    given, changes, arguments = dict(DEFAULTS), [], list(arguments)
+    given, changes, paired, arguments = dict(DEFAULTS), [], False, list(arguments)
     rows = read_rows()
     while arguments:
         argument = arguments.pop(0)
@@ -62,6 +62,9 @@ def parse(arguments):
             for name, (question, keys) in rows.items():
                 print(f"{name:<15} {question:<58} {' '.join(keys)}")
             sys.exit(0)
+        if argument == "--paired":
+            paired = True
+            continue
         name, equals, value = argument.partition("=")
         name = name.removeprefix("--") if argument.startswith("--") else ""
         if name not in given and name != "set":
@@ -87,7 +90,12 @@ def parse(arguments):
             fail(f"unknown row `{name}`; rows: {', '.join(rows)}")
     seeds = [whole("seeds", seed, 0, 10**9) for seed in given["seeds"].split(",")]
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    jobs = whole("jobs", given["jobs"], 1, len(cores) or os.cpu_count() or 1)
+    most = len(cores) or os.cpu_count() or 1
+    if paired and given["jobs"] is not None:
+        fail("--paired: there are two runs at a time, so --jobs is not allowed")
+    if paired and most < 2:
+        fail("--paired: two cores are needed, and there is one")
+    jobs = 2 if paired else whole("jobs", given["jobs"] or "1", 1, most)
     if not pathlib.Path(given["base"]).is_file():
         fail(f"there is no config `{given['base']}`; see {ROOT / 'configs'}")
     out = pathlib.Path(given["out"]).resolve()
@@ -102,6 +110,7 @@ def parse(arguments):
         "base": pathlib.Path(given["base"]).resolve(),
         "set": changes,
         "jobs": jobs,
+        "paired": paired,
         "shares": [cores[job * (len(cores) // jobs):][: len(cores) // jobs] for job in range(jobs)],
         "out": out,
     }
@@ -156,7 +165,7 @@ class Ablation:
             "evaluation.every_minutes=0",
             f"checkpoint.every_minutes={min(5.0, max(0.01, minutes / 10)):.4f}",
         ]
-        return common + options["set"] + ([] if row == BASELINE else options["rows"][row][1])
+        return common + options["set"] + (options["rows"][row][1] if row in options["rows"] else [])
 
     def train_arguments(self, row, seed):
         changes = [part for key in self.settings(row, seed) for part in ("--set", key)]
@@ -181,6 +190,7 @@ class Ablation:
         path, options = self.out / "plan.json", self.options
         mine = {
             "minutes": options["minutes"],
+            "paired": options["paired"],
             "jobs": options["jobs"],
             "base": options["base"].read_text(),
             "set": options["set"],
@@ -188,6 +198,7 @@ class Ablation:
         found = read_json(path)
         if found is None:
             found = {"version": 1, **mine, "rows": {}}
+        found.setdefault("paired", False)
         for key, value in mine.items():
             if found.get(key) != value:
                 told = "another text" if key == "base" else f"{found.get(key)}, not {value}"
@@ -203,9 +214,23 @@ class Ablation:
     def match_path(self, row, seed):
         return self.out / "matches" / f"{row}-s{seed}.json"
 
+    def baseline(self, row):
+        """The name of the runs that a row's are compared with."""
+        return f"{BASELINE}-{row}" if self.options["paired"] else BASELINE
+
+    def pairs(self):
+        """For each row and seed in its turn the arm, a baseline of its own, and their match."""
+        pairs = [(row, seed) for row in self.options["rows"] for seed in self.options["seeds"]]
+        for turn, (row, seed) in enumerate(pairs):
+            yield Train(self, row, seed, turn)
+            yield Train(self, self.baseline(row), seed, turn)
+            yield Match(self, row, seed, turn)
+
     def tasks(self):
         """All tasks in order: the baselines, then each row's arms and matches."""
         seeds = self.options["seeds"]
+        if self.options["paired"]:
+            return list(self.pairs())
         tasks = [Train(self, BASELINE, seed) for seed in seeds]
         for row in self.options["rows"]:
             tasks += [Train(self, row, seed) for seed in seeds]
@@ -225,7 +250,7 @@ class Ablation:
                     found = dict(read_json(self.match_path(row, seed)))
                     found.update(row=row, seed=seed, question=question, changes=keys)
                     found["arm"] = self.summary(row, seed)
-                    found["baseline"] = self.summary(BASELINE, seed)
+                    found["baseline"] = self.summary(self.baseline(row), seed)
                     results.append(found)
         means = report.means(results)
         lines = [json.dumps(line) for line in [*results, *means]]
@@ -239,8 +264,10 @@ class Ablation:
 class Train:
     """A training run."""
 
-    def __init__(self, ablation, row, seed):
-        self.ablation, self.row, self.seed = ablation, row, seed
+    everywhere = False
+
+    def __init__(self, ablation, row, seed, turn=0):
+        self.ablation, self.row, self.seed, self.turn = ablation, row, seed, turn
         self.dir = ablation.run_dir(row, seed)
         self.name = f"train {row} seed {seed}"
         self.log = ablation.out / "logs" / f"{row}-s{seed}.train.log"
@@ -264,8 +291,10 @@ class Train:
 class Match:
     """The match of an arm against the baseline of its seed."""
 
-    def __init__(self, ablation, row, seed):
-        self.ablation, self.row, self.seed = ablation, row, seed
+    def __init__(self, ablation, row, seed, turn=0):
+        self.ablation, self.row, self.seed, self.turn = ablation, row, seed, turn
+        # A pair's match has nothing beside it.
+        self.everywhere = ablation.options["paired"]
         self.name = f"match {row} seed {seed}"
         self.path = ablation.match_path(row, seed)
         self.ladder = self.path.with_suffix(".ladder.jsonl")
@@ -273,7 +302,7 @@ class Match:
         self.asked = {key: ablation.options[key] for key in ["games", "simulations"]}
 
     def ready(self):
-        arms = [BASELINE, self.row]
+        arms = [self.ablation.baseline(self.row), self.row]
         return all(Train(self.ablation, arm, self.seed).done() for arm in arms)
 
     def done(self):
@@ -282,7 +311,7 @@ class Match:
 
     def command(self, cores):
         ablation = self.ablation
-        nets = [ablation.run_dir(arm, self.seed) for arm in [self.row, BASELINE]]
+        nets = [ablation.run_dir(arm, self.seed) for arm in [self.row, ablation.baseline(self.row)]]
         players = [f"net:{net},simulations={self.asked['simulations']}" for net in nets]
         plies = OPENINGS.get(ablation.board, 8)
         # Without a match to go on with, --resume begins one.
@@ -301,66 +330,6 @@ class Match:
         write(self.path, json.dumps({**played[0], "asked": self.asked}) + "\n")
         print(self.ablation.write_report(), file=sys.stderr)
         return True
-
-
-class Queue:
-    """Gives tasks to shares of the cores until all are done, or somebody interrupts."""
-
-    def __init__(self, tasks, shares):
-        self.waiting = [task for task in tasks if not task.done()]
-        self.free, self.running = list(shares), []
-        self.failed, self.interrupts = [], 0
-        for number in [signal.SIGINT, signal.SIGTERM]:
-            signal.signal(number, self.interrupt)
-
-    def interrupt(self, _number, _frame):
-        # Each child has a session of its own, so it hears of a Ctrl-C from here alone: the first
-        # ends it in order, the second at once.
-        self.interrupts += 1
-        for _, child, _, _ in self.running:
-            child.send_signal(signal.SIGINT)
-
-    def start(self, task, cores):
-        def own_cores():
-            if cores:
-                os.sched_setaffinity(0, cores)
-
-        print(f"{task.name}: starts{f' on cores {cores}' if cores else ''}", file=sys.stderr)
-        output = task.log.with_suffix(".out")
-        with open(task.log, "a") as log, open(output, "w") as out:
-            child = subprocess.Popen(
-                task.command(cores), stdout=out, stderr=log, stdin=subprocess.DEVNULL,
-                start_new_session=True, preexec_fn=own_cores,
-            )
-        self.running.append((task, child, cores, output))
-        if self.interrupts:
-            child.send_signal(signal.SIGINT)
-
-    def finish(self, entry):
-        task, child, cores, output = entry
-        self.running.remove(entry)
-        self.free.append(cores)
-        if child.returncode == 0 and task.conclude(output.read_text()):
-            print(f"{task.name}: done", file=sys.stderr)
-        elif not self.interrupts:
-            last = task.log.read_text(errors="replace").strip().splitlines()[-1:]
-            told = "stopped from outside" if child.returncode == 0 else "failed"
-            print(f"{task.name}: {told}: {' '.join(last)} (see {task.log})", file=sys.stderr)
-            self.failed.append(task)
-
-    def work(self):
-        while self.running or (self.waiting and not self.interrupts):
-            for entry in [entry for entry in self.running if entry[1].poll() is not None]:
-                self.finish(entry)
-            ready = [task for task in self.waiting if task.ready()]
-            while ready and self.free and not self.interrupts:
-                task = ready.pop(0)
-                self.waiting.remove(task)
-                self.start(task, self.free.pop(0))
-            if self.waiting and not self.running and not ready and not self.interrupts:
-                # What is left waits for runs that failed.
-                break
-            time.sleep(0.1)
 
 
 def main():

@@ -5,6 +5,7 @@
 #   scripts/ablate.sh --list                         the rows, with what each asks and changes
 #   scripts/ablate.sh --minutes 60 --seeds 1,2       all rows, an hour for each run
 #   scripts/ablate.sh --rows no-ema,gumbel --jobs 2  two rows, two runs at a time
+#   scripts/ablate.sh --rows no-ema --paired         a row beside its baseline, at the same time
 #
 # Options:
 #   --minutes M        minutes of training for each run [60]
@@ -15,6 +16,8 @@
 #   --base CONFIG      the baseline's config [configs/cpu.toml]
 #   --set KEY=VALUE    changes the baseline, and so every run; may be repeated
 #   --jobs N           runs at a time, each pinned to its own share of the cores [1]
+#   --paired           each row and seed is trained beside a baseline of its own, at the same time
+#                      on half of the cores each: twice the baselines, and no quieter hour for one
 #   --out DIR          where runs, matches and tables go [runs/ablate]
 #   --list             shows the rows and ends
 #

@@ -67,10 +67,14 @@ def run(summary):
 
 def table(results, found, options):
     """Everything as Markdown."""
+    together = (
+        "each row beside a baseline of its own at the same time," if options["paired"]
+        else f"{options['jobs']} at a time"
+    )
     lines = [
         "# Ablations",
         "",
-        f"Each run trained for {options['minutes']:g} minutes, {options['jobs']} at a time on equal"
+        f"Each run trained for {options['minutes']:g} minutes, {together} on equal"
         f" shares of the cores; baseline {options['base'].name}"
         f"{''.join(f', {change}' for change in options['set'])}.",
         f"Matches of the row's net against the baseline's: {options['games']} games,"

@@ -109,6 +109,45 @@ fn an_interrupted_ablation_goes_on_where_it_was() {
     assert!(stderr(&other).contains("0.04, not 0.05"), "{}", stderr(&other));
 }
 
+/// Each row is trained at the same time as a baseline of its own, and then their match is played,
+/// before the next row begins.
+#[test]
+fn a_paired_row_is_trained_beside_its_baseline() {
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() < 2) {
+        eprintln!("SKIPPED: a pair needs two cores, and there is one");
+        return;
+    }
+    let folder = folder();
+    let rows = ["--paired", "--rows", "no-ema,no-owner-head"];
+    let output = script(folder.path(), &rows).output().expect("bash runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let told = stderr(&output);
+    let events: Vec<_> = told
+        .lines()
+        .filter(|line| line.contains(": starts") || line.ends_with(": done"))
+        .map(|line| line.split(" on cores").next().expect("a line").trim_end_matches(": starts"))
+        .collect();
+    for (turn, row) in ["no-ema", "no-owner-head"].iter().enumerate() {
+        let [arm, baseline] =
+            [format!("train {row} seed 1"), format!("train baseline-{row} seed 1")];
+        let of_row = &events[6 * turn..6 * (turn + 1)];
+        assert_eq!(of_row[..2], [&arm[..], &baseline[..]], "{told}");
+        for task in [arm, baseline] {
+            assert!(of_row[2..4].contains(&&format!("{task}: done")[..]), "{told}");
+        }
+        assert_eq!(of_row[4], format!("match {row} seed 1"), "{told}");
+        assert_eq!(of_row[5], format!("match {row} seed 1: done"), "{told}");
+    }
+    let text = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
+    for line in text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+        let seconds = |side: &str| line[side]["minutes"].as_f64().expect("minutes");
+        assert!(line["kind"] == "mean" || seconds("baseline") >= 0.04, "{line}");
+    }
+    let shared = script(folder.path(), &rows[1..]).output().expect("bash runs");
+    assert_eq!(shared.status.code(), Some(2));
+    assert!(stderr(&shared).contains("--paired True, not False"), "{}", stderr(&shared));
+}
+
 #[test]
 fn wrong_arguments_say_what_is_right_and_start_nothing() {
     let folder = folder();

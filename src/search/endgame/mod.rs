@@ -83,8 +83,8 @@ impl<G: Geometry> Solver<G> {
     }
 
     /// The same as [`Solver::best_line`] if so many threads find the score in `time` and its move in
-    /// a quarter more; the line then has a move but may end before the game does. What was found out in vain helps the next
-    /// try. `None` too where the game is over.
+    /// a quarter more; the line then has a move but may end before the game does. What was found
+    /// out in vain helps the next try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
