@@ -95,7 +95,7 @@ def parse(arguments):
         fail("--paired: there are two runs at a time, so --jobs is not allowed")
     if paired and most < 2:
         fail("--paired: two cores are needed, and there is one")
-    jobs = 2 if paired else whole("jobs", given["jobs"] or "1", 1, most)
+    jobs = 2 if paired else whole("jobs", "1" if given["jobs"] is None else given["jobs"], 1, most)
     if not pathlib.Path(given["base"]).is_file():
         fail(f"there is no config `{given['base']}`; see {ROOT / 'configs'}")
     out = pathlib.Path(given["out"]).resolve()
@@ -201,8 +201,11 @@ class Ablation:
         found.setdefault("paired", False)
         for key, value in mine.items():
             if found.get(key) != value:
-                told = "another text" if key == "base" else f"{found.get(key)}, not {value}"
-                fail(f"{self.out} holds runs with --{key} {told}; fix: the same again, or --out")
+                told = {
+                    "base": "--base another text",
+                    "paired": f"{'' if found['paired'] else 'no '}--paired",
+                }.get(key, f"--{key} {found.get(key)}, not {value}")
+                fail(f"{self.out} holds runs with {told}; fix: the same again, or --out")
         for name, (_, keys) in options["rows"].items():
             if found["rows"].setdefault(name, keys) != keys:
                 fail(f"{self.out} holds row {name} with {' '.join(found['rows'][name])}; fix: --out")
@@ -227,7 +230,7 @@ class Ablation:
             yield Match(self, row, seed, turn)
 
     def tasks(self):
-        """All tasks in order: the baselines, then each row's arms and matches."""
+        """All tasks in order: the baselines, then each row's arms and matches; or the pairs."""
         seeds = self.options["seeds"]
         if self.options["paired"]:
             return list(self.pairs())

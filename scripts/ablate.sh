@@ -9,7 +9,7 @@
 #
 # Options:
 #   --minutes M        minutes of training for each run [60]
-#   --seeds 1,2        seeds; each has a baseline of its own, which its rows share [1]
+#   --seeds 1,2        seeds; each has a baseline of its own, which its rows share [1]; see --paired
 #   --rows A,B         these rows only [all]
 #   --games N          games of each match, half with each colour [200]
 #   --simulations N    simulations a move in matches [100]
@@ -17,7 +17,8 @@
 #   --set KEY=VALUE    changes the baseline, and so every run; may be repeated
 #   --jobs N           runs at a time, each pinned to its own share of the cores [1]
 #   --paired           each row and seed is trained beside a baseline of its own, at the same time
-#                      on half of the cores each: twice the baselines, and no quieter hour for one
+#                      on half of the cores each, so that neither has a quieter hour; if only one
+#                      of the two failed, the same command trains that one alone
 #   --out DIR          where runs, matches and tables go [runs/ablate]
 #   --list             shows the rows and ends
 #

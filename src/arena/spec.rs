@@ -282,8 +282,8 @@ impl NetPlayerSpec {
 
     /// Empty squares at which the solver takes over where nothing else is said.
     ///
-    /// Solving takes about 2.2 times as long for each square more. By the clock it is to take a small
-    /// part of a move's time, for in the tree it is not interrupted.
+    /// Solving takes about 2.2 times as long for each square more. By the clock it is to take a
+    /// small part of a move's time, for what is given up is time lost.
     fn usual_solve_empties(&self) -> u32 {
         /// The moves that a game's time is divided among.
         const MOVES: u32 = 25;

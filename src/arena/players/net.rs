@@ -26,9 +26,9 @@ const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
 const MOST_SIMULATIONS: u32 = 4_000_000;
 /// By the clock a position is tried to be solved so many squares earlier than `solve_empties`...
 const TRIED_EARLIER: u32 = 2;
-/// ...for this share of the move's time, so that enough is left for a search if it does not
-/// succeed.
-const TRIED_SHARE: f64 = 0.5;
+/// ...for this share of the move's time, and a quarter more for the solution's move: so enough is
+/// left for a search if it does not succeed.
+const TRIED_SHARE: f64 = 0.4;
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
 

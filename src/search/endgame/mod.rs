@@ -26,6 +26,8 @@ pub struct Solver<G: Geometry> {
     threads: usize,
     /// When [`Solver::score_in_time`] gives up.
     deadline: Option<Instant>,
+    /// So many empty squares, or more, have turned out to take too long for the deadline.
+    too_many: u32,
     busy: Busy,
     /// Of this thread and of its helpers.
     memories: Vec<Memory<G>>,
@@ -40,7 +42,17 @@ impl<G: Geometry> Solver<G> {
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
         let (table, busy) = (Table::new(table_bytes), Busy::new());
         let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
-        Solver { goal, table, threads: 1, deadline: None, busy, memories, order, nodes: 0 }
+        Solver {
+            goal,
+            table,
+            threads: 1,
+            deadline: None,
+            too_many: u32::MAX,
+            busy,
+            memories,
+            order,
+            nodes: 0,
+        }
     }
 
     /// The same solver with so many threads for each position.
@@ -54,17 +66,27 @@ impl<G: Geometry> Solver<G> {
         self.window(board, -most, most)
     }
 
-    /// Until when [`Solver::score_in_time`] may search; `None` is for ever, and how a solver begins.
+    /// Until when [`Solver::score_in_time`] may search; `None`, as at first, is for ever.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.deadline = deadline;
+        (self.deadline, self.too_many) = (deadline, u32::MAX);
     }
 
     /// The score as by [`Solver::score`]; with a deadline `None` if it is not found in a quarter of
-    /// the time that is left until then, so that enough is left for whatever helps instead.
+    /// the time that is left until then, so that enough is left for whatever helps instead. After
+    /// that, positions with as many empty squares are not tried again before the same deadline.
+    ///
+    /// The last few squares, which take microseconds, are always solved.
     pub fn score_in_time(&mut self, board: Board<G>) -> Option<i32> {
+        if board.empties() >= self.too_many {
+            return None;
+        }
         let most = G::SQUARES as i32;
         let left = self.deadline.map(|end| end.saturating_duration_since(Instant::now()));
-        self.window_within(board, -most, most, left.map(|left| left / 4))
+        let score = self.window_within(board, -most, most, left.map(|left| left / 4));
+        if score.is_none() {
+            self.too_many = board.empties();
+        }
+        score
     }
 
     /// Who wins under perfect play: 1 the side to move, -1 the other, 0 nobody. Cheaper than
@@ -82,8 +104,8 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
-    /// The same as [`Solver::best_line`] if so many threads find the score in `time` and its move in
-    /// a quarter more; the line then has a move but may end before the game does. What was found
+    /// The same as [`Solver::best_line`] if so many threads find the score in `time`, and its move
+    /// in a quarter more; the line then has a move but may end before the game does. What was found
     /// out in vain helps the next try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,

@@ -164,6 +164,9 @@ fn a_deadline_takes_answers_and_changes_none() {
         let board = random_board::<Square8>(&mut random, 15);
         solver.set_deadline(Some(Instant::now()));
         assert_eq!(solver.score_in_time(board), None, "{board:?}");
+        let spent = solver.nodes;
+        assert_eq!(solver.score_in_time(board), None, "{board:?}");
+        assert_eq!(solver.nodes, spent, "it tried again");
         let soon = [0, 1, 4, 16].map(|millis| {
             solver.set_deadline(Some(Instant::now() + Duration::from_millis(millis)));
             solver.score_in_time(board)

@@ -48,9 +48,6 @@ impl<G: Geometry> Tree<G> {
             Some(place) => self.extract(place),
             None => self.clear(),
         }
-        if board != self.board {
-            self.in_time = u32::MAX;
-        }
         self.board = board;
     }
 

@@ -99,8 +99,6 @@ pub struct Tree<G: Geometry> {
     /// Empty squares up to which a position is solved that `2^n` simulations have reached, for
     /// each `n`.
     solvable: [u8; 32],
-    /// More empty squares than this have turned out to be too many for the solver's deadline.
-    pub(super) in_time: u32,
     wipeout_nodes: u32,
 }
 
@@ -119,7 +117,6 @@ impl<G: Geometry> Tree<G> {
             utility: Utility::new(options.score_weight, G::SQUARES),
             goal,
             solvable: std::array::from_fn(|doublings| options.solvable(doublings as u32) as u8),
-            in_time: u32::MAX,
             wipeout_nodes: options.wipeout_nodes,
         }
     }
@@ -197,16 +194,9 @@ impl<G: Geometry> Tree<G> {
     /// The exact score of a position that `2^doublings` simulations have reached, if so few squares
     /// are empty that it is to be solved, and if that succeeds in time.
     #[inline]
-    fn solve(&mut self, board: Board<G>, doublings: u32, solver: &mut Solver<G>) -> Option<i32> {
-        let most = u32::from(self.solvable[doublings as usize]).min(self.in_time);
-        if board.empties() > most {
-            return None;
-        }
-        let score = solver.score_in_time(board);
-        if score.is_none() {
-            self.in_time = board.empties() - 1;
-        }
-        score
+    fn solve(&self, board: Board<G>, doublings: u32, solver: &mut Solver<G>) -> Option<i32> {
+        let wanted = board.empties() <= u32::from(self.solvable[doublings as usize]);
+        wanted.then(|| solver.score_in_time(board)).flatten()
     }
 
     /// The place of the edge to follow from the position behind the edge `at`, marked as
