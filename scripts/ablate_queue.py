@@ -67,6 +67,8 @@ class Queue:
             # The runs of a pair begin together: nothing of a later turn may have their cores.
             turns = [task.turn for task in [*ready, *(entry[0] for entry in self.running)]]
             ready = [task for task in ready if task.turn == min(turns)]
+            # A run says that it has finished somewhat before its process ends.
+            ready = [task for task in ready if not (task.everywhere and self.running)]
             while ready and self.free and not self.interrupts:
                 task = ready.pop(0)
                 self.waiting.remove(task)
