@@ -56,7 +56,7 @@ fn a_position_that_is_often_reached_is_solved() {
     }
 }
 
-/// Leaves that cannot be solved in time are left to the net; another root begins with hope anew.
+/// Leaves that cannot be solved in time are left to the net; another deadline begins anew.
 #[test]
 fn a_deadline_leaves_positions_to_the_net() {
     let mut solver = solver(Goal::Most);
