@@ -3,7 +3,7 @@
 //! A small net spends most of its convolutions on finding out which discs a move turns and how
 //! many moves that leaves. The rules know it at once, at a hundredth of the net's cost.
 
-use crate::game::{Board, Geometry, SquareSet, Word};
+use crate::game::{Board, Geometry, Square, SquareSet, Word};
 
 /// Planes of sets: the other side's legal moves, my discs and theirs that can never turn, and the
 /// empty squares of regions that hold an odd number of them.
@@ -17,10 +17,10 @@ const UNIT: f32 = 8.0;
 
 /// The sets, and for each side, the one to move first, the squares and numbers of its moves.
 ///
-/// `put` is given the side, 0 or 1, the index of the square and the numbers.
+/// `put` is given the side, 0 or 1, the square and the numbers.
 pub(super) fn look<G: Geometry>(
     (mine, theirs): (u128, u128),
-    mut put: impl FnMut(usize, usize, [f32; NUMBERS]),
+    mut put: impl FnMut(usize, Square, [f32; NUMBERS]),
 ) -> [u128; SETS] {
     let board = Board::<G> { mine: G::Word::narrow(mine), theirs: G::Word::narrow(theirs) };
     let sides = [board, board.pass()];
@@ -33,7 +33,7 @@ pub(super) fn look<G: Geometry>(
             let count = |set: SquareSet<G>| set.len() as f32 / UNIT;
             let given = !(theirs.0 & safe.0).is_zero();
             let numbers = [count(theirs), count(mine), count(flips), given as u8 as f32];
-            put(side, square.index(), numbers);
+            put(side, square, numbers);
         }
     }
     let stable = [sides[1], sides[0]].map(Board::their_stable);
@@ -64,14 +64,14 @@ fn odd_regions<G: Geometry>(mut empty: SquareSet<G>) -> SquareSet<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Position, Shape, Square};
+    use crate::game::{Position, Shape};
 
     /// Every number from its definition, by playing the moves.
     fn check<G: Geometry>(board: Board<G>) {
         let mut found = vec![None; 2 * G::SQUARES];
         let sets =
             look::<G>((board.mine.widen(), board.theirs.widen()), |side, square, numbers| {
-                found[side * G::SQUARES + square] = Some(numbers);
+                found[side * G::SQUARES + square.index()] = Some(numbers);
             });
         assert_eq!(sets[0], board.pass().legal().0.widen());
         assert_eq!(sets[1], board.pass().their_stable().0.widen());
