@@ -14,7 +14,7 @@ use rand::{Rng, RngExt};
 
 pub use super::options::replay::Options;
 use crate::game::record::{GameRecord, RecordError};
-use crate::game::{Board, Colour, Geometry, Position, Symmetry, Word};
+use crate::game::{Board, Colour, Geometry, Position, SquareSet, Symmetry, Word};
 use crate::net::encode::Input;
 
 /// How many positions the window may hold once `made` were made in all.
@@ -254,14 +254,11 @@ impl<G: Geometry> Replay<G> {
         let stored = &self.positions[index];
         let ending = &self.games[stored.game.wrapping_sub(self.gone_games) as usize];
         let board = symmetry.board(stored.board);
-        batch.inputs.push(Input {
-            mine: board.mine.widen(),
-            theirs: board.theirs.widen(),
-            legal: board.legal().0.widen(),
-        });
+        let legal = board.legal();
+        batch.inputs.push(Input::new(board, legal));
         let row = batch.policy.len();
         batch.legal.resize(row + G::SQUARES, 0.0);
-        for square in board.legal() {
+        for square in legal {
             batch.legal[row + square.index()] = 1.0;
         }
         batch.policy.resize(row + G::SQUARES, 0.0);
@@ -285,11 +282,11 @@ impl<G: Geometry> Replay<G> {
         };
         let row = batch.owner.len();
         batch.owner.resize(row + G::SQUARES, 0.0);
-        for (square, &bit) in G::BIT_OF[..G::SQUARES].iter().enumerate() {
-            let mask = G::Word::bit(bit as usize);
-            let owner = (!(mine & mask).is_zero()) as i8 - (!(theirs & mask).is_zero()) as i8;
-            let image = G::MAPS[symmetry.index()][square] as usize;
-            batch.owner[row + image] = owner as f32;
+        let owners = symmetry.board(Board::<G> { mine, theirs });
+        for (set, owner) in [(owners.mine, 1.0), (owners.theirs, -1.0)] {
+            for square in SquareSet::<G>(set) {
+                batch.owner[row + square.index()] = owner;
+            }
         }
         batch.has_ending.push(!ending.resigned as u32 as f32);
     }
