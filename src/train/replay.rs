@@ -14,7 +14,7 @@ use rand::{Rng, RngExt};
 
 pub use super::options::replay::Options;
 use crate::game::record::{GameRecord, RecordError};
-use crate::game::{Board, Colour, Geometry, Position, SquareSet, Symmetry, Word};
+use crate::game::{Board, Colour, Geometry, Position, SquareSet, Symmetry};
 use crate::net::encode::Input;
 
 /// How many positions the window may hold once `made` were made in all.
