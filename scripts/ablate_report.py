@@ -75,8 +75,7 @@ def table(results, found, options):
         "# Ablations",
         "",
         f"Each run trained for {options['minutes']:g} minutes, {together} on equal"
-        f" shares of the cores; baseline {options['base'].name}"
-        f"{''.join(f', {change}' for change in options['set'])}.",
+        f" shares of the cores; baseline {baseline(options)}.",
         f"Matches of the row's net against the baseline's: {options['games']} games,"
         f" {options['simulations']} simulations a move, random openings with both colours.",
         "Above 50 % and 0 Elo the change is an improvement. Intervals are 95 %: of a match over"
@@ -104,6 +103,11 @@ def table(results, found, options):
 
 LEFT, TOP, WIDTH, LINE, RIGHT = 330, 78, 460, 30, 170
 FARTHEST = 800.0
+
+
+def baseline(options):
+    """What the baseline is: its configuration and what it changes."""
+    return ", ".join([options["base"].name, *options["set"]])
 
 
 def picture(results, found, options):
@@ -136,9 +140,9 @@ def picture(results, found, options):
         '<rect width="100%" height="100%" fill="white"/>',
         text(16, 26, "What each change gives at equal time", size=16),
         text(
-            16, 46, f"{options['base'].name}, {options['minutes']:g} minutes a run; Elo against the"
-            f" baseline at {options['simulations']} simulations; bars are 95 % intervals, rings are"
-            " single seeds", size=11, fill="#6b6b6b",
+            16, 46, f"{baseline(options)}; {options['minutes']:g} minutes a run; Elo against it at"
+            f" {options['simulations']} simulations; bars are 95 % intervals, rings are single"
+            " seeds", size=11, fill="#6b6b6b",
         ),
     ]
     for count in range(-int(reach // step), int(reach // step) + 1):

@@ -25,6 +25,14 @@ fn says_which_libtorch_was_loaded_and_what_the_machine_has() {
         assert!(libtorch["path"].as_str().expect("a path").ends_with("libtorch_cpu.so"));
         assert!(libtorch["version"].as_str().is_some_and(|version| version.starts_with("2.11.0")));
     }
+    let (processor, kernels) = (&report["processor"], &report["kernels"]);
+    for use_of_nets in ["play", "learning"] {
+        let kernel = kernels[use_of_nets].as_str().expect("a kernel");
+        assert!(kernel.contains("own kernel"), "{kernel}");
+        if processor["amx_bf16"] == false {
+            assert!(!kernel.contains("AMX"), "{kernel}");
+        }
+    }
     for finding in report["findings"].as_array().expect("a list") {
         assert!(!finding["what"].as_str().expect("words").is_empty());
         assert!(!finding["fix"].as_str().expect("words").is_empty());

@@ -149,7 +149,7 @@ fn the_checker_sees_libraries_unsafe_length_and_marks() {
         whats("src/store/a.rs", "fn f() { unsafe { g() } }"),
         ["`unsafe` is not allowed here"]
     );
-    assert_eq!(whats("src/net/amx.rs", "fn f() { unsafe { g() } } // unsafe"), [""; 0]);
+    assert_eq!(whats("src/net/tile.rs", "fn f() { unsafe { g() } } // unsafe"), [""; 0]);
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE)), []);
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE + 1)).len(), 1);
     assert_eq!(check_text("src/game/geometry.rs", "").len(), 1, "a stale exception");

@@ -1,5 +1,7 @@
 //! Nets and positions that the tests of this folder share.
 
+use std::io::Write;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -8,6 +10,13 @@ use super::plan::{NetSpec, Role, parts};
 use super::weights::Weights;
 use super::{Net, TowerOptions};
 use crate::game::Shape;
+
+/// Says aloud what a test does not look at here, and why: past the runner, which keeps what passing
+/// tests print to itself.
+pub(crate) fn skipped(what: &str) {
+    // Who cannot be told does not matter to the test.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+}
 
 /// Weights of a net as it might be after training: no batch norm is left at its start.
 pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {

@@ -10,8 +10,8 @@
 //!
 //! A worker gathers requests into a batch, computes it and answers. Two workers keep two batches
 //! in flight: while the device computes one, the other is gathered and encoded and its kernels
-//! are queued behind. A question's buffers travel to the server and back, so nothing is
-//! allocated from batch to batch.
+//! are queued behind. A question's buffers travel to the server and back and are used again; what is
+//! allocated for a question is its reply channel.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

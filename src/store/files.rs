@@ -172,7 +172,9 @@ mod tests {
     fn a_full_disk_is_told_as_one() {
         let path = Path::new("/dev/full");
         if !path.exists() {
-            eprintln!("skipped: this system has no /dev/full");
+            // Past the runner, which keeps what passing tests print to itself.
+            let _ =
+                writeln!(std::io::stderr(), "SKIPPED: a full disk: this system has no /dev/full");
             return;
         }
         let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();

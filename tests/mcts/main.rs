@@ -1,5 +1,6 @@
 //! Tree search with a table for a net: nothing here needs a network library.
 
+mod allocation;
 mod choices;
 mod common;
 mod exact;

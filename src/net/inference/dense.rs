@@ -131,6 +131,7 @@ fn ask_ahead(line: &Line) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::fixtures::skipped;
 
     #[test]
     fn few_positions_are_multiplied_as_sums_say() {
@@ -143,7 +144,7 @@ mod tests {
             bias: (0..outputs).map(|index| number(index, 5)).collect(),
         };
         let Some(dense) = Dense::new(&affine) else {
-            eprintln!("skipped: the processor has no instructions for bf16");
+            skipped("the dense layer: the processor has no instructions for bf16");
             return;
         };
         for count in 0..20 {

@@ -4,7 +4,7 @@ use tch::Tensor;
 
 use super::*;
 use crate::game::Shape;
-use crate::net::fixtures::{positions, resnet, trained};
+use crate::net::fixtures::{positions, resnet, skipped, trained};
 use crate::net::{Inputs, Net, Pass, Tower, TowerOptions};
 
 /// How far a backend may be from the net in float32: root mean square over the standard
@@ -39,12 +39,16 @@ fn specs() -> Vec<NetSpec> {
 }
 
 fn check(spec: &NetSpec, options: &Options, tolerance: Tolerance, count: usize) {
+    check_on("cpu", spec, options, tolerance, count);
+}
+
+fn check_on(device: &str, spec: &NetSpec, options: &Options, tolerance: Tolerance, count: usize) {
     let weights = trained(spec, 11);
     let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
     let inputs = positions(spec.shape, count, 8);
     let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE));
     let mut outputs = Outputs::default();
-    let mut backend = open(spec, &weights, options, "cpu").expect("a backend");
+    let mut backend = open(spec, &weights, options, device).expect("a backend");
     backend.evaluate(&inputs, &mut outputs).expect("an evaluation");
     let name = format!("{} {:?} {count}", backend.describe(), spec);
     let policy = Tensor::from_slice(&outputs.policy).view_as(&heads.policy);
@@ -70,9 +74,11 @@ fn folded_copies_agree_with_the_net() {
     for spec in specs() {
         let mut options = Options { backend: BackendKind::Eager, precision: Precision::F32 };
         check(&spec, &options, EXACT, 9);
-        options.precision = Precision::Bf16;
-        for count in [64, 9] {
-            check(&spec, &options, BF16, count);
+        for precision in [Precision::Bf16, Precision::F16] {
+            options.precision = precision;
+            for count in [64, 9] {
+                check(&spec, &options, BF16, count);
+            }
         }
     }
 }
@@ -83,8 +89,23 @@ fn exists(kind: BackendKind, options: &Options) -> bool {
     match open(&spec, &trained(&spec, 1), options, "cpu") {
         Ok(_) => true,
         Err(error) => {
-            eprintln!("SKIPPED: {kind} is not tested: {error}");
+            skipped(&format!("{kind} against the net: {error}"));
             false
+        }
+    }
+}
+
+#[test]
+fn a_gpu_agrees_with_the_net() {
+    if !tch::Cuda::is_available() {
+        return skipped("a GPU against the net: there is none, or libtorch has no CUDA");
+    }
+    for spec in specs() {
+        for (precision, tolerance) in
+            [(Precision::F32, NEAR), (Precision::F16, BF16), (Precision::Bf16, BF16)]
+        {
+            let options = Options { backend: BackendKind::Eager, precision };
+            check_on("cuda:0", &spec, &options, tolerance, 64);
         }
     }
 }

@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
+use crate::net::fixtures::skipped;
 use crate::net::tile::emulated;
 use crate::net::winograd::{flat, flat_mut};
 
@@ -164,7 +165,7 @@ fn fill(unit: &mut Tiled<W>, depth: usize) {
 
 fn agree() {
     if !fits(32) {
-        eprintln!("skipped: this processor has no AMX for bf16, or no AVX-512 for it");
+        skipped("convolutions on tiles: this processor has no AMX for bf16, or no AVX-512 for it");
         return;
     }
     const DEPTH: usize = 4;
