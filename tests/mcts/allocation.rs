@@ -3,26 +3,27 @@
 use allocation_counter::measure;
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape};
+use outflank::search::endgame::Solver;
 use outflank::search::mcts::{Gathered, Mode, Options, Root, Search};
 
-use crate::common::{Estimate, hashed, random, random_board, solver};
+use crate::common::{hashed, random, random_board, solver};
 
-/// A search of each board, one after the other, and what the net says about the leaves.
-fn play<G: Geometry>(
-    (search, simulations): (&mut Search<G>, u32),
+/// Searches board after board; returns how often something was allocated.
+fn search_all<G: Geometry>(
+    search: &mut Search<G>,
+    solver: &mut Solver<G>,
     boards: &[Board<G>],
-    mut net: impl FnMut(Board<G>) -> Estimate,
 ) -> u64 {
-    let (mut solver, mut random) = (solver(Goal::Most), random(3));
+    let mut random = random(3);
     let mut allocated = 0;
     for &board in boards {
-        search.begin(board, simulations, Mode::Explore);
+        search.begin(board, 200, Mode::Explore);
         loop {
             let mut leaf = None;
-            let gather = || leaf = search.gather(&mut solver, &mut random);
+            let gather = || leaf = search.gather(solver, &mut random);
             allocated += measure(gather).count_total;
             let Some(Gathered::Leaf { ticket, board, .. }) = leaf else { break };
-            let estimate = net(board);
+            let estimate = hashed(board);
             allocated += measure(|| search.apply(ticket, estimate.answer())).count_total;
         }
     }
@@ -36,10 +37,10 @@ fn grown_searches_allocate_nothing<G: Geometry>(root: Root) {
         random_board::<G>(&mut random, empties)
     });
     let options = Options { root, ..Options::default() };
-    let mut search = Search::new(Goal::Most, &options);
-    assert!(play((&mut search, 200), &boards, hashed) > 0, "arrays grow at first");
+    let (mut search, mut solver) = (Search::new(Goal::Most, &options), solver(Goal::Most));
+    assert!(search_all(&mut search, &mut solver, &boards) > 0, "arrays grow at first");
     search.forget();
-    assert_eq!(play((&mut search, 200), &boards, hashed), 0, "{}", G::SHAPE);
+    assert_eq!(search_all(&mut search, &mut solver, &boards), 0, "{}", G::SHAPE);
 }
 
 #[test]
