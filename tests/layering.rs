@@ -153,6 +153,7 @@ fn the_checker_sees_libraries_unsafe_length_and_marks() {
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE)), []);
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE + 1)).len(), 1);
     assert_eq!(check_text("src/game/geometry.rs", "").len(), 1, "a stale exception");
+    assert_eq!(check_text("src/net/tile.rs", "").len(), 1, "a stale exception");
     let marked = check_text("src/a.rs", &format!("a\n// {}: later\n", MARKS[0]));
     assert_eq!((marked.len(), marked[0].line), (1, 2));
 }
