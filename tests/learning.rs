@@ -9,7 +9,7 @@ use outflank::train::game::{Rules, Work};
 use outflank::train::learner::{self, Learner, Reached};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, stream};
-use outflank::train::selfplay::{self, Actor, GameNumbers};
+use outflank::train::selfplay::{self, Actor, GameNumbers, Made};
 use tch::Device;
 
 type G = Square6;
@@ -29,16 +29,17 @@ fn rules() -> Rules {
 }
 
 fn play(rules: &Rules, games: usize) -> Vec<GameRecord> {
-    play_counted(rules, games).0
+    play_counted(rules, games, Made::default()).0
 }
 
-fn play_counted(rules: &Rules, games: usize) -> (Vec<GameRecord>, Work) {
+/// The first games of an actor with a net that was `made` then, and its work.
+fn play_counted(rules: &Rules, games: usize, made: Made) -> (Vec<GameRecord>, Work) {
     let net = Net::new(&spec(), 1, Device::Cpu);
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
     let numbers = GameNumbers::from(0);
     let evaluator = Box::new(Local::new(backend));
-    let mut actor = Actor::<G>::new(rules.clone(), evaluator, 1, &numbers);
+    let mut actor = Actor::<G>::new(rules.clone(), evaluator, 1, &numbers, made);
     let mut finished = Vec::new();
     while finished.len() < games {
         actor.step(&numbers, &mut finished).expect("an evaluation");
@@ -59,11 +60,12 @@ fn actors_share_a_server_with_two_groups_each() {
     let numbers = GameNumbers::from(0);
     let games: Vec<GameRecord> = std::thread::scope(|scope| {
         let play = || {
-            let mut actor = Actor::<G>::new(rules.clone(), Box::new(server.client()), 2, &numbers);
+            let client = Box::new(server.client());
+            let mut actor = Actor::<G>::new(rules.clone(), client, 2, &numbers, Made::default());
             let mut finished = Vec::new();
             while finished.len() < 20 {
                 actor.step(&numbers, &mut finished).expect("an evaluation");
-                actor.load(&weights, 1, 0).expect("the same net");
+                actor.load(&weights, Made { version: 1, positions: 0 }).expect("the same net");
             }
             finished
         };
@@ -188,13 +190,41 @@ fn playout_caps_leave_out_the_policy_of_cheap_searches() {
 }
 
 #[test]
+fn an_actor_of_a_run_that_goes_on_begins_where_its_ramp_stands() {
+    let mut rules = rules();
+    rules.selfplay.ramp = vec![(0, 2), (1_000, 8), (5_000, 24)];
+    let simulations = |made| {
+        let (games, work) = play_counted(&rules, 8, made);
+        assert!(games.iter().all(|game| game.net_version == made.version));
+        work.simulations as f64 / work.searches as f64
+    };
+    let young = simulations(Made::default());
+    let grown = simulations(Made { version: 7, positions: 5_000 });
+    assert!(young <= 2.0 && grown > 8.0, "{young} and {grown} simulations a search");
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_not_stored() {
+    let mut learner = Learner::new(&spec(), &learner_options(), 1, Device::Cpu);
+    let mut weights = learner.sound_weights().expect("random numbers");
+    learner.begin_with(&weights).expect("the same net");
+    let (name, array) = weights.iter().next().expect("an array");
+    let (name, mut array) = (name.to_string(), array.clone());
+    array.values[0] = f32::NAN;
+    weights.insert(name, array.shape, array.values);
+    learner.begin_with(&weights).expect("the same net");
+    let error = learner.sound_weights().expect_err("no number").to_string();
+    assert!(error.contains("not finite"), "{error}");
+}
+
+#[test]
 fn resignation_ends_games_except_those_that_check_it() {
     let mut rules = rules();
     rules.search.solve_empties = 0;
     rules.selfplay.resign_below = 0.0;
     rules.selfplay.resign_plies = 2;
     rules.selfplay.resign_playout_share = 0.5;
-    let (games, work) = play_counted(&rules, 60);
+    let (games, work) = play_counted(&rules, 60, Made::default());
     let resigned = games.iter().filter(|game| game.resigned).count();
     let checked = work.resignations_checked;
     assert!(resigned >= 10, "{resigned} games were resigned");

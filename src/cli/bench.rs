@@ -28,7 +28,7 @@ use crate::train::game::Work;
 use crate::train::learner::{Learner, Reached};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, Random, stream};
-use crate::train::selfplay::{Actor, GameNumbers};
+use crate::train::selfplay::{Actor, GameNumbers, Made};
 
 /// What to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -287,7 +287,8 @@ fn one_actor<G: Geometry>(
 ) -> anyhow::Result<(f64, f64, f64)> {
     let backend = inference::open(spec, weights, &config.inference, &config.device)?;
     let evaluator = Box::new(Local::new(backend));
-    let mut actor = Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers);
+    let mut actor =
+        Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers, Made::default());
     let mut finished = Vec::new();
     let mut games = 0;
     // Games begin at the same time, so the first generation of them is played as a warm-up:

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args as ClapArgs;
 
 use super::contest::stop_flag;
@@ -57,6 +57,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut run, config) = if args.resume { resumed(&args)? } else { started(&args)? };
     eprintln!("run directory: {}", run.path().display());
     eprintln!("curves: tensorboard --logdir {}", run.path().display());
+    let starts = run.manifest().starts;
     let telemetry = Telemetry::start(run.path(), args.quiet)?;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
     // The run's own failure says more than that of its curves.
@@ -64,6 +65,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let summary = match result {
         Ok(summary) => summary,
         Err(error) => {
+            if run.manifest().starts == starts {
+                let path = run.path().display();
+                return Err(error.context(format!("the run in {path} cannot start like this")));
+            }
             // What the last checkpoint recorded still holds. If even this cannot be written, the
             // error that ended the run says more.
             let reached = run.manifest().summary;
@@ -100,6 +105,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         net.put(&mut run)?;
     }
     if !args.games.is_empty() {
+        run.copying()?;
         let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
         run.begin_with(games)?;
         eprintln!("begins with {games} games, {positions} positions, of earlier runs");
@@ -120,18 +126,24 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         (None, None) => bail!("--resume needs --run-dir or the configuration of the run"),
     };
     let run = RunDir::open(&dir)?;
+    let origin = dir.join("config.toml").display().to_string();
+    let text = run.config()?;
+    let stored = |overrides| Config::parse(&origin, &text, overrides);
     let config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
-        None => {
-            let origin = dir.join("config.toml");
-            Config::parse(&origin.display().to_string(), &run.config()?, &args.overrides)?
-        }
+        None => stored(&args.overrides)?,
     };
-    if config.seed != run.manifest().seed {
-        let found = run.manifest().seed;
-        bail!("the run in {} has seed {found}, the configuration {}", dir.display(), config.seed);
+    let stays = |key, found: String, wanted: String| {
+        let dir = dir.display();
+        ensure!(found == wanted, "the run in {dir} has {key} {found}, the configuration {wanted}");
+        Ok(())
+    };
+    stays("seed", run.manifest().seed.to_string(), config.seed.to_string())?;
+    // One that this program cannot read says nothing; the checkpoint must fit in any case.
+    if let Ok(before) = stored(&[]) {
+        stays("board", before.board.to_string(), config.board.to_string())?;
+        stays("goal", before.goal.to_string(), config.goal.to_string())?;
     }
-    run.set_config(&config.resolved())?;
     Ok((run, config))
 }
 

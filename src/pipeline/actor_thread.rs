@@ -12,7 +12,7 @@ use crate::game::record::GameRecord;
 use crate::net::inference::InferenceError;
 use crate::store::games::learnable;
 use crate::store::stream::GameStream;
-use crate::train::selfplay::{Actor, GameNumbers};
+use crate::train::selfplay::{Actor, GameNumbers, Made};
 
 /// How often an actor reports its activity, and how soon it notices a stop while it waits.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
@@ -82,7 +82,8 @@ impl<G: Geometry> ActorThread<'_, G> {
     }
 
     fn load(&mut self, net: &NewNet) -> Result<(), InferenceError> {
-        self.actor.load(&net.weights, net.version, net.positions)?;
+        let made = Made { version: net.version, positions: net.positions };
+        self.actor.load(&net.weights, made)?;
         self.version = net.version;
         Ok(())
     }
@@ -151,7 +152,8 @@ mod tests {
             Notes { loaded: Arc::clone(&notes), question: None, questions: 0, stop: stop.clone() };
         let numbers = GameNumbers::from(0);
         let rules = crate::pipeline::rules(&config);
-        let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers);
+        let made = Made::default();
+        let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers, made);
         let (sender, nets) = bounded(8);
         for version in 1..=3 {
             let weights = Arc::new(Weights::default());
@@ -161,7 +163,7 @@ mod tests {
         }
         let (games, _source) = in_process(1000);
         let shared = Shared { made: AtomicU64::new(0), stop: &stop };
-        let schedule = Schedule { warmup: 1_000_000, quota, largest_quota };
+        let schedule = Schedule { first: 0, warmup: 1_000_000, quota, largest_quota };
         let (activity, _reports) = unbounded();
         let games = games.another();
         let (numbers, shared) = (&numbers, &shared);

@@ -53,6 +53,9 @@ pub struct RunState {
     pub seconds: f64,
     /// The best rating an evaluation has found.
     pub best_rating: Option<f64>,
+    /// How it keeps its replay ratio; none before its first start.
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
 }
 
 impl RunState {
@@ -178,7 +181,9 @@ impl<G: Geometry> Coordinator<'_, G> {
         {
             self.take_game(&game, statistics)?;
         }
-        while self.state.positions < needed {
+        let mut told = Instant::now();
+        // Positions that the learner must not see are made, too.
+        while self.state.positions < needed || self.replay.is_empty() {
             if self.shared.stopping() || self.limit_reached(clock) {
                 return Ok(false);
             }
@@ -189,9 +194,13 @@ impl<G: Geometry> Coordinator<'_, G> {
                 Err(Closed) => return Ok(false),
             }
             self.activity.try_iter().for_each(|activity| statistics.activity(activity));
-            if statistics.seconds() >= REPORT_EVERY.as_secs_f64() && self.state.version == 0 {
+            if told.elapsed() >= REPORT_EVERY {
+                told = Instant::now();
                 self.progress(statistics, None, clock);
-                *statistics = Statistics::default();
+                // The first report on learning is not to count the warm-up.
+                if self.state.version == 0 {
+                    *statistics = Statistics::default();
+                }
             }
         }
         self.activity.try_iter().for_each(|activity| statistics.activity(activity));
@@ -315,6 +324,7 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<()> {
         self.games.flush_sync()?;
+        let play = self.learner.sound_weights()?;
         self.state.seconds = clock.seconds();
         self.state.next_game = self.numbers.next();
         let description = serde_json::to_value(Description {
@@ -327,7 +337,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let checkpoint = Checkpoint {
             step: self.state.steps,
             minutes: self.state.seconds / 60.0,
-            net: NetFile::seal(&description, &self.learner.play_weights().to_bytes(&none))?,
+            net: NetFile::seal(&description, &play.to_bytes(&none))?,
             learner: Some(self.learner.state().to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
         };

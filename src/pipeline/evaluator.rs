@@ -13,7 +13,7 @@ use rand::RngExt as _;
 
 use super::messages::NewNet;
 use super::sync::Shared;
-use crate::arena::ladder::{Ladder, PlayerLine, Terms};
+use crate::arena::ladder::{Ladder, LadderError, PlayerLine, Terms};
 use crate::arena::matches::{Contestant, Setting, play, tally};
 use crate::arena::open::{self, Context};
 use crate::arena::openings::Source;
@@ -44,10 +44,13 @@ pub(super) struct Evaluator<'a> {
 
 impl Evaluator<'_> {
     /// Plays for each net that comes until no more can come. A failure ends the evaluations,
-    /// not the run.
+    /// not the run; if somebody else has the ladder, only this evaluation is left out.
     pub fn run<G: Geometry>(self, nets: Receiver<NewNet>) {
         for net in nets {
-            if let Err(error) = self.evaluate::<G>(&net) {
+            let Err(error) = self.evaluate::<G>(&net) else { continue };
+            if let Some(LadderError::Locked { .. }) = error.downcast_ref() {
+                tracing::warn!("an evaluation is skipped: {error:#}");
+            } else {
                 tracing::warn!("no more evaluations in this run: {error:#}");
                 return;
             }

@@ -39,7 +39,7 @@ use crate::telemetry::{Event, Telemetry};
 use crate::train::game::Rules;
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
-use crate::train::selfplay::{Actor, GameNumbers};
+use crate::train::selfplay::{Actor, GameNumbers, Made};
 use actor_thread::ActorThread;
 use coordinator::Coordinator;
 pub use coordinator::{RunState, Summary};
@@ -103,9 +103,8 @@ fn train_on<G: Geometry>(
     let mut held_out = Replay::<G>::new(&held_out::options());
     // Opened first: this cuts a torn record off before the games are read.
     let games = GameWriter::open(&run.games())?;
-    let state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
-
-    let schedule = schedule(config);
+    let mut state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
+    let schedule = begin(config, run, &games, &mut state)?;
     let shared = Shared { made: AtomicU64::new(state.positions), stop };
     let numbers = GameNumbers::from(state.next_game);
     let shortest_game = G::SQUARES / 2;
@@ -114,6 +113,7 @@ fn train_on<G: Geometry>(
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
     let weights = Arc::new(learner.play_weights());
+    let made = Made { version: state.version, positions: state.positions };
     let inference = Inference::open(config, &spec, &weights)?;
     let crew = Crew {
         config,
@@ -126,7 +126,7 @@ fn train_on<G: Geometry>(
 
     let result = thread::scope(|scope| {
         let (actors, to_actors) =
-            crew.actors::<G>(scope, &weights, state.version, game_stream, activity_sender)?;
+            crew.actors::<G>(scope, &weights, made, game_stream, activity_sender)?;
         let run_dir = run.path().to_path_buf();
         let to_evaluator = crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
@@ -160,6 +160,26 @@ fn train_on<G: Geometry>(
     result
 }
 
+/// Notes that a run goes on from `state`: until here one that cannot go on like this is as it was.
+fn begin(
+    config: &Config,
+    run: &mut RunDir,
+    games: &GameWriter,
+    state: &mut RunState,
+) -> anyhow::Result<Schedule> {
+    if games.cut_off() > 0 {
+        let bytes = games.cut_off();
+        tracing::warn!("the {bytes} bytes of a game that was not written whole are cut off");
+    }
+    let wanted = schedule(config);
+    let schedule = state
+        .schedule
+        .map_or(wanted, |before| wanted.going_on(before, state.version, state.positions));
+    state.schedule = Some(schedule);
+    run.start(&config.resolved())?;
+    Ok(schedule)
+}
+
 /// A learner of a random net on the configured device.
 fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
     let device = device(&config.device)?;
@@ -186,12 +206,12 @@ type Actors<'scope> =
     (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
 
 impl<'env> Crew<'env> {
-    /// Starts the actors with the net of `weights`, which is of `version`.
+    /// Starts the actors with the net of `weights`.
     fn actors<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
         weights: &Weights,
-        version: u32,
+        made: Made,
         games: impl GameStream,
         activity: Sender<Activity>,
     ) -> anyhow::Result<Actors<'scope>> {
@@ -202,11 +222,11 @@ impl<'env> Crew<'env> {
             senders.push(sender);
             let (evaluator, groups) = self.inference.evaluator(self.config, self.spec, weights)?;
             let thread = ActorThread::<G> {
-                actor: Actor::new(rules(self.config), evaluator, groups, numbers),
+                actor: Actor::new(rules(self.config), evaluator, groups, numbers, made),
                 numbers,
                 shared,
                 schedule: self.schedule,
-                version,
+                version: made.version,
                 nets,
                 games: games.another(),
                 activity: activity.clone(),
@@ -246,6 +266,7 @@ fn schedule(config: &Config) -> Schedule {
     let samples = f64::from(config.learner.batch) * f64::from(config.learner.steps_per_publish);
     let least = config.replay.ratio;
     Schedule {
+        first: 0,
         warmup: config.replay.min_positions,
         quota: samples / least.max(config.replay.ratio_max),
         largest_quota: samples / least,

@@ -10,7 +10,7 @@ use crate::game::Geometry;
 use crate::net::description::Description;
 use crate::net::weights::Weights;
 use crate::net::{Part, parts};
-use crate::store::checkpoint::{self, Checkpoint, load_net};
+use crate::store::checkpoint::{self, Checkpoint, CheckpointError, load_net};
 use crate::store::games;
 use crate::store::net_file::NetFile;
 use crate::store::run_dir::{BegunNet, RunDir};
@@ -104,10 +104,19 @@ pub(super) fn restore<G: Geometry>(
     replay: &mut Replay<G>,
     held_out: &mut Replay<G>,
 ) -> anyhow::Result<RunState> {
+    if run.manifest().copying {
+        bail!(
+            "{} was to begin with games of earlier runs and ended before it had them all; begin \
+             anew in another directory",
+            run.path().display()
+        );
+    }
     let mut state = RunState::default();
-    let checkpoints = run.checkpoints();
-    if !checkpoint::list(&checkpoints)?.is_empty() {
-        let path = checkpoint::newest(&checkpoints)?;
+    let newest = match checkpoint::newest(&run.checkpoints()) {
+        Err(CheckpointError::NoneYet { .. }) => None,
+        found => Some(found?),
+    };
+    if let Some(path) = newest {
         let saved = Checkpoint::load(&path)?;
         state = serde_json::from_value(saved.state)
             .with_context(|| format!("the counters of checkpoint {}", path.display()))?;

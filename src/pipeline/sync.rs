@@ -9,13 +9,20 @@
 //! Where the ratio is a band, the learner's quota is the smaller one and the actors' the larger:
 //! between the two neither side waits, whatever the machine makes the faster one, and what a
 //! version is trained on depends on time.
+//!
+//! A run that is resumed with other quotas counts them from where it stands: what it has learnt so
+//! far was at the ratio of then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 /// The schedule of versions against positions made.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Positions before learning starts.
+    /// The version from which quotas are counted: 0, or that of the run when it got other ones.
+    pub first: u32,
+    /// Positions made by then; with version 0, positions before learning starts.
     pub warmup: u64,
     /// New positions between two versions that the learner waits for: steps x batch / the largest
     /// ratio.
@@ -40,8 +47,21 @@ impl Schedule {
         self.largest_quota > self.quota
     }
 
-    fn after(&self, quotas: u32, quota: f64) -> u64 {
-        self.warmup + (f64::from(quotas) * quota) as u64
+    /// This schedule for a run that has followed `before` so far and stands at `version`, with so
+    /// many positions made.
+    pub fn going_on(self, before: Schedule, version: u32, positions: u64) -> Schedule {
+        let quotas = |schedule: Schedule| (schedule.quota, schedule.largest_quota);
+        if version == 0 {
+            self
+        } else if quotas(self) == quotas(before) {
+            before
+        } else {
+            Schedule { first: version, warmup: positions, ..self }
+        }
+    }
+
+    fn after(&self, version: u32, quota: f64) -> u64 {
+        self.warmup + (f64::from(version.saturating_sub(self.first)) * quota) as u64
     }
 }
 
@@ -63,5 +83,28 @@ impl Shared<'_> {
     /// Ends the run.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_quotas_count_from_where_the_run_stands() {
+        let before = Schedule { first: 0, warmup: 20_000, quota: 1_000.0, largest_quota: 8_000.0 };
+        let wanted = Schedule { first: 0, warmup: 50_000, quota: 8_000.0, largest_quota: 8_000.0 };
+        let (version, positions) = (2_500, 5_000_000);
+        let now = wanted.going_on(before, version, positions);
+        // The learner has what it needs for the next version, and the actors what they may make.
+        assert_eq!(now.needed(version + 1), positions);
+        assert_eq!(now.needed(version + 2), positions + 8_000);
+        assert_eq!(now.allowed(version), positions + 8_000);
+        // Resumed again, by the same quotas or by those of before.
+        assert_eq!(wanted.going_on(now, version + 9, positions + 70_000), now);
+        let again = before.going_on(now, version + 9, positions + 70_000);
+        assert_eq!(again.needed(version + 11), positions + 71_000);
+        // Nothing is learnt yet: the warm-up may still change.
+        assert_eq!(wanted.going_on(before, 0, 10_000), wanted);
     }
 }

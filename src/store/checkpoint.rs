@@ -293,7 +293,7 @@ fn recover(dir: &Path) -> Result<(), FileError> {
 ///
 /// # Errors
 ///
-/// The folder cannot be read or cleared up after a process that died in the middle of writing.
+/// The folder cannot be read.
 pub fn list(dir: &Path) -> Result<Vec<(u64, PathBuf)>, CheckpointError> {
     if !dir.exists() {
         return Ok(Vec::new());

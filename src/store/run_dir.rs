@@ -13,17 +13,18 @@
 //! ends, however it ends.
 
 mod listing;
+mod lock;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
 use crate::choices::choices;
 pub use listing::{Listed, list};
+use lock::lock;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
@@ -33,9 +34,6 @@ const CONFIG: &str = "config.toml";
 pub const GAMES: &str = "games";
 /// The folder of a run that holds its checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
-/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
-const LOCK_TRIES: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why a run directory cannot be made or opened.
 #[derive(Debug, thiserror::Error)]
@@ -158,6 +156,9 @@ pub struct Manifest {
     /// Games of earlier runs that it began with.
     #[serde(default)]
     pub begun_with: u64,
+    /// Whether games of earlier runs were being copied when this was written.
+    #[serde(default)]
+    pub copying: bool,
     /// The net that it began with; without one it was random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_net: Option<BegunNet>,
@@ -210,8 +211,9 @@ impl RunDir {
             seed,
             created: now(),
             updated: now(),
-            starts: 1,
+            starts: 0,
             begun_with: 0,
+            copying: false,
             first_net: None,
             state: State::Running,
             summary: Summary::default(),
@@ -231,12 +233,8 @@ impl RunDir {
             return Err(RunDirError::NoRun { path: path.to_path_buf() });
         }
         let lock = lock(path)?;
-        let mut manifest = read_manifest(path)?;
-        manifest.starts += 1;
-        manifest.state = State::Running;
-        let mut run = RunDir { path: path.to_path_buf(), manifest, _lock: lock };
-        run.save()?;
-        Ok(run)
+        let manifest = read_manifest(path)?;
+        Ok(RunDir { path: path.to_path_buf(), manifest, _lock: lock })
     }
 
     /// The directory.
@@ -259,7 +257,7 @@ impl RunDir {
         &self.manifest
     }
 
-    /// The configuration as it was resolved when the run was made.
+    /// The configuration as it was resolved when the run was last started.
     ///
     /// # Errors
     ///
@@ -269,22 +267,37 @@ impl RunDir {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Replaces the stored configuration, for a run that is resumed with other settings.
+    /// Notes that the run trains from now on, with this configuration. Until then a run that was
+    /// opened is as it was.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
-    pub fn set_config(&self, config: &str) -> Result<(), RunDirError> {
-        Ok(files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?)
+    /// The files cannot be written.
+    pub fn start(&mut self, config: &str) -> Result<(), RunDirError> {
+        files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?;
+        self.manifest.starts += 1;
+        self.manifest.state = State::Running;
+        self.save()
     }
 
-    /// Notes that the run begins with this many games of earlier ones.
+    /// Notes that games of earlier runs are being copied: a run that dies before
+    /// [`RunDir::begin_with`] has only some of them.
+    ///
+    /// # Errors
+    ///
+    /// `run.json` cannot be written.
+    pub fn copying(&mut self) -> Result<(), RunDirError> {
+        self.manifest.copying = true;
+        self.save()
+    }
+
+    /// Notes that the run begins with this many games of earlier ones, which are all there.
     ///
     /// # Errors
     ///
     /// `run.json` cannot be written.
     pub fn begin_with(&mut self, games: u64) -> Result<(), RunDirError> {
-        self.manifest.begun_with = games;
+        (self.manifest.begun_with, self.manifest.copying) = (games, false);
         self.save()
     }
 
@@ -343,36 +356,6 @@ fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
         }
     }
     Ok(None)
-}
-
-fn lock(path: &Path) -> Result<File, RunDirError> {
-    let lock_path = path.join(LOCK);
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&lock_path)
-        .map_err(FileError::at(Action::Write, &lock_path))?;
-    for attempt in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES => {
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            Err(TryLockError::WouldBlock) => {
-                let holder = fs::read_to_string(&lock_path).ok();
-                let holder = holder.and_then(|text| text.trim().parse().ok());
-                return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
-            }
-            Err(TryLockError::Error(source)) => {
-                return Err(FileError::at(Action::Lock, &lock_path)(source).into());
-            }
-        }
-    }
-    // The number serves messages only, so a disk that is full now is no reason to stop.
-    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(file)
 }
 
 fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {

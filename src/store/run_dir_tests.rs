@@ -8,11 +8,18 @@ fn a_run_is_made_and_opened_again() {
     let path = dir.path().join("runs").join("first");
     let mut run = RunDir::create(&path, "seed = 7\n", 7).unwrap();
     assert!(run.games().is_dir() && run.checkpoints().is_dir());
+    run.start("seed = 7\n").unwrap();
     let summary = Summary { games: 3, best_rating: Some(-12.5), ..Summary::default() };
     run.record(State::Stopped, summary).unwrap();
     drop(run);
-    let run = RunDir::open(&path).unwrap();
+    let mut run = RunDir::open(&path).unwrap();
     assert_eq!(run.config().unwrap(), "seed = 7\n");
+    // Opened, it is as it was; only a start changes it.
+    assert_eq!((run.manifest().starts, run.manifest().state), (1, State::Stopped));
+    run.start("seed = 7\nboard = \"6x6\"\n").unwrap();
+    drop(run);
+    let run = RunDir::open(&path).unwrap();
+    assert_eq!(run.config().unwrap(), "seed = 7\nboard = \"6x6\"\n");
     assert_eq!((run.manifest().starts, run.manifest().seed), (2, 7));
     assert_eq!(run.manifest().summary, summary);
     assert_eq!(run.manifest().state, State::Running);

@@ -32,6 +32,15 @@ pub enum LearnerError {
         /// The limit.
         limit: f64,
     },
+    /// The weights are no numbers any more.
+    #[error(
+        "the weights after step {step} are not finite; the last checkpoint is still good: lower \
+         learner.learning_rate and resume"
+    )]
+    NotFinite {
+        /// The step that made them.
+        step: u64,
+    },
     /// Saved weights, or a saved state, are of another net or optimiser.
     #[error(transparent)]
     Weights(#[from] WeightsError),
@@ -234,6 +243,18 @@ impl Learner {
             Some(average) => average.weights(&self.net),
             None => self.net.weights(),
         }
+    }
+
+    /// The weights to play with, for storing them. A step's losses are those before it, so the
+    /// last step may have spoilt what it was made from without a word.
+    ///
+    /// # Errors
+    ///
+    /// They are not finite.
+    pub fn sound_weights(&self) -> Result<Weights, LearnerError> {
+        let weights = self.play_weights();
+        let sound = weights.iter().all(|(_, array)| array.values.iter().all(|x| x.is_finite()));
+        if sound { Ok(weights) } else { Err(LearnerError::NotFinite { step: self.steps }) }
     }
 
     /// What a resumed run needs besides the weights to play with and the counters: the newest

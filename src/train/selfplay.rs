@@ -43,6 +43,15 @@ impl GameNumbers {
     }
 }
 
+/// Where a run stood when a net was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Made {
+    /// The net's number: 0 is the one that the run began with.
+    pub version: u32,
+    /// Positions that the run had made.
+    pub positions: u64,
+}
+
 /// Games whose questions travel together.
 struct Group<G: Geometry> {
     games: Vec<Game<G>>,
@@ -62,26 +71,26 @@ pub struct Actor<G: Geometry> {
     turn: usize,
     solver: Solver<G>,
     evaluator: Box<dyn Evaluate>,
-    version: u32,
-    positions: u64,
+    made: Made,
     work: Work,
 }
 
 impl<G: Geometry> Actor<G> {
-    /// An actor that plays `rules.selfplay.games_per_actor` games in so many groups.
+    /// An actor that plays `rules.selfplay.games_per_actor` games in so many groups, with the net
+    /// that the evaluator has, which was `made` then.
     pub fn new(
         rules: Rules,
         evaluator: Box<dyn Evaluate>,
         groups: usize,
         numbers: &GameNumbers,
+        made: Made,
     ) -> Actor<G> {
         let mut actor = Actor {
             solver: Solver::new(rules.goal, SOLVER_TABLE_BYTES),
             groups: Vec::new(),
             turn: 0,
             evaluator,
-            version: 0,
-            positions: 0,
+            made,
             work: Work::default(),
             rules,
         };
@@ -89,7 +98,7 @@ impl<G: Geometry> Actor<G> {
         let games = actor.rules.selfplay.games_per_actor as usize;
         for index in 0..groups.clamp(1, games) {
             let share = games / groups + usize::from(index < games % groups);
-            let game = |_| Game::new(&actor.rules, numbers.take(), 0, simulations);
+            let game = |_| Game::new(&actor.rules, numbers.take(), made.version, simulations);
             actor.groups.push(Group {
                 games: (0..share).map(game).collect(),
                 asked: false,
@@ -99,27 +108,21 @@ impl<G: Geometry> Actor<G> {
         actor
     }
 
-    /// Takes newer weights, of a net that was made after `positions` positions of the run.
-    /// Games under way go on with them.
+    /// Takes newer weights, of a net that was `made` then. Games under way go on with them.
     ///
     /// # Errors
     ///
     /// The weights do not fit the net.
-    pub fn load(
-        &mut self,
-        weights: &Arc<Weights>,
-        version: u32,
-        positions: u64,
-    ) -> Result<(), InferenceError> {
-        self.evaluator.load(weights, version.into())?;
-        (self.version, self.positions) = (version, positions);
+    pub fn load(&mut self, weights: &Arc<Weights>, made: Made) -> Result<(), InferenceError> {
+        self.evaluator.load(weights, made.version.into())?;
+        self.made = made;
         Ok(())
     }
 
     /// Simulations of a full search at this point of the run.
     fn simulations(&self) -> u32 {
         let ramp = self.rules.selfplay.ramp.iter();
-        ramp.take_while(|&&(from, _)| from <= self.positions)
+        ramp.take_while(|&&(from, _)| from <= self.made.positions)
             .last()
             .map_or(self.rules.search.simulations, |&(_, simulations)| simulations)
     }
@@ -155,7 +158,7 @@ impl<G: Geometry> Actor<G> {
                     Wanted::Answer { board, legal } => break (board, legal),
                     Wanted::Finished => {
                         self.work += std::mem::take(&mut game.work);
-                        let (number, version) = (numbers.take(), self.version);
+                        let (number, version) = (numbers.take(), self.made.version);
                         finished.push(game.restart(&self.rules, number, version, simulations));
                     }
                 }

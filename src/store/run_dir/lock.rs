@@ -1,0 +1,48 @@
+//! The lock by which a run directory has one owner.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use super::{LOCK, RunDirError};
+use crate::store::files::{Action, FileError};
+
+/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes the lock and leaves this process's number in it.
+///
+/// # Errors
+///
+/// Another process has it, or the file cannot be made.
+pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
+    let lock_path = path.join(LOCK);
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(FileError::at(Action::Write, &lock_path))?;
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Err(TryLockError::WouldBlock) => {
+                let holder = fs::read_to_string(&lock_path).ok();
+                let holder = holder.and_then(|text| text.trim().parse().ok());
+                return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
+            }
+            Err(TryLockError::Error(source)) => {
+                return Err(FileError::at(Action::Lock, &lock_path)(source).into());
+            }
+        }
+    }
+    // The number serves messages only, so a disk that is full now is no reason to stop.
+    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+    Ok(file)
+}

@@ -1,0 +1,169 @@
+//! Going on with a run: what stays, what is refused, and that a refusal changes nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use outflank::pipeline::holds_out;
+use outflank::store::games::{self, GameWriter};
+
+const CONFIG: &str = r#"
+board = "6x6"
+[limits]
+positions = 3000
+[net]
+blocks = 1
+channels = 8
+[search]
+simulations = 8
+solve_empties = 8
+[selfplay]
+games_per_actor = 16
+[replay]
+min_positions = 500
+[learner]
+batch = 64
+steps_per_publish = 1
+[evaluation]
+every_minutes = 0
+"#;
+
+/// A run that has ended, in a folder that goes with it.
+struct Ended {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Ended {
+    fn new(more: &[&str]) -> Ended {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (config, path) = (folder.path().join("small.toml"), folder.path().join("run"));
+        fs::write(&config, CONFIG).expect("a file");
+        let first = [&[config.to_str().expect("a path")], more].concat();
+        succeeds(&train(&path, &first));
+        Ended { _folder: folder, path }
+    }
+
+    fn resume(&self, more: &[&str]) -> Output {
+        train(&self.path, &[&["--resume"], more].concat())
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).expect("a file of the run")
+    }
+
+    fn manifest(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text("run.json")).expect("JSON")
+    }
+
+    fn steps(&self) -> u64 {
+        self.manifest()["summary"]["steps"].as_u64().expect("a number")
+    }
+
+    fn checkpoints(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path.join("checkpoints")).expect("a folder");
+        let mut found: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+        found.sort();
+        found
+    }
+}
+
+/// `outflank train` in a run directory.
+fn train(run: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .args(["train", "--quiet", "--run-dir"])
+        .arg(run)
+        .args(arguments)
+        .output()
+        .expect("the program runs")
+}
+
+fn succeeds(output: &Output) {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn refused(output: &Output, expected: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn what_cannot_go_on_leaves_the_run_as_it_was() {
+    let run = Ended::new(&[]);
+    let (config, manifest) = (run.text("config.toml"), run.text("run.json"));
+    for (change, expected) in [
+        ("goal=fewest", "has goal most, the configuration fewest"),
+        ("board=7x7", "has board 6x6, the configuration 7x7"),
+        ("seed=7", "has seed 1, the configuration 7"),
+        ("net.channels=16", "does not fit this configuration"),
+        ("limits.positons=9", "positons"),
+    ] {
+        refused(&run.resume(&["--set", change]), expected);
+        assert_eq!(run.text("config.toml"), config, "{change}");
+        assert_eq!(run.text("run.json"), manifest, "{change}");
+    }
+    let steps = run.steps();
+    succeeds(&run.resume(&["--set", "limits.positions=5000"]));
+    assert!(run.steps() > steps);
+    assert!(run.text("config.toml").contains("positions = 5000"));
+    assert_eq!(run.manifest()["starts"], 2);
+}
+
+/// A larger quota must not be asked for anew for all the nets that were made by a smaller one.
+#[test]
+fn another_ratio_holds_from_where_the_run_stands() {
+    // A net for each 160 positions, then one for each 640.
+    let run = Ended::new(&["--set", "replay.ratio=0.4"]);
+    let steps = run.steps();
+    assert!(steps > 10, "{steps}");
+    let positions = run.manifest()["summary"]["positions"].as_u64().expect("a number");
+    let more = format!("limits.positions={}", positions + 3_200);
+    succeeds(&run.resume(&["--set", "replay.ratio=0.1", "--set", &more]));
+    let made = run.steps() - steps;
+    assert!((3..=7).contains(&made), "{made} steps for 3,200 positions");
+}
+
+#[test]
+fn a_run_that_died_while_it_copied_games_is_refused() {
+    let run = Ended::new(&[]);
+    let manifest = run.text("run.json").replace("\"copying\": false", "\"copying\": true");
+    fs::write(run.path.join("run.json"), manifest).expect("a file");
+    refused(&run.resume(&["--set", "limits.positions=5000"]), "ended before it had them all");
+}
+
+/// It died between the two renames of a checkpoint that is saved again.
+#[test]
+fn the_only_checkpoint_is_found_under_its_other_name() {
+    let run = Ended::new(&["--set", "checkpoint.keep_last=1"]);
+    let [only] = &run.checkpoints()[..] else { panic!("{:?}", run.checkpoints()) };
+    let name = only.file_name().expect("a name").to_string_lossy().into_owned();
+    let number = name.rsplit('-').next().expect("a number");
+    fs::rename(only, only.with_file_name(format!(".replaced-{number}"))).expect("a rename");
+    let steps = run.steps();
+    succeeds(&run.resume(&["--set", "limits.positions=3500"]));
+    assert!(run.steps() > steps, "{} steps after {steps}", run.steps());
+}
+
+/// All positions so far are held out: there is nothing to learn from yet.
+#[test]
+fn a_window_without_positions_is_waited_for() {
+    let warm_up = "replay.min_positions=100_000";
+    let more = ["--set", "limits.positions=0", "--set", "limits.games=150", "--set", warm_up];
+    let run = Ended::new(&more);
+    let folder = run.path.join("games");
+    let held_out: Vec<_> = games::read_all(&folder)
+        .expect("games")
+        .map(|game| game.expect("a whole game"))
+        .filter(holds_out)
+        .collect();
+    assert!(!held_out.is_empty());
+    fs::remove_dir_all(&folder).expect("a folder");
+    let mut writer = GameWriter::open(&folder).expect("a folder");
+    held_out.iter().for_each(|game| writer.append(game).expect("a game"));
+    writer.flush_sync().expect("a disk");
+    drop(writer);
+    let limits = ["--set", "limits.games=0", "--set", "limits.positions=1500"];
+    succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..]].concat()));
+    assert!(run.steps() > 0);
+}
