@@ -159,8 +159,12 @@ impl Table {
     pub fn put(&self, key: Key, entry: Entry) {
         let signature = self.signature(key);
         let generation = self.generation.load(Ordering::Relaxed);
-        let mut chosen = (&self.bucket(key).0[0], u16::MAX);
-        for slot in &self.bucket(key).0 {
+        let slots = &self.bucket(key).0;
+        // Where all are worth the same, as exact scores are, not always the same one goes.
+        let first = (signature >> 60) as usize;
+        let mut chosen = (&slots[0], u16::MAX);
+        for number in first..first + WAYS {
+            let slot = &slots[number % WAYS];
             let data = slot.data.load(Ordering::Relaxed);
             if slot.check.load(Ordering::Relaxed) ^ data == signature {
                 chosen.0 = slot;
@@ -217,6 +221,18 @@ mod tests {
         table.put(key(7 << 8), entry(1));
         assert_eq!((table.get(key(2 << 8)), table.get(key(6 << 8))), (None, Some(entry(1))));
         assert_eq!(table.get(key(5 << 8)), Some(entry(5)));
+    }
+
+    #[test]
+    fn a_full_bucket_goes_on_taking_turns() {
+        let table = Table::new(1);
+        let keys = |numbers: std::ops::Range<u64>| {
+            numbers.map(|number| key(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        };
+        keys(0..200).for_each(|key| table.put(key, entry(Entry::EXACT)));
+        let early = keys(0..100).filter(|&key| table.get(key).is_some()).count();
+        let late = keys(100..200).filter(|&key| table.get(key).is_some()).count();
+        assert_eq!((early, late), (0, WAYS));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A game goes through its opening moves, then searches every move, and once few squares are
 //! empty plays the rest from the exact solver. It owns its tree and its random stream, so
-//! what it plays depends on its number and the net's answers alone.
+//! what it plays depends on its number and the net's answers alone; only among moves that are
+//! proven to be equally good, what the actor's solver has met before may decide.
 
 use rand::RngExt;
 

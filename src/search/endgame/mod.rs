@@ -95,8 +95,10 @@ impl<G: Geometry> Solver<G> {
         self.window(board, -1, 1).signum()
     }
 
-    /// The score, and one line of perfect play to the end of the game, passes left out.
+    /// The score, and one line of perfect play to the end of the game, passes left out. Which of
+    /// equally good moves it has may depend on what was solved before.
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
+        self.table.age();
         let score = self.score(board);
         let keeps = |solver: &mut Self, child, score: i32| {
             solver.window(child, -score, -score + 1) <= -score
@@ -113,6 +115,7 @@ impl<G: Geometry> Solver<G> {
         time: Duration,
         threads: usize,
     ) -> Option<(i32, Vec<Square>)> {
+        self.table.age();
         let usual = std::mem::replace(&mut self.threads, threads.max(1));
         let found = self.line_within(board, time);
         self.threads = usual;
@@ -136,6 +139,7 @@ impl<G: Geometry> Solver<G> {
     /// The winner as by [`Solver::winner`], and a line in which neither side gives away its
     /// win or its draw.
     pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
+        self.table.age();
         let winner = self.winner(board);
         let keeps = |solver: &mut Self, child, winner: i32| solver.winner(child) == -winner;
         (winner, self.line(board, winner, keeps))

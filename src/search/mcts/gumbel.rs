@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_distr::{Distribution, Gumbel as GumbelNoise};
 
 use super::options::Options;
-use super::root::MoveStats;
+use super::root::{Floor, MoveStats};
 
 /// How much a completed Q counts against a logit, from the options of the search.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ impl Halving {
 
     /// Sorts the moves alive by noise, logit and value; those proven not to be best come last.
     fn rank(&mut self, moves: &[MoveStats], scale: Scale) {
-        let (most, floor) = (most_visits(moves), proven_floor(moves));
+        let (most, floor) = (most_visits(moves), Floor::of(moves));
         let keys = &self.keys;
         let key = |place: usize| match moves[place].utility {
             Some(q) if moves[place].may_be_best(floor) => keys[place] + scale.sigma(q, most),
@@ -121,18 +121,15 @@ impl Halving {
     /// of those still considered.
     pub fn winner(&mut self, moves: &[MoveStats], scale: Scale) -> Option<usize> {
         self.rank(moves, scale);
-        let floor = proven_floor(moves);
+        let floor = Floor::of(moves);
         let most = self.alive.iter().map(|&place| self.begun[place]).max()?;
         let mut searched = self.alive.iter().copied().filter(|&place| self.begun[place] == most);
-        searched
-            .find(|&place| moves[place].may_be_best(floor))
-            .or_else(|| moves.iter().position(|stats| stats.lower == floor))
+        searched.find(|&place| moves[place].may_be_best(floor)).or_else(|| {
+            let reaches =
+                |stats: &MoveStats| stats.lower == floor.score && stats.may_be_best(floor);
+            moves.iter().position(reaches)
+        })
     }
-}
-
-/// The score that the moves of the root are proven to reach at least.
-pub(super) fn proven_floor(moves: &[MoveStats]) -> i8 {
-    moves.iter().map(|stats| stats.lower).max().unwrap_or(i8::MIN)
 }
 
 fn most_visits(moves: &[MoveStats]) -> u32 {

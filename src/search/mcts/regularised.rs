@@ -4,16 +4,16 @@
 //! policy optimization (ICML 2020). Needed where visits do not tell: the search does not visit a
 //! move again once its score is exact.
 
-use super::root::MoveStats;
+use super::root::{Floor, MoveStats};
 
 /// Halvings of the interval that holds the normalising constant: enough for a float.
 const HALVINGS: u32 = 24;
 
 /// Puts into `out`, for each move, `l * prior / (a - utility)` with `l = c * sqrt(n) / (n + m)`
 /// for `n` visits to `m` moves, where `a` is what makes the sum 1. Unvisited moves get nothing,
-/// and neither do those that are proven not to be the best.
+/// and neither do those that are proven not to be the best; all get nothing if that leaves no move.
 pub(super) fn policy(moves: &[MoveStats], c_puct: f32, out: &mut Vec<f32>) {
-    let floor = super::gumbel::proven_floor(moves);
+    let floor = Floor::of(moves);
     let visited = || {
         let useful = moves.iter().filter(|stats| stats.may_be_best(floor));
         useful.filter_map(|stats| stats.utility.map(|utility| (stats.prior, utility)))
@@ -42,13 +42,36 @@ pub(super) fn policy(moves: &[MoveStats], c_puct: f32, out: &mut Vec<f32>) {
         _ => 0.0,
     }));
     let sum: f32 = out.iter().sum();
-    out.iter_mut().for_each(|share| *share /= sum);
+    out.iter_mut().for_each(|share| *share /= sum.max(f32::MIN_POSITIVE));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::game::Square;
+
+    #[test]
+    fn a_move_that_is_proven_lost_gets_nothing() {
+        let open = |square, utility| MoveStats {
+            square: Square(square),
+            visits: 3,
+            prior: 0.3,
+            utility,
+            lower: -64,
+            upper: 64,
+        };
+        let lost = MoveStats { upper: -64, ..open(7, Some(-1.0)) };
+        let mut out = Vec::new();
+        policy(&[lost, open(8, Some(0.2)), open(9, Some(-0.4))], 1.5, &mut out);
+        assert!(out[0] == 0.0 && out[1] > out[2] && out[2] > 0.0, "{out:?}");
+        policy(&[lost, open(8, None)], 1.5, &mut out);
+        assert_eq!(out, [0.0, 0.0]);
+        // One that may still be better than a proven score is preferred to the proven one.
+        let proven = MoveStats { lower: 4, upper: 4, ..open(7, Some(0.9)) };
+        let better = MoveStats { lower: 4, ..open(8, Some(0.95)) };
+        policy(&[proven, better], 1.5, &mut out);
+        assert!(out[0] == 0.0 && out[1] > 0.0, "{out:?}");
+    }
 
     #[test]
     fn the_policy_is_where_visits_tend_to() {

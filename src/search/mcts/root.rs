@@ -27,11 +27,28 @@ pub struct MoveStats {
     pub upper: i8,
 }
 
+/// The score that some move at the root is proven to reach at least.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Floor {
+    pub score: i8,
+    /// Whether a move that reaches it may still reach more.
+    open: bool,
+}
+
+impl Floor {
+    /// The floor of all moves at the root.
+    pub fn of(moves: &[MoveStats]) -> Floor {
+        let score = moves.iter().map(|stats| stats.lower).max().unwrap_or(i8::MIN);
+        let open = moves.iter().any(|stats| stats.lower == score && stats.upper > score);
+        Floor { score, open }
+    }
+}
+
 impl MoveStats {
-    /// Whether the move can still be the best one, given that some move reaches `floor`. A move
-    /// that at most equals another's proven score is left to that one.
-    pub fn may_be_best(&self, floor: i8) -> bool {
-        self.upper > floor || self.lower == floor
+    /// Whether the move can still be the best one. A move that at most equals another's proven
+    /// score is left to that one.
+    pub(super) fn may_be_best(&self, floor: Floor) -> bool {
+        self.upper > floor.score || self.lower == floor.score && !floor.open
     }
 }
 
@@ -45,7 +62,12 @@ impl<G: Geometry> Tree<G> {
         self.forget_pending();
         self.restore_priors();
         match self.find(board).filter(|_| reuse) {
-            Some(place) => self.extract(place),
+            Some(place) => {
+                self.extract(place);
+                if place != ROOT {
+                    self.prepare_moved_root();
+                }
+            }
             None => self.clear(),
         }
         self.board = board;
@@ -57,6 +79,7 @@ impl<G: Geometry> Tree<G> {
         self.edges.clear();
         self.edges.push(root_edge::<G>());
         self.sums = RootSums::default();
+        self.raw_utility = 0.0;
         self.plain_priors = None;
     }
 
@@ -119,6 +142,27 @@ impl<G: Geometry> Tree<G> {
         self.sums = RootSums::default();
     }
 
+    /// Brings what is known of the root, which was a position within the tree, to what a root needs.
+    fn prepare_moved_root(&mut self) {
+        let moves = self.moves();
+        // All other simulations went on along one of its moves; but bounds on a position change
+        // what comes by it, and then its mean is the better guess.
+        let below: f32 = moves.iter().map(|edge| edge.utility_sum).sum();
+        let (lower, upper) = self.bounds();
+        let all = G::SQUARES as i8;
+        let raw = match (lower, upper) == (-all, all) {
+            true => self.edges[ROOT].utility_sum - below,
+            false => self.root_utility(),
+        };
+        // A score that was solved as a whole says nothing about which move reaches it, and a root
+        // is searched until its moves prove what it is worth.
+        let proven = |of: fn(&Edge) -> i8| moves.iter().map(of).max();
+        let (lower, upper) = (proven(|edge| edge.lower), proven(|edge| edge.upper));
+        let root = &mut self.edges[ROOT];
+        (root.lower, root.upper) = (lower.unwrap_or(-all), upper.unwrap_or(all));
+        self.raw_utility = raw;
+    }
+
     /// Whether the root's moves are known, so that noise and statistics make sense.
     pub fn is_expanded(&self) -> bool {
         self.edges[ROOT].moves > 0
@@ -155,11 +199,10 @@ impl<G: Geometry> Tree<G> {
         self.utility.exact(score)
     }
 
-    /// The utility of the net's own estimate of the root, before any search.
+    /// The utility of the net's own estimate of the root, before any search; 0 before that, and the
+    /// mean so far of a position within the tree that became the root with some of it proven.
     pub fn raw_utility(&self) -> f32 {
-        // All other simulations through the root went on along one of its moves.
-        let below: f32 = self.moves().iter().map(|edge| edge.utility_sum).sum();
-        self.edges[ROOT].utility_sum - below
+        self.raw_utility
     }
 
     /// The mean outcome of the simulations since the root was set, for the side to move: a win

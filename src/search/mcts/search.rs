@@ -7,7 +7,7 @@ use super::gumbel::{self, Halving, Scale};
 use super::options::{Options, Root};
 use super::pruned;
 use super::regularised;
-use super::root::MoveStats;
+use super::root::{Floor, MoveStats};
 use super::tree::{Answer, Gathered, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::draw::draw;
@@ -182,7 +182,7 @@ impl<G: Geometry> Search<G> {
     /// the root's moves are known.
     pub fn policy(&mut self) -> &[f32] {
         self.look_at_moves();
-        let floor = gumbel::proven_floor(&self.moves);
+        let floor = Floor::of(&self.moves);
         if self.halves() && self.tree.exact().is_none() {
             let raw = self.tree.raw_utility();
             gumbel::improved_policy(&self.moves, raw, self.scale, &mut self.weights);
@@ -202,8 +202,9 @@ impl<G: Geometry> Search<G> {
         }
         let mut sum: f32 = self.weights.iter().sum();
         if sum <= 0.0 {
+            let useful = |stats: &MoveStats| stats.may_be_best(floor) as u32 as f32;
             self.weights.clear();
-            self.weights.extend(self.moves.iter().map(|stats| stats.prior));
+            self.weights.extend(self.moves.iter().map(|stats| useful(stats) * stats.prior));
             sum = self.weights.iter().sum();
         }
         self.weights.iter_mut().for_each(|weight| *weight /= sum);
@@ -217,7 +218,7 @@ impl<G: Geometry> Search<G> {
         self.policy();
         let by_visits = self.moves.iter().all(|stats| stats.lower < stats.upper);
         if self.options.prune_noise && by_visits && !self.halves() {
-            let floor = gumbel::proven_floor(&self.moves);
+            let floor = Floor::of(&self.moves);
             let priors: Vec<f32> = self.moves.iter().map(|s| self.tree.plain_prior(s)).collect();
             pruned::visits(&self.moves, &priors, self.tree.root_c_puct(), &mut self.weights);
             for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
@@ -277,7 +278,7 @@ impl<G: Geometry> Search<G> {
 
     /// The move with the greatest weight; among equals the one of the greatest utility.
     fn most_searched(&self) -> Option<Square> {
-        let least = self.tree.utility_of(gumbel::proven_floor(&self.moves));
+        let least = self.tree.utility_of(Floor::of(&self.moves).score);
         let fair = |stats: &MoveStats| stats.utility.is_none_or(|utility| utility >= least);
         let utility = |stats: &MoveStats| stats.utility.unwrap_or(-1.0);
         let pairs = self.moves.iter().zip(&self.weights);

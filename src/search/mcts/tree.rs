@@ -87,6 +87,8 @@ pub struct Tree<G: Geometry> {
     pub(super) edges: Vec<Edge>,
     pub(super) spare: Vec<Edge>,
     pub(super) sums: RootSums,
+    /// See [`Tree::raw_utility`].
+    pub(super) raw_utility: f32,
     /// The root's priors by square as the net gave them, if the present ones have been mixed
     /// with something.
     pub(super) plain_priors: Option<[f32; MAX_SQUARES]>,
@@ -110,6 +112,7 @@ impl<G: Geometry> Tree<G> {
             edges: vec![root_edge::<G>()],
             spare: Vec::new(),
             sums: RootSums::default(),
+            raw_utility: 0.0,
             plain_priors: None,
             pending: Vec::new(),
             idle: Vec::new(),
@@ -285,7 +288,11 @@ impl<G: Geometry> Tree<G> {
             self.edges[leaf as usize].same_side = same_side;
             self.expand(leaf as usize, legal, answer.policy);
         }
-        self.back_up(&path, self.utility.estimated(answer.value, answer.score));
+        let worth = self.utility.estimated(answer.value, answer.score);
+        if path.len() == 1 {
+            self.raw_utility = worth.utility;
+        }
+        self.back_up(&path, worth);
         self.pending[slot].path = path;
         self.idle.push(slot as u32);
         true
