@@ -3,7 +3,8 @@
 //! A player gets the turns of all its games at once, so that one that evaluates positions in
 //! batches can. It must not remember more than speeds it up: its move follows from the turn and
 //! its seed, whatever else is in the batch, so that a match comes out the same with any number
-//! of threads and after any interruption.
+//! of threads and after any interruption. Only among moves that are proven to be equally good, what
+//! its solver has met before may decide.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

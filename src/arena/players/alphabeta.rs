@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn};
 use crate::arena::spec::{AlphaBetaSpec, Limit};
@@ -72,10 +72,32 @@ impl<G: Geometry> AlphaBeta<G> {
         self.search.forget();
         let found = self.search.think(turn.position.board, &self.limits(turn.game));
         let outcome = found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })?;
-        if matches!(self.spec.limit, Limit::GameTime(_)) {
-            *self.spent.entry(turn.game).or_default() += Duration::from_secs_f64(outcome.seconds);
-        }
+        self.charge(turn.game, Duration::from_secs_f64(outcome.seconds));
         Ok(outcome)
+    }
+
+    fn charge(&mut self, game: u32, time: Duration) {
+        if matches!(self.spec.limit, Limit::GameTime(_)) {
+            *self.spent.entry(game).or_default() += time;
+        }
+    }
+
+    /// The limits of a search of each other move: one ply less than the best one had, and together
+    /// no more of what is limited than that one took.
+    fn limits_beside(&self, best: &Outcome, others: usize) -> Limits {
+        let others = others.max(1) as u32;
+        let time = Duration::from_secs_f64(best.seconds) / others;
+        let nodes = (best.nodes / u64::from(others)).max(1);
+        let common = Limits {
+            depth: Some(best.depth.saturating_sub(1).max(1)),
+            threads: self.spec.threads,
+            ..Limits::default()
+        };
+        match self.spec.limit {
+            Limit::Depth(_) => common,
+            Limit::MoveTime(_) | Limit::GameTime(_) => Limits { movetime: Some(time), ..common },
+            Limit::Nodes(_) => Limits { nodes: Some(nodes), ..common },
+        }
     }
 
     /// What a move is worth, by a search one ply shallower after it.
@@ -139,14 +161,13 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
         let mut hints =
             vec![hint_of(legal_part(turn.position, &best.pv), best.score, best.exact, best.depth)];
         let board: Board<G> = turn.position.board;
-        let limits = Limits {
-            depth: Some(best.depth.saturating_sub(1).max(1)),
-            threads: self.spec.threads,
-            ..Limits::default()
-        };
-        let others = board.legal().filter(|&square| square != best.square && count > 1);
+        let others: Vec<_> =
+            board.legal().filter(|&square| square != best.square && count > 1).collect();
+        let limits = self.limits_beside(&best, others.len());
+        let begun = Instant::now();
         let mut others: Vec<_> =
-            others.filter_map(|square| self.hint(turn, square, &limits)).collect();
+            others.into_iter().filter_map(|square| self.hint(turn, square, &limits)).collect();
+        self.charge(turn.game, begun.elapsed());
         others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));
         hints.extend(others);
         hints.truncate(count);
@@ -181,6 +202,26 @@ mod tests {
             let (chance, score) = (hint.win_chance.expect("a chance"), hint.score.expect("discs"));
             assert_eq!(chance > 0.5, score > 0.0);
         }
+    }
+
+    #[test]
+    fn hints_keep_the_limits_of_the_player() {
+        let best = Outcome {
+            square: Square(19),
+            score: 2.0,
+            exact: true,
+            depth: 20,
+            nodes: 9_000,
+            pv: Vec::new(),
+            seconds: 1.5,
+        };
+        let limits = |spec| player::<Square8>(spec).limits_beside(&best, 6);
+        let plain = Limits { depth: Some(19), ..Limits::default() };
+        assert_eq!(limits("alphabeta:depth=20"), plain);
+        let time = Some(Duration::from_millis(250));
+        assert_eq!(limits("alphabeta:movetime=2s"), Limits { movetime: time, ..plain });
+        assert_eq!(limits("alphabeta:gametime=60s"), Limits { movetime: time, ..plain });
+        assert_eq!(limits("alphabeta:nodes=10000"), Limits { nodes: Some(1_500), ..plain });
     }
 
     #[test]

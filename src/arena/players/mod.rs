@@ -2,6 +2,7 @@
 
 mod alphabeta;
 mod crew;
+mod hints;
 mod net;
 mod policy;
 mod rollouts;

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::hints;
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
 use crate::game::{Geometry, Goal, Square};
@@ -334,8 +335,8 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
                 exact: true,
                 depth: Some(turn.position.board.empties()),
             }],
-            Some(Thought::Searched(search, _)) => {
-                let mut hints = search_hints(&search, count);
+            Some(Thought::Searched(mut search, _)) => {
+                let mut hints = hints::of_search(&mut search, count);
                 self.searches.insert(turn.game, search);
                 self.add_scores(turn, &mut hints).map_err(failed)?;
                 hints
@@ -347,23 +348,4 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
         // Games that wait for each other's clocks gain nothing from being played at once.
         if self.thinking.time.is_some() { 1 } else { GAMES_AT_ONCE }
     }
-}
-
-/// Moves of a hint's line.
-const LINE: usize = 12;
-
-fn search_hints<G: Geometry>(search: &Search<G>, count: usize) -> Vec<Hint> {
-    let mut moves: Vec<_> = search.tree().root_moves().collect();
-    moves.sort_by_key(|stats| std::cmp::Reverse(stats.visits));
-    let hint = |stats: mcts::MoveStats| {
-        let exact = stats.lower == stats.upper;
-        Hint {
-            line: search.tree().line_behind(stats.square, LINE),
-            win_chance: stats.utility.map(|utility| (utility + 1.0) / 2.0),
-            score: exact.then_some(f32::from(stats.lower)),
-            exact,
-            depth: Some(stats.visits),
-        }
-    };
-    moves.into_iter().take(count).map(hint).collect()
 }

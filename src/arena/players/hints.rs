@@ -1,0 +1,79 @@
+//! What a tree search with a net has to say about the moves that it considered.
+
+use crate::arena::player::Hint;
+use crate::game::Geometry;
+use crate::search::mcts::{MoveStats, Search};
+
+/// Moves of a hint's line.
+const LINE: usize = 12;
+
+/// The best moves of a search, by what it would play: visits alone do not say, for a move is not
+/// searched again once its score is exact.
+pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<Hint> {
+    let policy = search.policy().to_vec();
+    let mut moves: Vec<_> = search.tree().root_moves().zip(policy).collect();
+    moves.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.visits.cmp(&a.visits)));
+    let hint = |stats: MoveStats| {
+        let exact = stats.lower == stats.upper;
+        // The utility of a proven score counts its discs, too.
+        let worth = if exact { Some(f32::from(stats.lower.signum())) } else { stats.utility };
+        Hint {
+            line: search.tree().line_behind(stats.square, LINE),
+            win_chance: worth.map(|worth| (worth + 1.0) / 2.0),
+            score: exact.then_some(f32::from(stats.lower)),
+            exact,
+            depth: Some(stats.visits),
+        }
+    };
+    moves.into_iter().take(count).map(|(stats, _)| hint(stats)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt as _, SeedableRng as _};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::game::{Board, Goal, Square8};
+    use crate::search::endgame::Solver;
+    use crate::search::mcts::{Answer, Gathered, Mode, Options};
+
+    /// A position 12 squares from the end, searched by a net that knows nothing; moves are solved
+    /// once the search has come back to them a few times.
+    fn searched(number: u64) -> Option<Search<Square8>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
+        let mut board = Board::<Square8>::start();
+        while board.empties() > 12 {
+            let legal: Vec<_> = board.legal().collect();
+            let square = legal.get(random.random_range(0..legal.len().max(1)))?;
+            board = board.play_unchecked(*square);
+        }
+        let options =
+            Options { solve_leaves: 6, solve_growth: 1.0, solve_empties: 10, ..Options::default() };
+        let mut search = Search::new(Goal::Most, &options);
+        let mut solver = Solver::new(Goal::Most, 1 << 16);
+        (!board.legal().is_empty()).then(|| search.begin(board, 80, Mode::Play))?;
+        while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
+            search.apply(ticket, Answer { policy: &[0.0; 64], value: 0.0, score: 0.0 });
+        }
+        Some(search)
+    }
+
+    #[test]
+    fn the_first_hint_is_the_move_to_play_and_what_is_proven_is_certain() {
+        let (mut proven, mut few_visits) = (0, 0);
+        for mut search in (0..60).filter_map(searched) {
+            let hints = of_search(&mut search, 30);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+            assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));
+            for hint in hints.iter().filter(|hint| hint.exact) {
+                let score = hint.score.expect("a proven score");
+                let certain = if score == 0.0 { 0.5 } else { (1.0 + score.signum()) / 2.0 };
+                assert_eq!(hint.win_chance, Some(certain));
+                proven += 1;
+            }
+            few_visits += hints.iter().any(|hint| hint.depth > hints[0].depth) as u32;
+        }
+        assert!(proven > 20 && few_visits > 0, "{proven} proven, {few_visits}");
+    }
+}
