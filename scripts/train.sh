@@ -31,8 +31,12 @@ done
 if [ -z "$run_dir" ]; then
     name=$(basename "$config" .toml)
     if [ $resume = yes ]; then
-        # The names end in the date and time, so the last in order is the newest.
-        for folder in "$here/runs/$name"-*/; do [ -d "$folder" ] && run_dir=${folder%/}; done
+        # The names end in the date and time, so the last in order is the newest. Nothing may stand
+        # before these: `quick` does not go on with a run of `quick-big` or `quick-7`.
+        for folder in "$here/runs/$name"-[0-9]*-[0-9]*/; do
+            ending=${folder#"$here/runs/$name-"}
+            if [[ $ending =~ ^[0-9]{8}-[0-9]{6}/$ ]]; then run_dir=${folder%/}; fi
+        done
         [ -n "$run_dir" ] || { echo "error: there is no run of $name in $here/runs to resume" >&2; exit 2; }
     else
         run_dir=$here/runs/$name-$(date +%Y%m%d-%H%M%S)
@@ -54,8 +58,9 @@ The run:      $run_dir
 checkpoints   $run_dir/checkpoints
 games         $run_dir/games
 curves        tensorboard --logdir $run_dir/tensorboard   (pip install tensorboard)
-to go on      scripts/train.sh $config --resume --run-dir $run_dir
 EOF
+    # Without a configuration the run goes on as it was configured, with what --set changed.
+    printf 'to go on      %q train --resume --run-dir %q\n' "$outflank" "$run_dir" >&2
 }
 
 # The program ends a run in order on the first Ctrl-C, with exit code 0; the shell must only know.

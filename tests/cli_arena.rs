@@ -127,10 +127,28 @@ fn arena_tests_whether_one_is_stronger() {
     assert!(text(&rejected.stdout).contains("rejected"));
 }
 
+/// An outside engine counts as random, and this one is not: two games, over and over.
+#[test]
+fn a_game_that_is_repeated_proves_nothing() {
+    let folder = folder();
+    let engine = format!(
+        "external:protocol=gtp,command=\"'{}' gtp alphabeta:depth=2\"",
+        env!("CARGO_BIN_EXE_outflank")
+    );
+    let arguments = ["arena", &engine, "alphabeta:depth=1", "--openings", "start"];
+    let test = ["--sprt", "0,200", "--games", "40"];
+    let output = run(folder.path(), &[&arguments[..], &test].concat());
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}{}", text(&output.stderr));
+    assert!(said.contains("38 games repeated another one"), "{said}");
+    assert!(said.contains("SPRT 0,200: undecided (log-likelihood ratio "), "{said}");
+}
+
 #[test]
 fn a_wrong_command_says_what_is_right() {
     let folder = folder();
     std::fs::write(folder.path().join("notes"), "dear diary\n").expect("writable");
+    std::fs::write(folder.path().join("empty"), "").expect("writable");
     for (arguments, wanted) in [
         (vec!["arena", "random"], "needs two players"),
         (vec!["arena", "random", "random"], "given twice"),
@@ -144,11 +162,17 @@ fn a_wrong_command_says_what_is_right() {
         (vec!["arena", "random", "greedy", "--openings", "random:0"], "random:PLIES"),
         (vec!["arena", "random", "greedy", "--openings", "nowhere.txt"], "nowhere.txt"),
         (vec!["arena", "random", "greedy", "--openings", "notes"], "line 1"),
+        (
+            vec!["arena", "random", "greedy", "--shape", "6x6", "--openings", "random:32"],
+            "no game on board 6x6 has a move left after 32 random plies",
+        ),
         (vec!["arena", "random", "greedy", "--shape", "9x9"], "8x8, 6x6"),
         (vec!["arena", "random", "greedy", "--ladder", "notes"], "no ladder file"),
         (vec!["arena", "random", "greedy", "--games", "0"], "0"),
         (vec!["arena", "random", "net:nowhere"], "nowhere"),
-        (vec!["arena"], "no players are given"),
+        (vec!["arena"], "no players are given, and there is no ladder"),
+        (vec!["arena", "--ladder", "notes"], "no ladder file"),
+        (vec!["arena", "--ladder", "empty"], "no ladder file"),
         (vec!["eval", "nowhere"], "nowhere"),
         (vec!["eval", "notes"], "notes"),
         (vec!["eval", "notes", "--table", "paper", "--games", "20"], "cannot be used with"),
@@ -163,6 +187,7 @@ fn a_wrong_command_says_what_is_right() {
         assert!(said.matches("player `").count() <= 1, "named once: {arguments:?}: {said}");
     }
     assert_eq!(std::fs::read(folder.path().join("notes")).expect("a file"), b"dear diary\n");
+    assert_eq!(std::fs::read(folder.path().join("empty")).expect("a file"), b"");
 }
 
 #[test]
@@ -188,6 +213,8 @@ fn eval_reports_each_opponent() {
     }
     let table = ok(&run(folder.path(), &[&arguments[..], &["--ladder", "ladder.jsonl"]].concat()));
     assert!(table.contains("black W-D-L") && table.contains("rating in the ladder"), "{table}");
+    let late = complaint(&run(folder.path(), &["eval", net, "--openings", "random:32"]));
+    assert!(late.contains("has a move left after 32 random plies"), "{late}");
     let spec = format!("net:{net},simulations=8");
     let curve = run(
         folder.path(),

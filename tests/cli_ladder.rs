@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use outflank::arena::ladder::Ladder;
 use serde_json::Value;
 
 fn outflank(folder: &Path, arguments: &[&str]) -> Output {
@@ -132,6 +133,32 @@ fn ladders_are_counted_together() {
     assert!(said.contains("cannot read the ladder c"), "{said}");
 }
 
+/// A run that is training holds its ladder while it evaluates; whoever looks at it must neither be
+/// kept out nor keep the run out.
+#[test]
+fn a_ladder_in_use_can_be_looked_at() {
+    let folder = folder();
+    let play = ["arena", "--ladder", "L", "random", "greedy", "--games", "4"];
+    ok(&outflank(folder.path(), &play));
+    let path = folder.path().join("L");
+    let before = std::fs::read(&path).expect("a ladder");
+    let held = Ladder::open(&path).expect("nobody else has it");
+    let look = ["arena", "--ladder", "L", "--json", "--svg", "table.svg"];
+    let said = ok(&outflank(folder.path(), &look));
+    assert_eq!(objects(&said).len(), 2);
+    assert!(folder.path().join("table.svg").exists());
+    let said = complaint(&outflank(folder.path(), &play));
+    assert!(said.contains("another process is writing to the ladder L"), "{said}");
+    drop(held);
+    // A last line that is cut off is not touched either: it may be half of one being written.
+    let cut = &before[..before.len() - 9];
+    std::fs::write(&path, cut).expect("writable");
+    let output = outflank(folder.path(), &look[..3]);
+    assert!(ok(&output).contains("greedy being 0"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("lines that cannot be read"));
+    assert_eq!(std::fs::read(&path).expect("a ladder"), cut);
+}
+
 #[test]
 fn anybody_who_has_played_can_be_zero() {
     let folder = folder();
@@ -175,6 +202,10 @@ fn what_cannot_be_played_is_said_before_a_game_is() {
         (vec!["arena", "random", missing], "no program `no-such-engine`"),
         (vec!["play", missing], "no program `no-such-engine`"),
         (vec!["arena", "random", "greedy", "--games", "4000000000"], "1000000"),
+        (
+            vec!["arena", "random", "greedy", "--shape", "6x6", "--openings", "random:32"],
+            "has a move left",
+        ),
     ] {
         let said = complaint(&outflank(folder.path(), &arguments));
         assert!(said.contains(wanted), "{arguments:?}: {said}");

@@ -56,7 +56,7 @@ pub enum LadderError {
     },
 }
 
-/// A ladder file that this process may append to.
+/// A ladder file that this process may append to, unless it was only looked at.
 pub struct Ladder {
     path: PathBuf,
     file: File,
@@ -102,7 +102,8 @@ impl Ladder {
         Ok(ladder)
     }
 
-    /// Reads a ladder, which may be in use, without a lock and without writing.
+    /// Reads a ladder, which may be in use, without a lock. The file is opened for reading alone:
+    /// whatever would be added is refused.
     ///
     /// # Errors
     ///

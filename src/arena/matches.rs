@@ -8,6 +8,7 @@
 
 mod beginnings;
 mod count;
+mod referee;
 mod table;
 
 pub use beginnings::beginnings;
@@ -22,8 +23,9 @@ use crossbeam_channel::Sender;
 use super::ladder::PlayerLine;
 use super::openings::Opening;
 use super::player::{Choice, Player, combine};
-use super::tally::{Sprt, Verdict};
+use super::tally::{Ruling, Sprt};
 use crate::game::{Colour, Geometry, Goal, Square};
+use referee::Referee;
 use table::{Table, move_all};
 
 /// Games that have ended but are not yet taken note of. When it is full the thread that ended
@@ -123,7 +125,7 @@ pub struct Outcome<G: Geometry> {
     /// In the order of their numbers, earlier played ones included.
     pub games: Vec<Played<G>>,
     /// What the sequential test says, if there is one.
-    pub verdict: Option<Verdict>,
+    pub ruling: Option<Ruling>,
     /// Whether the match was stopped from outside before its end.
     pub stopped: bool,
 }
@@ -183,8 +185,7 @@ pub fn play_numbered<G: Geometry>(
 ) -> Result<Outcome<G>, MatchError> {
     assert!(!openings.is_empty(), "a match needs an opening");
     let games = done.len() + left.len();
-    let mut referee = Referee { setting, games: done, verdict: None };
-    referee.judge();
+    let mut referee = Referee::new(setting.sprt, done);
     let enough = AtomicBool::new(referee.decided());
     let hall = Hall { pair, openings, setting, left, next: AtomicUsize::new(0), stop, enough };
     let mut failure = None;
@@ -201,8 +202,7 @@ pub fn play_numbered<G: Geometry>(
                 Err(error) => failure = Some(error),
                 Ok(played) if !hall.enough.load(Ordering::Relaxed) => {
                     let broken = on_game(&played).is_break();
-                    referee.games.push(played);
-                    referee.judge();
+                    referee.note(played);
                     if broken || referee.decided() {
                         hall.enough.store(true, Ordering::Relaxed);
                     }
@@ -217,36 +217,7 @@ pub fn play_numbered<G: Geometry>(
     }
 }
 
-/// Collects games and applies the sequential test.
-struct Referee<'a, G: Geometry> {
-    setting: &'a Setting,
-    games: Vec<Played<G>>,
-    verdict: Option<Verdict>,
-}
-
-impl<G: Geometry> Referee<'_, G> {
-    /// The test sees the pairs in the order of their openings, up to the first that is not
-    /// complete: taken as they end, quick games would come first.
-    fn judge(&mut self) {
-        let Some(test) = self.setting.sprt.filter(|_| !self.decided()) else { return };
-        self.games.sort_by_key(|played| played.game);
-        let in_order = self.games.iter().zip(0..).take_while(|(played, next)| played.game == *next);
-        let scores: Vec<_> = in_order.map(|(played, _)| points(played)).collect();
-        let pairs: Vec<_> = scores.chunks_exact(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
-        self.verdict = Some(test.verdict(&pairs));
-    }
-
-    fn decided(&self) -> bool {
-        self.verdict.is_some_and(|verdict| verdict != Verdict::Undecided)
-    }
-
-    fn outcome(mut self, games: usize) -> Outcome<G> {
-        self.games.sort_by_key(|played| played.game);
-        let stopped = !self.decided() && self.games.len() < games;
-        Outcome { games: self.games, verdict: self.verdict, stopped }
-    }
-}
-
+/// Points of the match's first player in a game.
 fn points<G: Geometry>(played: &Played<G>) -> f64 {
     0.5 + 0.5 * f64::from(played.first_score().signum())
 }

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::player::{any_of, combine};
 use crate::game::notation::{NotationError, parse_obf, parse_transcript};
-use crate::game::{Board, Geometry, Position, Square};
+use crate::game::{Board, Geometry, Position, Shape, Square};
 
 /// How often in a row a random opening may turn out to be known before there are no more.
 const PATIENCE: u32 = 2_000;
@@ -101,6 +101,16 @@ pub enum OpeningError {
         /// The first bad line.
         first: Option<BadLine>,
     },
+    /// Random games are over before they have as many moves, or have none left then.
+    #[error(
+        "no game on board {board} has a move left after {plies} random plies ({PATIENCE} were tried); take fewer plies"
+    )]
+    Over {
+        /// The board.
+        board: Shape,
+        /// How many moves.
+        plies: u32,
+    },
 }
 
 /// A line of an openings file that is none.
@@ -136,11 +146,11 @@ pub struct Book<G: Geometry> {
 }
 
 impl Source {
-    /// Up to `count` openings; fewer where there are no more.
+    /// Up to `count` openings, but at least one; fewer than `count` where there are no more.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or holds no opening.
+    /// A file that cannot be read or holds no opening, or more random moves than games have.
     pub fn book<G: Geometry>(&self, count: usize, seed: u64) -> Result<Book<G>, OpeningError> {
         let start = Position::<G>::start();
         let from_start = || Opening { start, moves: Vec::new(), position: start };
@@ -148,13 +158,13 @@ impl Source {
             Source::Start => {
                 Ok(Book { openings: vec![from_start()], bad_lines: Vec::new(), repeated: 0 })
             }
-            Source::Random { plies } => Ok(random_book(count, *plies, seed)),
+            Source::Random { plies } => random_book(count, *plies, seed),
             Source::File(path) => file_book(path, count),
         }
     }
 }
 
-fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Book<G> {
+fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Result<Book<G>, OpeningError> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&[seed, u64::from(plies)]));
     let mut openings = Vec::new();
     let mut seen = HashSet::new();
@@ -167,7 +177,10 @@ fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Book<G> {
             openings.push(opening);
         }
     }
-    Book { openings, bad_lines: Vec::new(), repeated: 0 }
+    if openings.is_empty() {
+        return Err(OpeningError::Over { board: G::SHAPE, plies });
+    }
+    Ok(Book { openings, bad_lines: Vec::new(), repeated: 0 })
 }
 
 fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> Option<Opening<G>> {
@@ -274,6 +287,17 @@ mod tests {
             let book = Source::Random { plies }.book::<Square8>(1000, 1).expect("a book");
             assert_eq!(book.openings.len(), count, "{plies} plies");
         }
+    }
+
+    #[test]
+    fn more_random_moves_than_a_game_has_are_refused() {
+        for plies in [32, 40] {
+            let error = Source::Random { plies }.book::<Square6>(10, 1).expect_err("no opening");
+            let wanted = format!("no game on board 6x6 has a move left after {plies} random plies");
+            assert!(error.to_string().starts_with(&wanted), "{error}");
+        }
+        let late = Source::Random { plies: 24 }.book::<Square6>(10, 1).expect("a book");
+        assert_eq!(late.openings.len(), 10, "some games are over by then, others not");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::matches::{Outcome, tally};
 use super::rating::PRIOR_GAMES;
 use super::standings::{Standing, Standings};
-use super::tally::{Outcomes, Tally, Verdict, elo};
+use super::tally::{Outcomes, Ruling, Tally, Verdict, elo};
 use crate::game::{Colour, Geometry};
 
 /// The version of the JSON objects.
@@ -31,7 +31,7 @@ pub struct Report {
     /// Why games were forfeited, each reason once.
     pub reasons: Vec<String>,
     /// What the sequential test says, if there is one.
-    pub verdict: Option<Verdict>,
+    pub ruling: Option<Ruling>,
     /// Whether the match was stopped before its end.
     pub stopped: bool,
 }
@@ -48,7 +48,7 @@ impl Report {
             limited: None,
             forfeits: [0; 2],
             reasons: Vec::new(),
-            verdict: outcome.verdict,
+            ruling: outcome.ruling,
             stopped: outcome.stopped,
         };
         for played in &outcome.games {
@@ -114,7 +114,8 @@ impl Report {
         members.insert("elo".into(), finite(score).into());
         members.insert("elo_low".into(), finite(low).into());
         members.insert("elo_high".into(), finite(high).into());
-        members.insert("sprt".into(), self.verdict.map(verdict_name).into());
+        let verdict = self.ruling.map(|ruling| verdict_name(ruling.verdict));
+        members.insert("sprt".into(), verdict.into());
         Value::Object(members)
     }
 

@@ -151,6 +151,15 @@ pub enum Verdict {
     Accepted,
 }
 
+/// A verdict and the log-likelihood ratio that it rests on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ruling {
+    /// What the test says.
+    pub verdict: Verdict,
+    /// The ratio; what it must reach is [`Sprt::BOUND`], on either side of 0.
+    pub ratio: f64,
+}
+
 /// Text that is no pair of bounds for a sequential test.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
@@ -190,14 +199,16 @@ impl Sprt {
         count * (high - low) * (2.0 * mean - low - high) / (2.0 * variance)
     }
 
-    /// What the pairs so far say. Fewer than eight of them say nothing.
-    pub fn verdict(&self, pairs: &[f64]) -> Verdict {
-        match self.ratio(pairs) {
+    /// What the pairs so far say. Fewer than eight of them decide nothing.
+    pub fn ruling(&self, pairs: &[f64]) -> Ruling {
+        let ratio = self.ratio(pairs);
+        let verdict = match ratio {
             _ if pairs.len() < 8 => Verdict::Undecided,
             ratio if ratio >= Self::BOUND => Verdict::Accepted,
             ratio if ratio <= -Self::BOUND => Verdict::Rejected,
             _ => Verdict::Undecided,
-        }
+        };
+        Ruling { verdict, ratio }
     }
 }
 
@@ -260,10 +271,10 @@ mod tests {
         let mut run = |elo: f64| {
             let chance = expected_score(elo);
             let mut pairs = Vec::new();
-            while test.verdict(&pairs) == Verdict::Undecided {
+            while test.ruling(&pairs).verdict == Verdict::Undecided {
                 pairs.push(pair(&mut random, [chance, chance], 0.1));
             }
-            test.verdict(&pairs)
+            test.ruling(&pairs).verdict
         };
         let wrong = |rounds: u32, wrong: u32| f64::from(wrong) / f64::from(rounds) < 0.08;
         let accepted = (0..400).filter(|_| run(0.0) == Verdict::Accepted).count();
@@ -275,9 +286,10 @@ mod tests {
     #[test]
     fn a_sequential_test_ends_where_one_side_always_wins() {
         let test = Sprt { elo0: 0.0, elo1: 20.0 };
-        assert_eq!(test.verdict(&[1.0; 60]), Verdict::Accepted);
-        assert_eq!(test.verdict(&[0.0; 60]), Verdict::Rejected);
-        assert_eq!(test.verdict(&[]), Verdict::Undecided);
+        let verdict = |pairs: &[f64]| test.ruling(pairs).verdict;
+        assert_eq!(verdict(&[1.0; 60]), Verdict::Accepted);
+        assert_eq!(verdict(&[0.0; 60]), Verdict::Rejected);
+        assert_eq!(verdict(&[]), Verdict::Undecided);
     }
 
     #[test]

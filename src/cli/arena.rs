@@ -14,7 +14,7 @@ use crate::arena::report::{Report, verdict_name};
 use crate::arena::spec::PlayerSpec;
 use crate::arena::standings::{Standings, standings};
 use crate::arena::svg;
-use crate::arena::tally::{Sprt, Verdict, elo};
+use crate::arena::tally::{Ruling, Sprt, Verdict, elo};
 use crate::game::{Geometry, Goal, Shape};
 
 /// Plays matches between all pairs of players and rates everybody in the ladder file.
@@ -119,7 +119,12 @@ impl<'a, G: Geometry> Arena<'a, G> {
         }
         // Before a ladder is begun for nothing.
         args.matches.openings.book::<G>(1, 0)?;
-        let mut ladder = Ladder::open(&args.ladder)?;
+        // Without players the ladder is only looked at: a run that is training may be writing to
+        // it, and would find it locked.
+        let mut ladder = match players.is_empty() {
+            true => Ladder::look_at(&args.ladder)?,
+            false => Ladder::open(&args.ladder)?,
+        };
         warn_of(&args.ladder, &ladder.skipped);
         for path in &args.also {
             warn_of(path, &ladder.count_also(path)?);
@@ -142,7 +147,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
             }
             let report = self.play(one, other, seed)?;
             self.show(&report);
-            self.verdict = report.verdict;
+            self.verdict = report.ruling.map(|ruling| ruling.verdict);
         }
         let anchor = self.anchor()?;
         let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
@@ -192,11 +197,10 @@ impl<'a, G: Geometry> Arena<'a, G> {
             goal: args.goal.name().into(),
             openings: args.matches.openings.to_string(),
         };
-        let line = match self.ladder.last(&terms).filter(|_| args.resume) {
-            Some(line) => line.clone(),
-            None => self.ladder.begin(terms, seed)?,
-        };
-        let book = args.matches.book::<G>(line.seed)?;
+        let known = self.ladder.last(&terms).filter(|_| args.resume).cloned();
+        // Before a match is begun for nothing.
+        let book = args.matches.book::<G>(known.as_ref().map_or(seed, |line| line.seed))?;
+        let line = known.map_or_else(|| self.ladder.begin(terms, seed), Ok)?;
         let setting = Setting {
             goal: args.goal,
             games: args.matches.games,
@@ -244,13 +248,12 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for remark in report.remarks() {
             println!("  {remark}");
         }
-        if let (Some(test), Some(verdict)) = (self.args.sprt, report.verdict) {
+        if let (Some(test), Some(Ruling { verdict, ratio })) = (self.args.sprt, report.ruling) {
             println!(
-                "  SPRT {},{}: {} (log-likelihood ratio {:+.2} of {:.2})",
+                "  SPRT {},{}: {} (log-likelihood ratio {ratio:+.2} of {:.2})",
                 test.elo0,
                 test.elo1,
                 verdict_name(verdict),
-                test.ratio(&report.tally.pairs),
                 Sprt::BOUND
             );
         }

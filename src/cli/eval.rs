@@ -105,11 +105,12 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     let net = PlayerSpec::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
     let net = contestants::<G>(&[net], &context)?.remove(0);
     let players = contestants::<G>(&opponents, &context)?;
+    // Before a ladder is begun for nothing.
+    let book = matches.book::<G>(args.seed)?;
     let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
     if let (Some(ladder), Some(origin)) = (&mut ladder, &net.origin) {
         ladder.introduce(origin.clone())?;
     }
-    let book = matches.book::<G>(args.seed)?;
     let setting = Setting {
         goal,
         games: matches.games,

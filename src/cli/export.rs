@@ -160,7 +160,7 @@ impl Origin {
         if !path.exists() {
             return Ok(String::new());
         }
-        let ladder = Ladder::open(&path)?;
+        let ladder = Ladder::look_at(&path)?;
         let Description { spec, goal, .. } = &self.description;
         let standings = dispatch!(spec.shape, G => standings::<G>(&ladder, *goal, None));
         let step = |standing: &Standing| standing.origin.as_ref().map(|origin| origin.step);

@@ -2,7 +2,8 @@
 //! `outflank gtp SPEC`.
 //!
 //! Squares are named as everywhere in Othello: columns from a without a gap at i, rows from the
-//! top. Forced passes may be sent and are implied where they are not.
+//! top. Forced passes may be sent and are implied where they are not; after the last move anybody
+//! may pass. `undo` takes back a pass that was sent, as any other move, by itself.
 
 use std::io::{self, BufRead, Write};
 
@@ -146,14 +147,11 @@ impl<G: Geometry> Server<'_, G> {
 
     fn generate(&mut self, side: &str, make: bool) -> Answer {
         let side = colour(side)?;
-        if self.session.unspoken_pass() == Some(side) {
+        if self.session.unspoken_pass() == Some(side) || self.session.is_over() {
             if make {
-                // It is that side's pass, so it is accepted.
+                // It is that side's pass, or anybody's, so it is accepted.
                 let _ = self.session.pass(side);
             }
-            return Ok("pass".into());
-        }
-        if self.session.is_over() {
             return Ok("pass".into());
         }
         if side != self.session.position().side {
@@ -255,6 +253,46 @@ mod tests {
         assert_eq!(said, ["= ", "= pass", "= C1", "= pass", "= W+64"]);
         let said = answers(format!("{set}play black pass\nplay white c1\n").as_bytes());
         assert_eq!(said, ["= ", "= ", "= "]);
+    }
+
+    /// After c1 white must pass, and f1 ends the game.
+    fn before_a_pass(commands: &str) -> Vec<String> {
+        let position = format!("XO-XO---{} X", "-".repeat(56));
+        let said = answers(format!("outflank_set_position {position}\n{commands}").as_bytes());
+        assert_eq!(said[0], "= ");
+        said[1..].to_vec()
+    }
+
+    #[test]
+    fn undo_takes_a_spoken_pass_back_alone() {
+        let said = before_a_pass(
+            "play b c1\ngenmove w\nundo\ngenmove w\nundo\nplay w pass\ngenmove b\nundo\ngenmove b\n",
+        );
+        assert_eq!(said, ["= ", "= pass", "= ", "= pass", "= ", "= ", "= F1", "= ", "= F1"]);
+        // Taken back with the move before it where nobody spoke of it.
+        let said = before_a_pass("play b c1\nreg_genmove w\nundo\nplay b c1\nundo\nundo\n");
+        assert_eq!(said, ["= ", "= pass", "= ", "= ", "= ", "? cannot undo"]);
+        // A pass that was said stays said when the move after it is taken back.
+        let said = before_a_pass(
+            "play b c1\nplay w pass\nplay b f1\nundo\nplay w pass\nundo\nundo\nundo\n",
+        );
+        assert_eq!(said[4], "? illegal move: there is no pass here");
+        assert_eq!(said[5..], ["= ", "= ", "? cannot undo"]);
+    }
+
+    #[test]
+    fn anybody_passes_after_the_end() {
+        let said = before_a_pass(
+            "play b c1\nplay b f1\ngenmove b\nplay b pass\nplay w pass\nplay w g1\nfinal_score\n",
+        );
+        assert_eq!(said[2..5], ["= pass", "= ", "= "]);
+        assert!(said[5].starts_with("? illegal move"), "{said:?}");
+        assert_eq!(said[6], "= B+64");
+        let said = before_a_pass(
+            "play b c1\nplay b f1\nplay w pass\ngenmove b\nundo\nundo\nfinal_score\nundo\nfinal_score\n",
+        );
+        assert_eq!(said[4..8], ["= ", "= ", "= B+64", "= "]);
+        assert_eq!(said[8], "? the game is not over");
     }
 
     #[test]

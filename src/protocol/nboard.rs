@@ -133,7 +133,10 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
     }
 
     fn hint(&mut self, rest: &str) -> io::Result<()> {
-        let count = rest.parse().unwrap_or(1usize).clamp(1, G::SQUARES);
+        let passes = self.session.unspoken_pass().is_some();
+        // Who must pass has nothing else to consider.
+        let most = if passes { 1 } else { G::SQUARES };
+        let count = rest.parse().unwrap_or(1usize).clamp(1, most);
         if self.session.is_over() {
             return self.status("the game is over");
         }
@@ -141,24 +144,30 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         self.output.flush()?;
         let turn = self.session.turn(self.games);
         match self.player.hints(&turn, count) {
-            Ok(hints) => hints.iter().try_for_each(|hint| self.search_line(hint))?,
+            Ok(hints) => hints.iter().try_for_each(|hint| self.search_line(hint, passes))?,
             Err(error) => self.status(&format!("no hints: {error}"))?,
         }
         writeln!(self.output, "status")
     }
 
     /// `search LINE EVAL 0 DEPTH TEXT`; without an estimate of the discs the win chance stands
-    /// for it, from -1 to 1.
-    fn search_line(&mut self, hint: &Hint) -> io::Result<()> {
+    /// for it, from -1 to 1. Where the side to move `passes`, the hint is the other side's: then
+    /// the line begins with the pass, and all is told as the side that passes sees it.
+    fn search_line(&mut self, hint: &Hint, passes: bool) -> io::Result<()> {
         let line = transcript::<G>(hint.line.iter().copied()).to_ascii_uppercase();
-        let score = hint.score.or(hint.win_chance.map(|chance| 2.0 * chance - 1.0)).unwrap_or(0.0);
+        let pass = if passes { "PA" } else { "" };
+        let (win_chance, score) = match passes {
+            // Taken from 0 an even score does not come out as -0.
+            true => (hint.win_chance.map(|chance| 1.0 - chance), hint.score.map(|s| 0.0 - s)),
+            false => (hint.win_chance, hint.score),
+        };
+        let score = score.or(win_chance.map(|chance| 2.0 * chance - 1.0)).unwrap_or(0.0);
         let depth = match (hint.exact, hint.depth) {
             (true, _) => "100%".into(),
             (false, depth) => depth.unwrap_or(0).to_string(),
         };
-        let chance =
-            hint.win_chance.map_or(String::new(), |chance| format!(" {:.1} %", 100.0 * chance));
-        writeln!(self.output, "search {line} {score:.2} 0 {depth}{chance}")
+        let chance = win_chance.map_or(String::new(), |chance| format!(" {:.1} %", 100.0 * chance));
+        writeln!(self.output, "search {pass}{line} {score:.2} 0 {depth}{chance}")
     }
 }
 
@@ -187,14 +196,19 @@ fn read_game<G: Geometry>(text: &str) -> Result<Session<G>, ggf::GgfError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::players::Random;
-    use crate::game::{Position, Square8};
+    use crate::arena::players::{Random, RolloutsPlayer};
+    use crate::game::{Goal, Position, Square8};
+    use crate::search::rollouts::Options;
     use proptest::prelude::*;
 
-    fn answers(input: &[u8]) -> Vec<String> {
+    fn answers_of(player: &mut dyn Player<Square8>, input: &[u8]) -> Vec<String> {
         let mut output = Vec::new();
-        serve::<Square8>(&mut Random::new(1), input, &mut output).expect("memory does not fail");
+        serve::<Square8>(player, input, &mut output).expect("memory does not fail");
         String::from_utf8(output).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    fn answers(input: &[u8]) -> Vec<String> {
+        answers_of(&mut Random::new(1), input)
     }
 
     #[test]
@@ -227,6 +241,18 @@ mod tests {
         let said = answers(format!("{set}go\nmove PA\ngo\n").as_bytes());
         assert_eq!(said[0], "=== PA");
         assert!(said[2].starts_with("=== C1/"), "{said:?}");
+        // As black sees it the pass loses all; as white does, whose turn it is then, c1 wins all.
+        for (commands, wanted) in [
+            ("hint 3\n", "search PAC1 -64.00 0 20 0.0 %"),
+            ("move PA\nhint 3\n", "search C1 64.00 0 20 100.0 %"),
+        ] {
+            let options = Options { simulations: 20, ..Options::default() };
+            let mut player = RolloutsPlayer::<Square8>::new("test".into(), Goal::Most, options, 1);
+            let said = answers_of(&mut player, format!("{set}{commands}").as_bytes());
+            assert_eq!(said, ["status analyzing", wanted, "status"]);
+        }
+        let said = answers(format!("{set}hint 3\n").as_bytes());
+        assert_eq!(said[1], "search PAC1 0.00 0 0", "even is not -0");
         let over = answers(format!("{set}move PA\nmove C1\ngo\nhint 1\n").as_bytes());
         assert_eq!(over, ["status the game is over"; 2]);
     }

@@ -13,6 +13,11 @@ pub struct Session<G: Geometry> {
     moves: Vec<Square>,
     position: Position<G>,
     unspoken: Option<Colour>,
+    /// After how many moves a forced pass was spoken of, rising: what was said is taken back
+    /// by itself.
+    spoken: Vec<usize>,
+    /// Passes spoken after the end of the game.
+    closing: u32,
 }
 
 /// Why a move or pass is refused.
@@ -24,7 +29,7 @@ pub enum MoveError {
     /// The other side is to move.
     #[error("it is the other side's turn")]
     OtherSide,
-    /// The side that passes has a move, or nobody has.
+    /// The side that passes has a move, or its pass was spoken of before.
     #[error("there is no pass here")]
     NoPass,
 }
@@ -40,7 +45,7 @@ impl<G: Geometry> Session<G> {
     pub fn new(start: Position<G>) -> Session<G> {
         let position = start.settled();
         let unspoken = (position.side != start.side).then_some(start.side);
-        Session { start, moves: Vec::new(), position, unspoken }
+        Session { start, moves: Vec::new(), position, unspoken, spoken: Vec::new(), closing: 0 }
     }
 
     /// Where the game stands; the side to move has a move unless the game is over.
@@ -93,30 +98,51 @@ impl<G: Geometry> Session<G> {
         self.play(square)
     }
 
-    /// Takes note that somebody says that `side` passes.
+    /// Takes note that somebody says that `side` passes. Once the game is over either side may
+    /// say so, as often as it likes.
     ///
     /// # Errors
     ///
     /// It does not, or that was said before.
     pub fn pass(&mut self, side: Colour) -> Result<(), MoveError> {
+        if self.is_over() {
+            self.closing = self.closing.saturating_add(1);
+            return Ok(());
+        }
         match self.unspoken {
             Some(passed) if passed == side => {
                 self.unspoken = None;
+                self.spoken.push(self.moves.len());
                 Ok(())
             }
             _ => Err(MoveError::NoPass),
         }
     }
 
-    /// Takes the last move back, with the passes that followed it; false if there is none.
+    /// Takes back what was said last: a spoken pass, which is unspoken then, or else the last
+    /// move with the unspoken pass that followed it. False if there is nothing.
     pub fn undo(&mut self) -> bool {
-        let mut moves = std::mem::take(&mut self.moves);
+        if self.closing > 0 {
+            self.closing -= 1;
+            return true;
+        }
+        let made = self.moves.len();
+        if self.spoken.pop_if(|after| *after == made).is_some() {
+            self.unspoken = Some(!self.position.side);
+            return true;
+        }
+        let (mut moves, spoken) =
+            (std::mem::take(&mut self.moves), std::mem::take(&mut self.spoken));
         let undone = moves.pop().is_some();
         *self = Session::new(self.start);
         for square in moves {
             // They were legal before.
             let _ = self.play(square);
         }
+        if spoken.last() == Some(&self.moves.len()) {
+            self.unspoken = None;
+        }
+        self.spoken = spoken;
         undone
     }
 
@@ -175,6 +201,39 @@ mod tests {
         for &square in &moves {
             session.play(square).expect("a legal move");
             before.push(session.clone());
+        }
+        while let Some(state) = before.pop() {
+            assert_eq!(session, state);
+            assert_eq!(session.undo(), !before.is_empty());
+        }
+    }
+
+    /// A game in which all passes are said, also at its end, is taken back word by word.
+    #[test]
+    fn undo_takes_back_one_spoken_pass_at_a_time() {
+        let (moves, _) = game_with_pass();
+        let mut session = Session::<Square6>::default();
+        let mut before = vec![session.clone()];
+        for &square in &moves {
+            session.play(square).expect("a legal move");
+            before.push(session.clone());
+        }
+        while !session.is_over() {
+            match session.unspoken_pass() {
+                Some(passed) => session.pass(passed).expect("it passes"),
+                None => {
+                    let square = session.position().board.legal().next().expect("a move");
+                    session.play(square).expect("a legal move");
+                }
+            }
+            before.push(session.clone());
+        }
+        assert!(before.len() > session.moves().len() + 1, "passes were said");
+        let over = session.position();
+        for side in [Colour::White, Colour::White, Colour::Black] {
+            assert_eq!(session.pass(side), Ok(()));
+            before.push(session.clone());
+            assert_eq!((session.position(), session.unspoken_pass()), (over, None));
         }
         while let Some(state) = before.pop() {
             assert_eq!(session, state);

@@ -116,6 +116,27 @@ fn two_writers_are_refused() {
 }
 
 #[test]
+fn what_is_only_looked_at_is_neither_locked_nor_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    assert!(matches!(Ladder::look_at(&path), Err(LadderError::File { .. })));
+    assert!(!path.exists());
+    std::fs::write(&path, "").expect("writable");
+    assert!(matches!(Ladder::look_at(&path), Err(LadderError::NoLadder { .. })));
+    let mut writer = Ladder::open(&path).expect("a ladder");
+    let line = writer.begin(terms("a", "b"), 3).expect("writable");
+    writer.add(&line, &played(0)).expect("writable");
+    let bytes = std::fs::read(&path).expect("readable");
+    let mut reader = Ladder::look_at(&path).expect("a ladder in use");
+    assert_eq!(reader.games_of(&line, &book()), [played(0)]);
+    assert!(reader.begin(terms("a", "b"), 4).is_err());
+    assert!(reader.introduce(PlayerLine::new("a".into(), "run".into(), 5, None)).is_err());
+    assert_eq!(std::fs::read(&path).expect("readable"), bytes);
+    drop(writer);
+    assert!(Ladder::open(&path).is_ok(), "the reader holds no lock");
+}
+
+#[test]
 fn a_changed_opening_is_not_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");

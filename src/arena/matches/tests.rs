@@ -3,6 +3,7 @@ use crate::arena::open::{Context, contestant};
 use crate::arena::openings::Source;
 use crate::arena::player::{PlayerError, Turn};
 use crate::arena::spec::PlayerSpec;
+use crate::arena::tally::Verdict;
 use crate::game::{Shape, Square6, Square8};
 
 fn named<G: Geometry>(spec: &str) -> Contestant<'static, G> {
@@ -174,11 +175,35 @@ fn a_sequential_test_ends_a_match_early_and_alike_with_any_threads() {
     let (good, random) = (named::<Square8>("rollouts:simulations=30"), named("random"));
     let sprt = Some(Sprt { elo0: 0.0, elo1: 100.0 });
     let openings = Source::Random { plies: 6 };
-    let outcome =
-        run([&good, &random], &openings, &Setting { sprt, ..setting(400, 2) }, Vec::new());
-    assert_eq!(outcome.verdict, Some(Verdict::Accepted));
-    assert!(outcome.games.len() < 400);
-    assert!(!outcome.stopped);
+    let rulings = [1, 2, 3].map(|threads| {
+        let setting = Setting { sprt, ..setting(400, threads) };
+        let outcome = run([&good, &random], &openings, &setting, Vec::new());
+        assert!(outcome.games.len() < 400);
+        assert!(!outcome.stopped);
+        let resumed = run([&good, &random], &openings, &setting, outcome.games);
+        assert_eq!(resumed.ruling, outcome.ruling);
+        outcome.ruling.expect("a test")
+    });
+    assert_eq!(rulings[0].verdict, Verdict::Accepted);
+    assert!(rulings[0].ratio >= Sprt::BOUND);
+    assert_eq!(rulings, [rulings[0]; 3]);
+}
+
+/// Twenty-five times the same two games say no more than once.
+#[test]
+fn repeated_games_decide_no_sequential_test() {
+    let hidden = Contestant { deterministic: false, ..first::<Square8>(None, 1) };
+    let test = Sprt { elo0: 0.0, elo1: 100.0 };
+    let setting = Setting { sprt: Some(test), ..setting(50, 2) };
+    let outcome = run([&hidden, &first(None, 1)], &Source::Start, &setting, Vec::new());
+    assert_eq!(outcome.games.len(), 50);
+    let (tally, repeated) = tally(&outcome.games);
+    assert_eq!((tally.pairs.len(), repeated), (1, 48));
+    assert_eq!(outcome.ruling, Some(test.ruling(&tally.pairs)));
+    assert_eq!(outcome.ruling.map(|ruling| ruling.verdict), Some(Verdict::Undecided));
+    // As many games that differ do decide it.
+    let same = vec![tally.pairs[0]; 25];
+    assert_ne!(test.ruling(&same).verdict, Verdict::Undecided);
 }
 
 #[test]
