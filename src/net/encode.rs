@@ -46,6 +46,13 @@ const DISCS: usize = 4;
 /// The one among them that is 1 on the whole board.
 const BOARD: usize = 3;
 
+/// The planes of a `resnet` at a square of which no set says anything.
+const fn no_discs<const P: usize>() -> [f32; P] {
+    let mut planes = [0.0; P];
+    planes[BOARD] = 1.0;
+    planes
+}
+
 /// What one net is shown of positions on its board.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoding {
@@ -87,13 +94,11 @@ impl Encoding {
                 rows.mark(0, -1.0, input.theirs);
             }
             (Tower::Resnet, Inputs::Discs) => {
-                rows.fill(self.layout, [0.0, 0.0, 0.0, 1.0]);
+                rows.fill(self.layout, no_discs::<DISCS>());
                 rows.discs(input);
             }
             (Tower::Resnet, Inputs::Lookahead) => {
-                let mut empty = [0.0; DISCS + SETS + 2 * NUMBERS];
-                empty[BOARD] = 1.0;
-                rows.fill(self.layout, empty);
+                rows.fill(self.layout, no_discs::<{ DISCS + SETS + 2 * NUMBERS }>());
                 rows.discs(input);
                 dispatch!(self.layout.shape, G => rows.lookahead::<G>(input));
             }
