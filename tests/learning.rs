@@ -55,8 +55,7 @@ fn actors_share_a_server_with_two_groups_each() {
     let weights = std::sync::Arc::new(net.weights());
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = |_| inference::open(&spec(), &weights, &options, "cpu").expect("a net");
-    let server =
-        Server::start((0..2).map(backend).collect(), weights.clone(), 8).expect("a server");
+    let server = Server::start((0..2).map(backend).collect(), 8).expect("a server");
     let numbers = GameNumbers::from(0);
     let games: Vec<GameRecord> = std::thread::scope(|scope| {
         let play = || {

@@ -11,14 +11,20 @@
 pub fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        const LARGEST_FROM_HEAP: libc::c_int = 1 << 30;
+        /// Older versions take no more than the second.
+        const LARGEST_FROM_HEAP: [libc::c_int; 2] = [1 << 30, 32 << 20];
         /// The main thread's, and one for all others, who allocate little while they work.
         const HEAPS: libc::c_int = 2;
         // SAFETY: `mallopt` takes plain integers and is meant to be called at any time.
         unsafe {
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGEST_FROM_HEAP);
-            libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
-            libc::mallopt(libc::M_TOP_PAD, 64 << 20);
+            // The others by themselves would have every large block mapped anew.
+            if LARGEST_FROM_HEAP
+                .iter()
+                .any(|&most| libc::mallopt(libc::M_MMAP_THRESHOLD, most) == 1)
+            {
+                libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
+                libc::mallopt(libc::M_TOP_PAD, 64 << 20);
+            }
             libc::mallopt(libc::M_ARENA_MAX, HEAPS);
         }
     }

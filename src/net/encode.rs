@@ -115,21 +115,25 @@ impl Encoding {
         sent(rows.view([inputs.len() as i64, width, width, self.planes as i64]), device)
             .permute([0, 3, 1, 2])
     }
+}
 
-    /// What [`Encoding::planes`] gives, made on the device from bits where planes are sets: 48
-    /// bytes a position travel there instead of as many numbers as planes have.
-    pub fn planes_on(&self, inputs: &[Input], kind: Kind, device: Device) -> Tensor {
-        if self.tower == Tower::Resnet && self.inputs == Inputs::Lookahead {
-            return self.planes(inputs, kind, device);
-        }
-        let layout = self.layout;
-        let bytes: Vec<u8> = inputs
-            .iter()
-            .flat_map(|input| [input.mine, input.theirs, input.legal])
-            .flat_map(u128::to_le_bytes)
-            .collect();
-        let n = inputs.len() as i64;
-        let words = sent(Tensor::from_data_size(&bytes, &[n, 3, 2], Kind::Int64), device);
+/// An [`Encoding`] for a device that makes planes itself.
+pub struct OnDevice {
+    /// The same for whoever makes them here.
+    pub encoding: Encoding,
+    kind: Kind,
+    /// The 64-bit word of a set that each cell's bit is in, and its place there.
+    word: Tensor,
+    shift: Tensor,
+    /// The board's plane, `[1, 1, cells]`.
+    board: Tensor,
+}
+
+impl OnDevice {
+    /// Planes of `kind` of what a net of `spec` is shown.
+    pub fn new(spec: &NetSpec, kind: Kind, device: Device) -> OnDevice {
+        let encoding = Encoding::new(spec);
+        let layout = encoding.layout;
         let (mut word, mut shift) = (vec![0i64; layout.cells()], vec![0i64; layout.cells()]);
         let mut board = vec![0f32; layout.cells()];
         for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
@@ -137,27 +141,49 @@ impl Encoding {
             (word[cell], shift[cell], board[cell]) = (bit as i64 / 64, bit as i64 % 64, 1.0);
         }
         let on_device = |values: &[i64]| Tensor::from_slice(values).to_device(device);
+        OnDevice {
+            encoding,
+            kind,
+            word: on_device(&word),
+            shift: on_device(&shift),
+            board: Tensor::from_slice(&board).to_device(device).to_kind(kind).view([1, 1, -1]),
+        }
+    }
+
+    /// What [`Encoding::planes`] gives, made on the device from bits where planes are sets: 48
+    /// bytes a position travel there instead of as many numbers as planes have.
+    pub fn planes(&self, inputs: &[Input]) -> Tensor {
+        let (encoding, kind, device) = (&self.encoding, self.kind, self.board.device());
+        if encoding.tower == Tower::Resnet && encoding.inputs == Inputs::Lookahead {
+            return encoding.planes(inputs, kind, device);
+        }
+        let bytes: Vec<u8> = inputs
+            .iter()
+            .flat_map(|input| [input.mine, input.theirs, input.legal])
+            .flat_map(u128::to_le_bytes)
+            .collect();
+        let n = inputs.len() as i64;
+        let words = sent(Tensor::from_data_size(&bytes, &[n, 3, 2], Kind::Int64), device);
         let bits = words
-            .index_select(2, &on_device(&word))
-            .bitwise_right_shift(&on_device(&shift))
+            .index_select(2, &self.word)
+            .bitwise_right_shift(&self.shift)
             .bitwise_and(1)
             .to_kind(kind);
         // Cells that are no squares read bit 0 of a set; the board's plane clears them.
-        let board = Tensor::from_slice(&board).to_device(device).to_kind(kind).view([1, 1, -1]);
-        let bits = bits * &board;
-        let planes = match self.tower {
-            Tower::Resnet => Tensor::cat(&[bits, board.expand([n, 1, -1], false)], 1),
+        let bits = bits * &self.board;
+        let planes = match encoding.tower {
+            Tower::Resnet => Tensor::cat(&[bits, self.board.expand([n, 1, -1], false)], 1),
             Tower::Paper => bits.select(1, 0).unsqueeze(1) - bits.select(1, 1).unsqueeze(1),
         };
-        let width = layout.width as i64;
+        let width = encoding.layout.width as i64;
         let rows = planes.transpose(1, 2).contiguous();
-        rows.view([n, width, width, self.planes as i64]).permute([0, 3, 1, 2])
+        rows.view([n, width, width, encoding.planes as i64]).permute([0, 3, 1, 2])
     }
 }
 
 /// A tensor on a device: a GPU copies it by itself, from pinned memory, which libtorch keeps for
 /// the next one.
-fn sent(tensor: Tensor, device: Device) -> Tensor {
+pub fn sent(tensor: Tensor, device: Device) -> Tensor {
     if !device.is_cuda() {
         return tensor.to_device(device);
     }
@@ -292,9 +318,11 @@ mod tests {
         for shape in Shape::ALL {
             let inputs = dispatch!(shape, G => some_inputs::<G>());
             for (tower, shown) in KINDS {
-                let encoding = encoding(shape, tower, shown);
-                let found = encoding.planes_on(&inputs, Kind::Float, Device::Cpu);
-                assert!(found.equal(&encoding.planes(&inputs, Kind::Float, Device::Cpu)));
+                let options = TowerOptions { tower, inputs: shown, ..TowerOptions::default() };
+                let spec = NetSpec { shape, options };
+                let found = OnDevice::new(&spec, Kind::Float, Device::Cpu).planes(&inputs);
+                let wanted = Encoding::new(&spec).planes(&inputs, Kind::Float, Device::Cpu);
+                assert!(found.equal(&wanted));
                 assert!(found.permute([0, 2, 3, 1]).is_contiguous());
             }
         }

@@ -1,5 +1,9 @@
 //! The settings of a network and of its inference copies.
 
+use std::ops::RangeInclusive;
+
+use serde::de::{Deserialize, Deserializer, Error};
+
 use crate::choices::choices;
 
 choices! {
@@ -33,9 +37,11 @@ pub struct TowerOptions {
     /// What a `resnet` is shown.
     #[serde(default)]
     pub inputs: Inputs,
-    /// Residual blocks of a `resnet`; at least 1.
+    /// Residual blocks of a `resnet`, within [`TowerOptions::BLOCKS`].
+    #[serde(deserialize_with = "blocks")]
     pub blocks: u32,
-    /// Channels of each convolution; at least 1.
+    /// Channels of each convolution, within [`TowerOptions::CHANNELS`].
+    #[serde(deserialize_with = "channels")]
     pub channels: u32,
     /// Whether some blocks of a `resnet` see averages over the whole board.
     pub global_pooling: bool,
@@ -45,6 +51,35 @@ pub struct TowerOptions {
     pub owner_head: bool,
     /// Share of the `paper` tower's hidden units that a training step drops, 0 to below 1.
     pub dropout: f64,
+}
+
+impl TowerOptions {
+    /// How many residual blocks a net may have.
+    pub const BLOCKS: RangeInclusive<u32> = 1..=100;
+    /// How many channels its convolutions may have.
+    pub const CHANNELS: RangeInclusive<u32> = 1..=1024;
+}
+
+// A file may say anything, and whoever builds a net by it takes memory as it says.
+fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    within(deserializer, "blocks", &TowerOptions::BLOCKS)
+}
+
+fn channels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    within(deserializer, "channels", &TowerOptions::CHANNELS)
+}
+
+fn within<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    name: &str,
+    range: &RangeInclusive<u32>,
+) -> Result<u32, D::Error> {
+    let found = u32::deserialize(deserializer)?;
+    if range.contains(&found) {
+        return Ok(found);
+    }
+    let (least, most) = (range.start(), range.end());
+    Err(D::Error::custom(format!("{name} is {found}; allowed: {least} to {most}")))
 }
 
 impl Default for TowerOptions {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::encode::Input;
 use super::inference::{Backend, InferenceError, Outputs};
@@ -26,6 +26,8 @@ use super::weights::Weights;
 
 /// How long a worker waits for its batch to fill while another batch is in flight.
 const PATIENCE: Duration = Duration::from_micros(500);
+/// How often whoever waits for an answer looks whether anybody is left to give it.
+const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Positions, and room for what the net says about them.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -110,7 +112,27 @@ struct Request {
 struct Shared {
     /// Batches that are being computed.
     in_flight: AtomicUsize,
-    newest: Mutex<(u64, Arc<Weights>)>,
+    /// Workers that have not ended. When there are none, questions may still lie in the channel, which
+    /// nobody will answer.
+    workers: AtomicUsize,
+    /// Weights newer than those that the workers began with.
+    newest: Mutex<Option<(u64, Arc<Weights>)>>,
+}
+
+/// Counts a worker out, however it ends.
+struct AtWork(Arc<Shared>);
+
+impl AtWork {
+    fn begin(shared: &Arc<Shared>) -> AtWork {
+        shared.workers.fetch_add(1, Ordering::Relaxed);
+        AtWork(shared.clone())
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.workers.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Threads that answer for a device. They end when the server and all its clients are dropped,
@@ -122,23 +144,21 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a worker for each of `backends`, all copies of one net with `weights` on one
-    /// device. Two keep two batches in flight, each of up to `batch` positions unless a single
-    /// question is larger.
+    /// Starts a worker for each of `backends`, all copies of one net on one device. Two keep two
+    /// batches in flight. To a batch questions are added until it has `batch` positions or more.
     ///
     /// # Errors
     ///
     /// The system refuses a thread.
-    pub fn start(
-        backends: Vec<Box<dyn Backend>>,
-        weights: Arc<Weights>,
-        batch: usize,
-    ) -> std::io::Result<Server> {
+    pub fn start(backends: Vec<Box<dyn Backend>>, batch: usize) -> std::io::Result<Server> {
         // Whoever finds the channel full waits in `submit`, which is where an actor that is
         // faster than the device ought to wait. The room lets a worker fill a batch at once.
         let (sender, receiver) = bounded(64);
-        let shared =
-            Arc::new(Shared { in_flight: AtomicUsize::new(0), newest: Mutex::new((0, weights)) });
+        let shared = Arc::new(Shared {
+            in_flight: AtomicUsize::new(0),
+            workers: AtomicUsize::new(0),
+            newest: Mutex::new(None),
+        });
         let mut workers = Vec::new();
         for (index, backend) in backends.into_iter().enumerate() {
             let mut worker = Worker {
@@ -151,7 +171,11 @@ impl Server {
                 joint: Question::default(),
             };
             let builder = std::thread::Builder::new().name(format!("inference-{index}"));
-            workers.push(builder.spawn(move || while worker.serve() {})?);
+            let at_work = AtWork::begin(&shared);
+            workers.push(builder.spawn(move || {
+                let _at_work = at_work;
+                while worker.serve() {}
+            })?);
         }
         Ok(Server { requests: sender, shared, workers })
     }
@@ -207,7 +231,8 @@ impl Worker {
         }
     }
 
-    /// Waits for requests until the batch is full, or the device would be idle, or patience ends.
+    /// Waits for requests until the batch is full, or patience ends; where no other batch is being
+    /// computed, it takes those that are there.
     fn gather(&mut self) -> bool {
         let Ok(request) = self.requests.recv() else { return false };
         let mut positions = request.question.inputs.len();
@@ -228,11 +253,8 @@ impl Worker {
 
     /// Loads the newest weights if they are not in use yet.
     fn refresh(&mut self) -> Result<(), InferenceError> {
-        let (version, weights) = {
-            let newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner);
-            (newest.0, newest.1.clone())
-        };
-        if version > self.version {
+        let newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((version, weights)) = newest.filter(|(version, _)| *version > self.version) {
             self.backend.load(&weights)?;
             self.version = version;
         }
@@ -295,103 +317,27 @@ impl Evaluate for Client {
     fn collect(&mut self, slot: usize) -> Result<Question, InferenceError> {
         let taken = self.slots.get_mut(slot).and_then(Option::take);
         let answer = taken.ok_or(InferenceError::NothingAsked { slot })?;
-        answer.recv().map_err(|_| InferenceError::ServerEnded)?
+        loop {
+            // The channel of questions keeps those that nobody has taken when the last worker ends,
+            // and with them their ways back.
+            let ended = self.shared.workers.load(Ordering::Relaxed) == 0;
+            match answer.recv_timeout(LOOK_AROUND) {
+                Ok(answered) => return answered,
+                Err(RecvTimeoutError::Timeout) if !ended => {}
+                Err(_) => return Err(InferenceError::ServerEnded),
+            }
+        }
     }
 
     fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
         let mut newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        if version > newest.0 {
-            *newest = (version, weights.clone());
+        if newest.as_ref().is_none_or(|(known, _)| version > *known) {
+            *newest = Some((version, weights.clone()));
         }
         Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::game::Shape;
-    use crate::net::fixtures::{positions, resnet, trained};
-    use crate::net::inference::{Options, Precision, open};
-
-    fn setting() -> (Vec<Input>, [Arc<Weights>; 2], impl Fn() -> Box<dyn Backend>) {
-        let spec = resnet(Shape::Square6, 1, 16);
-        let weights = [1, 2].map(|seed| Arc::new(trained(&spec, seed)));
-        let options = Options { precision: Precision::F32, ..Options::default() };
-        let first = weights[0].clone();
-        let make = move || open(&spec, &first, &options, "cpu").unwrap();
-        (positions(Shape::Square6, 60, 3), weights, make)
-    }
-
-    fn close(left: &Outputs, right: &Outputs) -> bool {
-        left.policy.len() == right.policy.len()
-            && (left.policy.iter().zip(&right.policy)).all(|(a, b)| (a - b).abs() < 1e-4)
-            && left.value.iter().zip(&right.value).all(|(a, b)| (a - b).abs() < 1e-4)
-    }
-
-    fn ask(evaluate: &mut dyn Evaluate, slot: usize, inputs: &[Input]) {
-        let question = Question { inputs: inputs.to_vec(), outputs: Outputs::default() };
-        evaluate.submit(slot, question).unwrap();
-    }
-
-    #[test]
-    fn many_clients_get_their_own_answers() {
-        let (inputs, [weights, _], make) = setting();
-        let server = Server::start(vec![make(), make()], weights, 32).unwrap();
-        std::thread::scope(|scope| {
-            for number in 0..4 {
-                let (mut client, mut local) = (server.client(), Local::new(make()));
-                let inputs = &inputs[number * 15..][..15];
-                scope.spawn(move || {
-                    for round in 0..20 {
-                        let parts = inputs.split_at(1 + round % 14);
-                        ask(&mut client, 0, parts.0);
-                        ask(&mut client, 1, parts.1);
-                        for (slot, part) in [(1, parts.1), (0, parts.0)] {
-                            let found = client.collect(slot).unwrap();
-                            ask(&mut local, slot, part);
-                            let wanted = local.collect(slot).unwrap();
-                            assert_eq!(found.inputs, part);
-                            assert!(close(&found.outputs, &wanted.outputs));
-                        }
-                    }
-                });
-            }
-        });
-        server.join();
-    }
-
-    #[test]
-    fn newer_weights_count_and_older_do_not() {
-        let (inputs, [old, new], make) = setting();
-        let server = Server::start(vec![make()], old.clone(), 64).unwrap();
-        let (mut client, mut local) = (server.client(), Local::new(make()));
-        for evaluate in [&mut client as &mut dyn Evaluate, &mut local] {
-            ask(evaluate, 0, &inputs);
-            let before = evaluate.collect(0).unwrap().outputs;
-            evaluate.load(&new, 2).unwrap();
-            evaluate.load(&old, 1).unwrap();
-            ask(evaluate, 0, &inputs);
-            let after = evaluate.collect(0).unwrap().outputs;
-            assert!(!close(&before, &after));
-        }
-        drop(client);
-        server.join();
-    }
-
-    #[test]
-    fn an_end_is_an_error_and_not_a_wait() {
-        let (inputs, [weights, _], make) = setting();
-        let server = Server::start(vec![make(), make()], weights, 64).unwrap();
-        let mut client = server.client();
-        assert!(matches!(client.collect(0), Err(InferenceError::NothingAsked { slot: 0 })));
-        client.load(&Arc::new(Weights::default()), 1).unwrap();
-        for _ in 0..2 {
-            ask(&mut client, 0, &inputs);
-            assert!(matches!(client.collect(0), Err(InferenceError::Weights(_))));
-        }
-        server.join();
-        let question = Question { inputs, outputs: Outputs::default() };
-        assert!(matches!(client.submit(0, question), Err(InferenceError::ServerEnded)));
-    }
-}
+#[path = "server_tests.rs"]
+mod tests;

@@ -41,6 +41,12 @@ fn the_description_survives_json() {
     assert_eq!(old["options"].as_object_mut().unwrap().remove("inputs").unwrap(), "lookahead");
     let old: NetSpec = serde_json::from_value(old).unwrap();
     assert_eq!(old.options.inputs, Inputs::Discs);
+    for (name, value) in [("blocks", 0u32), ("blocks", u32::MAX), ("channels", 0)] {
+        let mut odd: serde_json::Value = serde_json::from_str(&text).unwrap();
+        odd["options"][name] = value.into();
+        let error = serde_json::from_value::<NetSpec>(odd).unwrap_err().to_string();
+        assert!(error.contains(&format!("{name} is {value}; allowed: 1 to ")), "{error}");
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl Inference {
         let backends = (0..BATCHES_IN_FLIGHT).map(backend).collect::<Result<Vec<_>, _>>()?;
         let games = config.selfplay.actors as usize * config.selfplay.games_per_actor as usize;
         let batch = games / BATCHES_IN_FLIGHT;
-        Ok(Inference::Shared(Server::start(backends, weights.clone(), batch)?))
+        Ok(Inference::Shared(Server::start(backends, batch)?))
     }
 
     /// A way to the net for one actor, and in how many groups its games are best played.

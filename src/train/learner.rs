@@ -11,6 +11,7 @@ pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
 
 use super::replay::Batch;
 use crate::net::average::Average;
+use crate::net::encode::sent;
 use crate::net::optimizer::{self, Optimizer, Rule};
 use crate::net::trainer::Trainer;
 use crate::net::weights::{Weights, WeightsError};
@@ -306,8 +307,8 @@ impl Learner {
 impl Targets {
     fn new(batch: &Batch, device: Device) -> Targets {
         let count = batch.len() as i64;
-        let rows = |data: &[f32]| Tensor::from_slice(data).view([count, -1]).to(device);
-        let column = |data: &[f32]| Tensor::from_slice(data).to(device);
+        let rows = |data: &[f32]| sent(Tensor::from_slice(data).view([count, -1]), device);
+        let column = |data: &[f32]| sent(Tensor::from_slice(data), device);
         Targets {
             legal: rows(&batch.legal),
             policy: rows(&batch.policy),

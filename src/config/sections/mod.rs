@@ -124,8 +124,16 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
             Inputs::ALL,
             Inputs::name,
         ),
-        blocks: r.whole(("blocks", "residual blocks of a `resnet`"), d.blocks, 1..=100),
-        channels: r.whole(("channels", "channels of each convolution"), d.channels, 1..=1024),
+        blocks: r.whole(
+            ("blocks", "residual blocks of a `resnet`"),
+            d.blocks,
+            TowerOptions::BLOCKS,
+        ),
+        channels: r.whole(
+            ("channels", "channels of each convolution"),
+            d.channels,
+            TowerOptions::CHANNELS,
+        ),
         global_pooling: r.flag(
             (
                 "global_pooling",

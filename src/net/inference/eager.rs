@@ -7,7 +7,7 @@ use tch::{Device, Kind, Tensor};
 use super::dense::{self, Dense};
 use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
-use crate::net::encode::{Encoding, Input};
+use crate::net::encode::{Input, OnDevice};
 use crate::net::fold::{Affine, Block, Folded, Paper, Resnet};
 use crate::net::plan::{NetSpec, PAPER_PADDING};
 use crate::net::weights::Weights;
@@ -17,6 +17,7 @@ pub(super) struct Eager {
     spec: NetSpec,
     kind: Kind,
     device: Device,
+    shown: OnDevice,
     trunk: Trunk,
     /// `[1, 1, width, width]`, 0 on holes; none where there are no holes.
     mask: Option<Tensor>,
@@ -87,6 +88,7 @@ impl Eager {
             spec: spec.clone(),
             kind,
             device,
+            shown: OnDevice::new(spec, kind, device),
             trunk,
             mask: holes.then(mask),
             cells: holes.then(cells),
@@ -174,10 +176,9 @@ impl Backend for Eager {
         if n == 0 {
             return Ok(());
         }
-        let encoding = Encoding::new(&self.spec);
         let planes = match self.device {
-            Device::Cpu => encoding.planes(inputs, self.kind, self.device),
-            _ => encoding.planes_on(inputs, self.kind, self.device),
+            Device::Cpu => self.shown.encoding.planes(inputs, self.kind, self.device),
+            _ => self.shown.planes(inputs),
         };
         let (policy, last) = match &self.trunk {
             Trunk::Resnet(net) => self.resnet(net, &planes)?,

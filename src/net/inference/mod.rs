@@ -179,6 +179,11 @@ pub fn open(
         }
         #[cfg(target_arch = "x86_64")]
         BackendKind::Amx => Ok(Box::new(amx::Amx::new(spec, weights)?)),
+        BackendKind::Auto | BackendKind::Eager
+            if options.precision == Precision::F16 && device == Device::Cpu =>
+        {
+            unsupported("it computes in f16 on a GPU only")
+        }
         BackendKind::Auto | BackendKind::Eager => {
             Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
         }

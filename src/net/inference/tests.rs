@@ -45,12 +45,21 @@ fn check(spec: &NetSpec, options: &Options, tolerance: Tolerance, count: usize) 
 }
 
 fn check_on(device: &str, spec: &NetSpec, options: &Options, tolerance: Tolerance, count: usize) {
-    let weights = trained(spec, 11);
+    let backend = open(spec, &weights(spec), options, device).expect("a backend");
+    agrees(backend, spec, tolerance, count);
+}
+
+fn weights(spec: &NetSpec) -> Weights {
+    trained(spec, 11)
+}
+
+/// `backend` must be of [`weights`].
+fn agrees(mut backend: Box<dyn Backend>, spec: &NetSpec, tolerance: Tolerance, count: usize) {
+    let weights = weights(spec);
     let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
     let inputs = positions(spec.shape, count, 8);
     let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE));
     let mut outputs = Outputs::default();
-    let mut backend = open(spec, &weights, options, device).expect("a backend");
     backend.evaluate(&inputs, &mut outputs).expect("an evaluation");
     let name = format!("{} {:?} {count}", backend.describe(), spec);
     let policy = Tensor::from_slice(&outputs.policy).view_as(&heads.policy);
@@ -76,12 +85,23 @@ fn folded_copies_agree_with_the_net() {
     for spec in specs() {
         let mut options = Options { backend: BackendKind::Eager, precision: Precision::F32 };
         check(&spec, &options, EXACT, 9);
-        for precision in [Precision::Bf16, Precision::F16] {
-            options.precision = precision;
-            for count in [64, 9] {
-                check(&spec, &options, BF16, count);
-            }
+        options.precision = Precision::Bf16;
+        for count in [64, 9] {
+            check(&spec, &options, BF16, count);
+            // What a GPU is given, computed here.
+            let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, Device::Cpu);
+            agrees(Box::new(half.expect("weights that fit")), &spec, BF16, count);
         }
+    }
+}
+
+#[test]
+fn half_floats_are_for_a_gpu() {
+    let spec = resnet(Shape::Square8, 1, 32);
+    for backend in [BackendKind::Auto, BackendKind::Eager] {
+        let options = Options { backend, precision: Precision::F16 };
+        let Err(error) = open(&spec, &weights(&spec), &options, "cpu") else { panic!("{backend}") };
+        assert!(error.to_string().ends_with("it computes in f16 on a GPU only"), "{error}");
     }
 }
 
