@@ -36,6 +36,10 @@ fn bench_run_says_who_waits_and_leaves_nothing_behind() {
     assert_eq!(left, 0, "the run's directory is gone");
 }
 
+/// A window that holds fewer positions than a bench makes.
+const NARROW: [&str; 4] =
+    ["--set", "replay.max_positions=1000", "--set", "replay.min_positions=500"];
+
 #[test]
 fn every_measurement_gives_figures() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -44,6 +48,7 @@ fn every_measurement_gives_figures() {
         ("net", [&small[..], &["--batch", "8"]].concat(), "positions/s"),
         ("selfplay", [&small[..], &["--batch", "8"]].concat(), "simulations/s"),
         ("learner", small.to_vec(), "positions/s"),
+        ("learner", [&small[..], &NARROW].concat(), "positions/s"),
         ("perft", vec!["--depth", "4", "--shape", "6x6"], "million leaves/s"),
         ("solve", vec!["--shape", "6x6"], "us"),
         ("alphabeta", vec!["--depth", "3"], "million nodes/s"),

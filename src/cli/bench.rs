@@ -321,9 +321,12 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
     let mut replay = Replay::<G>::new(&config.replay);
     let mut random = stream(config.seed, Purpose::Game, 0);
-    while replay.len() < 10_000 {
+    // A small window never holds as many.
+    let mut made = 0;
+    while made < 10_000 {
         let record = random_game::<G>(config, &mut random);
-        replay.add(&record).context("a random game")?;
+        made += replay.add(&record).context("a random game")?.positions;
+        replay.set_made(made as u64);
     }
     let mut batch = Batch::default();
     let size = config.learner.batch as usize;

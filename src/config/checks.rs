@@ -121,10 +121,13 @@ fn replay(reader: &mut Reader<'_>, config: &Config) {
             "the most must not be less than the least; 0 is the same",
         );
     }
-    if replay.skip_empties > config.search.solve_leaves {
+    let search = &config.search;
+    if replay.skip_empties > search.solvable(0) {
+        let leaves = ("search.solve_leaves", as_toml(&search.solve_leaves));
+        let empties = ("search.solve_empties", as_toml(&search.solve_empties));
         reader.contradiction(
             ("replay.skip_empties", as_toml(&replay.skip_empties)),
-            ("search.solve_leaves", as_toml(&config.search.solve_leaves)),
+            if search.solve_empties < search.solve_leaves { empties } else { leaves },
             "the search would ask the net about positions that it never learns",
         );
     }

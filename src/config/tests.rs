@@ -155,66 +155,70 @@ fn overrides_win_and_need_no_quotes() {
     assert!(parse("seed = \"x\"", &["seed=3"]).is_ok());
 }
 
+/// What contradicts what, and what is said of it.
+const CONTRADICTIONS: &[(&str, &str)] = &[
+    (
+        "[replay]\nmin_positions = 600000",
+        "run.toml:2:17: replay.min_positions = 600000 contradicts replay.max_positions = 500000",
+    ),
+    (
+        "[net]\ntower = \"paper\"\nscore_head = true\n",
+        "run.toml:3:14: net.score_head = true contradicts net.tower = \"paper\": the paper's",
+    ),
+    (
+        "[net]\ntower = \"paper\"\ninputs = \"lookahead\"\n",
+        "run.toml:3:10: net.inputs = \"lookahead\" contradicts net.tower = \"paper\": the paper's",
+    ),
+    ("[net]\ndropout = 0.3", "run.toml:2:11: net.dropout = 0.3 contradicts net.tower = \"resnet\""),
+    (
+        "[net]\nscore_head = false\n[search]\nscore_weight = 0.1",
+        "run.toml:4:16: search.score_weight = 0.1 contradicts net.score_head = false",
+    ),
+    (
+        "[selfplay]\nfull_share = 0.25\nfast_simulations = 65",
+        "run.toml:3:20: selfplay.fast_simulations = 65 contradicts search.simulations = 64",
+    ),
+    (
+        "[selfplay]\nfull_share = 0.25\nramp = [[0, 8]]",
+        "run.toml:3:8: selfplay.fast_simulations = 16 contradicts selfplay.ramp = [[0, 8]]",
+    ),
+    (
+        "device = \"cpu\"\n[inference]\nprecision = \"f16\"",
+        "run.toml:3:13: inference.precision = \"f16\" contradicts device = \"cpu\"",
+    ),
+    (
+        "device = \"cuda:0\"\n[inference]\nbackend = \"amx\"",
+        "run.toml:3:11: inference.backend = \"amx\" contradicts device = \"cuda:0\"",
+    ),
+    (
+        "[net]\nchannels = 48\n[inference]\nbackend = \"amx\"",
+        "run.toml:2:12: net.channels = 48 contradicts inference.backend = \"amx\"",
+    ),
+    (
+        "board = \"6x6\"\n[selfplay]\nopening_plies = 32",
+        "run.toml:3:17: selfplay.opening_plies = 32 contradicts board = \"6x6\"",
+    ),
+    (
+        "[search]\nprune_noise = true\ntempered_targets = true",
+        "run.toml:3:20: search.tempered_targets = true contradicts search.prune_noise = true",
+    ),
+    (
+        "[search]\nsolve_leaves = 8\n[replay]\nskip_empties = 9",
+        "run.toml:4:16: replay.skip_empties = 9 contradicts search.solve_leaves = 8",
+    ),
+    (
+        "[search]\nsolve_empties = 4\nsolve_leaves = 9\n[replay]\nskip_empties = 5",
+        "run.toml:5:16: replay.skip_empties = 5 contradicts search.solve_empties = 4",
+    ),
+    (
+        "[limits]\npositions = 1000",
+        "run.toml:2:13: replay.min_positions = 20000 contradicts limits.positions = 1000",
+    ),
+];
+
 #[test]
 fn contradictions_are_told_at_the_later_key() {
-    for (text, beginning) in [
-        (
-            "[replay]\nmin_positions = 600000",
-            "run.toml:2:17: replay.min_positions = 600000 contradicts replay.max_positions = 500000",
-        ),
-        (
-            "[net]\ntower = \"paper\"\nscore_head = true\n",
-            "run.toml:3:14: net.score_head = true contradicts net.tower = \"paper\": the paper's",
-        ),
-        (
-            "[net]\ntower = \"paper\"\ninputs = \"lookahead\"\n",
-            "run.toml:3:10: net.inputs = \"lookahead\" contradicts net.tower = \"paper\": the paper's",
-        ),
-        (
-            "[net]\ndropout = 0.3",
-            "run.toml:2:11: net.dropout = 0.3 contradicts net.tower = \"resnet\"",
-        ),
-        (
-            "[net]\nscore_head = false\n[search]\nscore_weight = 0.1",
-            "run.toml:4:16: search.score_weight = 0.1 contradicts net.score_head = false",
-        ),
-        (
-            "[selfplay]\nfull_share = 0.25\nfast_simulations = 65",
-            "run.toml:3:20: selfplay.fast_simulations = 65 contradicts search.simulations = 64",
-        ),
-        (
-            "[selfplay]\nfull_share = 0.25\nramp = [[0, 8]]",
-            "run.toml:3:8: selfplay.fast_simulations = 16 contradicts selfplay.ramp = [[0, 8]]",
-        ),
-        (
-            "device = \"cpu\"\n[inference]\nprecision = \"f16\"",
-            "run.toml:3:13: inference.precision = \"f16\" contradicts device = \"cpu\"",
-        ),
-        (
-            "device = \"cuda:0\"\n[inference]\nbackend = \"amx\"",
-            "run.toml:3:11: inference.backend = \"amx\" contradicts device = \"cuda:0\"",
-        ),
-        (
-            "[net]\nchannels = 48\n[inference]\nbackend = \"amx\"",
-            "run.toml:2:12: net.channels = 48 contradicts inference.backend = \"amx\"",
-        ),
-        (
-            "board = \"6x6\"\n[selfplay]\nopening_plies = 32",
-            "run.toml:3:17: selfplay.opening_plies = 32 contradicts board = \"6x6\"",
-        ),
-        (
-            "[search]\nprune_noise = true\ntempered_targets = true",
-            "run.toml:3:20: search.tempered_targets = true contradicts search.prune_noise = true",
-        ),
-        (
-            "[search]\nsolve_leaves = 8\n[replay]\nskip_empties = 9",
-            "run.toml:4:16: replay.skip_empties = 9 contradicts search.solve_leaves = 8",
-        ),
-        (
-            "[limits]\npositions = 1000",
-            "run.toml:2:13: replay.min_positions = 20000 contradicts limits.positions = 1000",
-        ),
-    ] {
+    for (text, beginning) in CONTRADICTIONS {
         one_problem(text, &[], beginning);
     }
 }

@@ -59,6 +59,8 @@ const NETS_IN_FLIGHT: usize = 64;
 const REPORTS_IN_FLIGHT: usize = 256;
 /// Games that may wait for the coordinator, besides those of two quotas of positions.
 const GAMES_IN_FLIGHT: usize = 256;
+/// The most of the latter: with a quota beyond that, some actors wait for the disk, if ever.
+const MOST_OF_QUOTAS: usize = 65_536;
 
 /// How all games of a run are played.
 pub fn rules(config: &Config) -> Rules {
@@ -108,8 +110,8 @@ fn train_on<G: Geometry>(
     let shared = Shared { made: AtomicU64::new(state.positions), stop };
     let numbers = GameNumbers::from(state.next_game);
     let shortest_game = G::SQUARES / 2;
-    let (game_stream, stream) =
-        in_process(GAMES_IN_FLIGHT + 2 * schedule.quota as usize / shortest_game);
+    let of_quotas = (2.0 * schedule.quota) as usize / shortest_game;
+    let (game_stream, stream) = in_process(GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
     let weights = Arc::new(learner.play_weights());

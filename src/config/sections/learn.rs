@@ -55,7 +55,7 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
             (
                 "skip_empties",
                 "positions with at most this many empty squares are not learnt from, for the net is \
-                never asked about them; at most `search.solve_leaves`",
+                never asked about them; at most `search.solve_leaves` and `search.solve_empties`",
             ),
             d.skip_empties,
             0..=20,
