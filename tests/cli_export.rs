@@ -60,6 +60,15 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     for wanted in ["6x6, the fewest discs win", "1 blocks of 8 channels", "| 3 of 32 positions |"] {
         assert!(card.contains(wanted), "no `{wanted}` in\n{card}");
     }
+    // The machine that trained it, not the one that exports it.
+    let manifest = fs::read_to_string(folder.join("run/run.json")).expect("the state of the run");
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    assert!(manifest["machine"]["cores"].as_u64() > Some(0));
+    manifest["machine"] = serde_json::json!({ "cpu": "Abacus", "cores": 3 });
+    fs::write(folder.join("run/run.json"), manifest.to_string()).expect("a file");
+    succeeds(&outflank(&["export", "run", "elsewhere"], folder));
+    let card = fs::read_to_string(folder.join("elsewhere/README.md")).expect("a card");
+    assert!(card.contains("| machine | Abacus, 3 cores, device"), "{card}");
     let config = fs::read_to_string(net.join("config.toml")).expect("a configuration");
     assert_eq!(config, fs::read_to_string(folder.join("run/config.toml")).expect("its origin"));
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::machine::Cpuinfo;
+use super::machine::processor;
 use crate::arena::ladder::Ladder;
 use crate::arena::standings::{Standing, standings};
 use crate::config::Config;
@@ -15,7 +15,7 @@ use crate::game::Goal;
 use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
 use crate::store::checkpoint::{self, Checkpoint, Found};
-use crate::store::run_dir::BegunNet;
+use crate::store::run_dir::{BegunNet, Machine};
 use crate::store::{self, run_dir};
 
 /// The card: what made a net, and how strong it was found to be.
@@ -74,6 +74,7 @@ struct Origin {
     begun_with: u64,
     first_net: Option<BegunNet>,
     program: String,
+    machine: Option<Machine>,
     checkpoint: Checkpoint,
     description: Description,
     state: RunState,
@@ -99,6 +100,7 @@ impl Origin {
             begun_with: manifest.begun_with,
             first_net: manifest.first_net,
             program: manifest.program,
+            machine: manifest.machine,
             checkpoint,
             description,
             state,
@@ -110,8 +112,11 @@ impl Origin {
         let state = &self.state;
         let origin = self.run.join(CONFIG).display().to_string();
         let config = Config::parse(&origin, &self.config, &[])?;
-        let cpu = Cpuinfo::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        // Of a run that did not note it, what is known is where it is now.
+        let (place, machine) = match &self.machine {
+            Some(machine) => ("machine", machine.clone()),
+            None => ("exported on", processor()),
+        };
         let wins = match goal {
             Goal::Most => "the most discs win",
             Goal::Fewest => "the fewest discs win",
@@ -138,7 +143,7 @@ impl Origin {
              | positions made | {positions} |\n\
              | learner's steps | {steps} of {batch} positions |\n\
              | hours of training | {hours:.2} |\n\
-             | machine | {cpu}, {cores} cores, device `{device}` |\n\
+             | {place} | {cpu}, {cores} cores, device `{device}` |\n\
              | configuration | [{CONFIG}]({CONFIG}) |\n",
             program = self.program,
             seed = self.seed,
@@ -147,7 +152,8 @@ impl Origin {
             steps = state.steps,
             batch = config.learner.batch,
             hours = self.checkpoint.minutes / 60.0,
-            cpu = cpu.model,
+            cpu = machine.cpu,
+            cores = machine.cores,
             device = config.device,
         );
         card.push_str(&self.curve(&config)?);

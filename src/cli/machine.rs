@@ -8,6 +8,8 @@
 
 use std::process::ExitCode;
 
+use crate::store::run_dir::Machine;
+
 /// The instruction sets that this program was built with, by the compiler's names.
 pub fn built_for() -> Vec<&'static str> {
     env!("OUTFLANK_TARGET_FEATURES").split(',').filter(|name| !name.is_empty()).collect()
@@ -154,6 +156,13 @@ impl Cpuinfo {
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }
+}
+
+/// The processor, and how many cores of it this process may use.
+pub fn processor() -> Machine {
+    let cpu = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()).model;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    Machine { cpu, cores }
 }
 
 /// Memory in bytes: what the machine or the control group may use in all, and what is free.

@@ -7,6 +7,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args as ClapArgs;
 
 use super::contest::stop_flag;
+use super::machine::processor;
 use crate::config::Config;
 use crate::pipeline::{self, FirstNet, Summary};
 use crate::store::run_dir::{self, RunDir, State};
@@ -58,6 +59,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     eprintln!("run directory: {}", run.path().display());
     eprintln!("curves: tensorboard --logdir {}", run.path().display());
     let starts = run.manifest().starts;
+    run.set_machine(processor());
     let telemetry = Telemetry::start(run.path(), args.quiet)?;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
     // The run's own failure says more than that of its curves.

@@ -138,6 +138,15 @@ pub struct BegunNet {
     pub steps: u64,
 }
 
+/// What a run trained on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's name; empty where the system does not tell.
+    pub cpu: String,
+    /// Processor cores that the program may use.
+    pub cores: usize,
+}
+
 /// What `run.json` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -153,6 +162,9 @@ pub struct Manifest {
     pub updated: u64,
     /// How often the run was started or resumed.
     pub starts: u32,
+    /// Where it was started last; unknown of older runs.
+    #[serde(default)]
+    pub machine: Option<Machine>,
     /// Games of earlier runs that it began with.
     #[serde(default)]
     pub begun_with: u64,
@@ -212,6 +224,7 @@ impl RunDir {
             created: now(),
             updated: now(),
             starts: 0,
+            machine: None,
             begun_with: 0,
             copying: false,
             first_net: None,
@@ -278,6 +291,11 @@ impl RunDir {
         self.manifest.starts += 1;
         self.manifest.state = State::Running;
         self.save()
+    }
+
+    /// Says where the run trains from the next [`RunDir::start`] on.
+    pub fn set_machine(&mut self, machine: Machine) {
+        self.manifest.machine = Some(machine);
     }
 
     /// Notes that games of earlier runs are being copied: a run that dies before
