@@ -13,7 +13,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::player::{any_of, combine};
-use crate::game::notation::{NotationError, parse_obf, parse_transcript};
+use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
 use crate::game::{Board, Geometry, Position, Shape, Square};
 
 /// How often in a row a random opening may turn out to be known before there are no more.
@@ -221,11 +221,9 @@ fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<Book<G>, OpeningE
     Ok(book)
 }
 
-/// A transcript begins with a letter and a digit, which no position does.
 fn read_line<G: Geometry>(line: &str) -> Result<Opening<G>, LineProblem> {
     let start = Position::<G>::start();
-    let is_transcript = line.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-    let opening = if is_transcript {
+    let opening = if is_transcript(line) {
         let (moves, position) = parse_transcript(line, start)?;
         Opening { start, moves, position }
     } else {

@@ -13,7 +13,8 @@ use crate::arena::report::table;
 use crate::arena::shipped;
 use crate::arena::spec::PlayerSpec;
 use crate::game::notation::{
-    NotationError, diagram, obf, parse_obf, parse_square, parse_transcript, square_name, transcript,
+    NotationError, diagram, is_transcript, obf, parse_obf, parse_square, parse_transcript,
+    square_name, transcript,
 };
 use crate::game::{Colour, Geometry, Goal, Position, Shape};
 use crate::net::inference;
@@ -317,8 +318,7 @@ fn load<G: Geometry>(path: &Path) -> anyhow::Result<Session<G>> {
 
 fn read_session<G: Geometry>(text: &str) -> Result<Session<G>, NotationError> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-    let is_position = |line: &&str| !line.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-    let start = match lines.next_if(is_position) {
+    let start = match lines.next_if(|line| !is_transcript(line)) {
         Some(line) => parse_obf::<G>(line)?.position,
         None => Position::start(),
     };

@@ -43,6 +43,13 @@ fn hints_and_undo_work() {
 }
 
 #[test]
+fn a_position_may_have_zeros_for_white() {
+    let text = format!("X0{} X\nc1\n", "-".repeat(62));
+    let session = read_session::<Square8>(&text).expect("a position and a move");
+    assert_eq!(session.moves().len(), 1);
+}
+
+#[test]
 fn games_are_saved_and_loaded() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a game.txt");

@@ -116,9 +116,7 @@ fn parse<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), Notation
     if text.eq_ignore_ascii_case("start") {
         return Ok((Position::start(), None));
     }
-    let first = text.chars().next().unwrap_or_default();
-    let square_like = text.chars().nth(1).is_some_and(|second| second.is_ascii_digit());
-    if first.is_ascii_alphabetic() && square_like {
+    if notation::is_transcript(text) {
         return Ok((notation::parse_transcript(text, Position::start())?.1, None));
     }
     let line = notation::parse_obf::<G>(text)?;

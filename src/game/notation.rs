@@ -237,6 +237,12 @@ impl<G: Geometry> ObfLine<G> {
     }
 }
 
+/// Whether a line is a transcript and not a position: it begins with a letter and the first digit
+/// of a row. A position has a digit only where a 0 stands for a white disc.
+pub fn is_transcript(line: &str) -> bool {
+    matches!(line.as_bytes(), [letter, b'1'..=b'9', ..] if letter.is_ascii_alphabetic())
+}
+
 /// Parses a position written as an OBF line.
 ///
 /// Entries such as `--:-127`, which some files use as padding, are skipped.

@@ -146,9 +146,9 @@ impl<G: Geometry> Session<G> {
         undone
     }
 
-    /// The turn of the side to move, as players see it.
+    /// The turn of the side to move, as players see it: a pass that is due at the start is made.
     pub fn turn(&self, game: u32) -> Turn<'_, G> {
-        Turn { game, start: self.start, moves: &self.moves, position: self.position }
+        Turn { game, start: self.start.settled(), moves: &self.moves, position: self.position }
     }
 
     /// The board as black sees it.
@@ -206,6 +206,21 @@ mod tests {
             assert_eq!(session, state);
             assert_eq!(session.undo(), !before.is_empty());
         }
+    }
+
+    /// After black's pass at the start it is white's c1 that players are to look at.
+    #[test]
+    fn players_see_a_start_that_begins_with_a_pass_after_it() {
+        let text = format!("OX-----{} X", "-".repeat(29));
+        let start =
+            crate::game::notation::parse_obf::<Square6>(&text).expect("a position").position;
+        let mut session = Session::new(start);
+        assert_eq!(session.unspoken_pass(), Some(Colour::Black));
+        let square = session.position().board.legal().next().expect("a move");
+        session.play(square).expect("a legal move");
+        let turn = session.turn(0);
+        assert_eq!((turn.start.side, turn.moves), (Colour::White, &[square][..]));
+        assert_eq!(turn.start.play(square).expect("a legal move").settled(), turn.position);
     }
 
     /// A game in which all passes are said, also at its end, is taken back word by word.
