@@ -19,7 +19,10 @@ class Queue:
         self.free, self.running = list(shares), []
         self.cores = [core for share in shares for core in share]
         self.failed, self.interrupts = [], 0
-        for number in [signal.SIGINT, signal.SIGTERM]:
+        # A terminal that goes away must not leave runs behind, which nobody would end; under
+        # nohup it is not heard of.
+        hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+        for number in [signal.SIGINT, signal.SIGTERM] + [signal.SIGHUP] * hangup:
             signal.signal(number, self.interrupt)
 
     def interrupt(self, _number, _frame):

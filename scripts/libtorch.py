@@ -273,8 +273,9 @@ def main():
     wheels = (CPU if kind == "cpu" else CUDA).get(machine)
     if wheels is None:
         raise Failure("PyPI has no libtorch {} of the kind '{}' that this script knows for {} {}.\n"
-                      "  fix: install PyTorch {} in any way and set LIBTORCH to its torch folder".format(
-                          VERSION, kind, machine[0], machine[1], VERSION))
+                      "  fix: install PyTorch {} in any way and set LIBTORCH to its torch folder{}".format(
+                          VERSION, kind, machine[0], machine[1], VERSION,
+                          ", or run scripts/setup.sh --cpu" if kind == "cuda" and machine in CPU else ""))
     if machine != ("Linux", "x86_64"):
         say("{} {} has not been tested; please report how it went".format(*machine))
     final = os.path.join(cache, "libtorch-{}-{}".format(VERSION, kind))

@@ -108,7 +108,9 @@ main() {
         check_tools link
     else
         if [ $wanted = any ]; then
-            if gpu_answers; then wanted=cuda; else wanted=cpu; fi
+            # Elsewhere there is no CUDA part to fetch; one that is installed is found all the same.
+            wanted=cpu
+            if gpu_answers && { [ "$(uname -sm)" = "Linux x86_64" ] || installed_cuda > /dev/null; }; then wanted=cuda; fi
         fi
         local folder
         if [ $wanted = cuda ] && folder=$(installed_cuda); then
