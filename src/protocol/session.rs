@@ -179,6 +179,17 @@ mod tests {
         panic!("no pass in 200 games");
     }
 
+    /// That game after its last move, and how it stood before and after each.
+    fn played() -> (Session<Square6>, Vec<Session<Square6>>) {
+        let mut session = Session::default();
+        let mut states = vec![session.clone()];
+        for square in game_with_pass().0 {
+            session.play(square).expect("a legal move");
+            states.push(session.clone());
+        }
+        (session, states)
+    }
+
     #[test]
     fn passes_are_made_and_may_be_spoken_once() {
         let (moves, _) = game_with_pass();
@@ -195,13 +206,7 @@ mod tests {
 
     #[test]
     fn undo_goes_back_to_the_start() {
-        let (moves, _) = game_with_pass();
-        let mut session = Session::<Square6>::default();
-        let mut before = vec![session.clone()];
-        for &square in &moves {
-            session.play(square).expect("a legal move");
-            before.push(session.clone());
-        }
+        let (mut session, mut before) = played();
         while let Some(state) = before.pop() {
             assert_eq!(session, state);
             assert_eq!(session.undo(), !before.is_empty());
@@ -226,13 +231,7 @@ mod tests {
     /// A game in which all passes are said, also at its end, is taken back word by word.
     #[test]
     fn undo_takes_back_one_spoken_pass_at_a_time() {
-        let (moves, _) = game_with_pass();
-        let mut session = Session::<Square6>::default();
-        let mut before = vec![session.clone()];
-        for &square in &moves {
-            session.play(square).expect("a legal move");
-            before.push(session.clone());
-        }
+        let (mut session, mut before) = played();
         while !session.is_over() {
             match session.unspoken_pass() {
                 Some(passed) => session.pass(passed).expect("it passes"),

@@ -1,53 +1,14 @@
-//! A training run as a user starts it.
+//! New runs: their ratio, and what they may begin with.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-const CONFIG: &str = r#"
-board = "6x6"
-[limits]
-positions = 3000
-[net]
-blocks = 1
-channels = 8
-[search]
-simulations = 8
-solve_empties = 8
-[selfplay]
-games_per_actor = 16
-[replay]
-min_positions = 500
-ratio = 0.1
-ratio_max = 1000
-[learner]
-batch = 64
-steps_per_publish = 1
-[evaluation]
-every_minutes = 0
-"#;
+use crate::common::{CONFIG, count, manifest, succeeds};
 
 /// `outflank train` with a configuration and more, in a run directory.
 fn train(config: &Path, run: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_outflank"))
-        .args(["train", "--quiet"])
-        .arg(config)
-        .arg("--run-dir")
-        .arg(run)
-        .args(more)
-        .output()
-        .expect("the program runs")
-}
-
-fn succeeds(output: &Output) {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// A counter of the run's summary.
-fn count(run: &Path, key: &str) -> f64 {
-    let state = fs::read_to_string(run.join("run.json")).expect("the state of the run");
-    let state: serde_json::Value = serde_json::from_str(&state).expect("JSON");
-    state["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {state}"))
+    crate::common::train(run, &[&[config.to_str().expect("a path")], more].concat())
 }
 
 /// The learner could make a thousand samples of each position, and must not keep the actors
@@ -87,8 +48,7 @@ fn a_run_begins_with_the_games_of_another() {
     // A step for each 640 positions after the first 500, before the first move was played.
     let due = (positions - 500.0) / 640.0;
     assert!(count(&second, "steps") >= due.floor(), "{said}");
-    let manifest = fs::read_to_string(second.join("run.json")).expect("the state of the run");
-    assert!(manifest.contains(&format!("\"begun_with\": {games}")), "{manifest}");
+    assert_eq!(manifest(&second)["begun_with"].as_f64(), Some(games));
     assert_eq!(count(&first, "games"), games, "the first run is left as it was");
 }
 
@@ -147,10 +107,9 @@ fn a_run_begins_with_a_net() {
     assert_eq!(count(&second, "steps"), 0.0);
     assert!(arrays(&second) == arrays(&first));
     let (positions, steps) = (count(&first, "positions"), count(&first, "steps"));
-    let manifest = fs::read_to_string(second.join("run.json")).expect("the state of the run");
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
-    assert_eq!(manifest["first_net"]["positions"], positions);
-    assert_eq!(manifest["first_net"]["steps"], steps);
+    let first_net = &manifest(&second)["first_net"];
+    assert_eq!(first_net["positions"], positions);
+    assert_eq!(first_net["steps"], steps);
 
     let output = train(&config, &second, &["--resume"]);
     succeeds(&output);

@@ -1,32 +1,13 @@
 //! Going on with a run: what stays, what is refused, and that a refusal changes nothing.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
+use std::process::Output;
 
 use outflank::pipeline::holds_out;
 use outflank::store::games::{self, GameWriter};
 
-const CONFIG: &str = r#"
-board = "6x6"
-[limits]
-positions = 3000
-[net]
-blocks = 1
-channels = 8
-[search]
-simulations = 8
-solve_empties = 8
-[selfplay]
-games_per_actor = 16
-[replay]
-min_positions = 500
-[learner]
-batch = 64
-steps_per_publish = 1
-[evaluation]
-every_minutes = 0
-"#;
+use crate::common::{CONFIG, count, manifest, succeeds, train};
 
 /// A run that has ended, in a folder that goes with it.
 struct Ended {
@@ -52,12 +33,8 @@ impl Ended {
         fs::read_to_string(self.path.join(name)).expect("a file of the run")
     }
 
-    fn manifest(&self) -> serde_json::Value {
-        serde_json::from_str(&self.text("run.json")).expect("JSON")
-    }
-
-    fn steps(&self) -> u64 {
-        self.manifest()["summary"]["steps"].as_u64().expect("a number")
+    fn steps(&self) -> f64 {
+        count(&self.path, "steps")
     }
 
     fn checkpoints(&self) -> Vec<PathBuf> {
@@ -66,20 +43,6 @@ impl Ended {
         found.sort();
         found
     }
-}
-
-/// `outflank train` in a run directory.
-fn train(run: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_outflank"))
-        .args(["train", "--quiet", "--run-dir"])
-        .arg(run)
-        .args(arguments)
-        .output()
-        .expect("the program runs")
-}
-
-fn succeeds(output: &Output) {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 fn refused(output: &Output, expected: &str) {
@@ -91,7 +54,7 @@ fn refused(output: &Output, expected: &str) {
 #[test]
 fn what_cannot_go_on_leaves_the_run_as_it_was() {
     let run = Ended::new(&[]);
-    let (config, manifest) = (run.text("config.toml"), run.text("run.json"));
+    let (config, state) = (run.text("config.toml"), run.text("run.json"));
     for (change, expected) in [
         ("goal=fewest", "has goal most, the configuration fewest"),
         ("board=7x7", "has board 6x6, the configuration 7x7"),
@@ -101,34 +64,34 @@ fn what_cannot_go_on_leaves_the_run_as_it_was() {
     ] {
         refused(&run.resume(&["--set", change]), expected);
         assert_eq!(run.text("config.toml"), config, "{change}");
-        assert_eq!(run.text("run.json"), manifest, "{change}");
+        assert_eq!(run.text("run.json"), state, "{change}");
     }
     let steps = run.steps();
     succeeds(&run.resume(&["--set", "limits.positions=5000"]));
     assert!(run.steps() > steps);
     assert!(run.text("config.toml").contains("positions = 5000"));
-    assert_eq!(run.manifest()["starts"], 2);
+    assert_eq!(manifest(&run.path)["starts"], 2);
 }
 
 /// A larger quota must not be asked for anew for all the nets that were made by a smaller one.
 #[test]
 fn another_ratio_holds_from_where_the_run_stands() {
     // A net for each 160 positions, then one for each 640.
-    let run = Ended::new(&["--set", "replay.ratio=0.4"]);
+    let run = Ended::new(&["--set", "replay.ratio=0.4", "--set", "replay.ratio_max=0"]);
     let steps = run.steps();
-    assert!(steps > 10, "{steps}");
-    let positions = run.manifest()["summary"]["positions"].as_u64().expect("a number");
-    let more = format!("limits.positions={}", positions + 3_200);
+    assert!(steps > 10.0, "{steps}");
+    let more = format!("limits.positions={}", count(&run.path, "positions") + 3_200.0);
     succeeds(&run.resume(&["--set", "replay.ratio=0.1", "--set", &more]));
     let made = run.steps() - steps;
-    assert!((3..=7).contains(&made), "{made} steps for 3,200 positions");
+    assert!((3.0..=7.0).contains(&made), "{made} steps for 3,200 positions");
 }
 
 #[test]
 fn a_run_that_died_while_it_copied_games_is_refused() {
     let run = Ended::new(&[]);
-    let manifest = run.text("run.json").replace("\"copying\": false", "\"copying\": true");
-    fs::write(run.path.join("run.json"), manifest).expect("a file");
+    let mut state = manifest(&run.path);
+    state["copying"] = true.into();
+    fs::write(run.path.join("run.json"), state.to_string()).expect("a file");
     refused(&run.resume(&["--set", "limits.positions=5000"]), "ended before it had them all");
 }
 
@@ -165,5 +128,5 @@ fn a_window_without_positions_is_waited_for() {
     drop(writer);
     let limits = ["--set", "limits.games=0", "--set", "limits.positions=1500"];
     succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..]].concat()));
-    assert!(run.steps() > 0);
+    assert!(run.steps() > 0.0);
 }

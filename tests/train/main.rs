@@ -1,0 +1,5 @@
+//! Training runs as a user starts and resumes them.
+
+mod begin;
+mod common;
+mod resume;
