@@ -67,7 +67,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let summary = match result {
         Ok(summary) => summary,
         Err(error) => {
-            if run.manifest().starts == starts {
+            if args.resume && run.manifest().starts == starts {
                 let path = run.path().display();
                 return Err(error.context(format!("the run in {path} cannot start like this")));
             }
@@ -103,11 +103,13 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         }
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
+    if !args.games.is_empty() {
+        run.copying()?;
+    }
     if let Some(net) = first_net {
         net.put(&mut run)?;
     }
     if !args.games.is_empty() {
-        run.copying()?;
         let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
         run.begin_with(games)?;
         eprintln!("begins with {games} games, {positions} positions, of earlier runs");

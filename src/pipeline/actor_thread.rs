@@ -45,7 +45,9 @@ impl<G: Geometry> ActorThread<'_, G> {
             {
                 self.load(&net)?;
             }
-            if self.shared.made.load(Ordering::Acquire) >= self.schedule.allowed(self.version) {
+            let allowed = self.schedule.allowed(self.version);
+            let enough = self.shared.made.load(Ordering::Acquire) >= allowed;
+            if enough && !self.shared.starved.load(Ordering::Relaxed) {
                 self.take_net()?;
                 waiting += start.elapsed();
                 continue;
@@ -162,7 +164,8 @@ mod tests {
                 .expect("room");
         }
         let (games, _source) = in_process(1000);
-        let shared = Shared { made: AtomicU64::new(0), stop: &stop };
+        let starved = AtomicBool::new(false);
+        let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop };
         let schedule = Schedule { first: 0, warmup: 1_000_000, quota, largest_quota };
         let (activity, _reports) = unbounded();
         let games = games.another();

@@ -5,6 +5,7 @@
 //! it is in the game file, and only then.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -53,7 +54,7 @@ pub struct RunState {
     pub seconds: f64,
     /// The best rating an evaluation has found.
     pub best_rating: Option<f64>,
-    /// How it keeps its replay ratio; none before its first start.
+    /// How it keeps its replay ratio; none before its first start, and of older versions.
     #[serde(default)]
     pub schedule: Option<Schedule>,
 }
@@ -214,6 +215,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let added = window.add(game).context("a game of self-play breaks the rules")?;
         self.state.positions += added.positions as u64;
         self.replay.set_made(self.state.positions);
+        self.shared.starved.store(self.replay.is_empty(), Ordering::Relaxed);
         statistics.game(game, added);
         Ok(())
     }

@@ -11,6 +11,9 @@ use crate::net::weights::Weights;
 /// Batches that a device computes at a time: while one is on its way back, the next is computed.
 const BATCHES_IN_FLIGHT: usize = 2;
 
+/// A way to the net for one actor, and in how many groups its games are best played.
+pub(super) type Grouped = (Box<dyn Evaluate>, usize);
+
 /// Where the actors' questions go.
 pub(super) enum Inference {
     /// On a CPU every actor computes a copy of the net on its own core.
@@ -40,24 +43,28 @@ impl Inference {
         Ok(Inference::Shared(Server::start(backends, batch)?))
     }
 
-    /// A way to the net for one actor, and in how many groups its games are best played.
+    /// A way to the net for each actor.
     ///
     /// # Errors
     ///
     /// The net cannot be computed.
-    pub fn evaluator(
+    pub fn evaluators(
         &self,
         config: &Config,
         spec: &NetSpec,
         weights: &Weights,
-    ) -> Result<(Box<dyn Evaluate>, usize), InferenceError> {
-        Ok(match self {
-            Inference::OwnCopies => {
-                let backend = inference::open(spec, weights, &config.inference, &config.device)?;
-                (Box::new(Local::new(backend)), 1)
-            }
-            Inference::Shared(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
-        })
+    ) -> Result<Vec<Grouped>, InferenceError> {
+        let evaluator = |_| -> Result<Grouped, InferenceError> {
+            Ok(match self {
+                Inference::OwnCopies => {
+                    let (options, device) = (&config.inference, &config.device);
+                    let backend = inference::open(spec, weights, options, device)?;
+                    (Box::new(Local::new(backend)), 1)
+                }
+                Inference::Shared(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
+            })
+        };
+        (0..config.selfplay.actors).map(evaluator).collect()
     }
 
     /// Waits for a server to end; all actors must be gone.

@@ -30,7 +30,6 @@ use crate::config::Config;
 use crate::game::Geometry;
 use crate::net::inference::InferenceError;
 use crate::net::inference::device;
-use crate::net::weights::Weights;
 use crate::net::{NetSpec, keep_freed_memory};
 use crate::store::games::GameWriter;
 use crate::store::run_dir::RunDir;
@@ -46,7 +45,7 @@ pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
 pub use evaluator::LADDER;
 pub use held_out::holds_out;
-use inference::Inference;
+use inference::{Grouped, Inference};
 use messages::{Activity, NewNet};
 pub use restore::FirstNet;
 use restore::restore;
@@ -104,31 +103,33 @@ fn train_on<G: Geometry>(
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options());
     // Opened first: this cuts a torn record off before the games are read.
-    let games = GameWriter::open(&run.games())?;
+    let games = open_games(run)?;
     let mut state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
-    let schedule = begin(config, run, &games, &mut state)?;
-    let shared = Shared { made: AtomicU64::new(state.positions), stop };
+    let schedule = going_on(config, run, &state)?;
+    state.schedule = Some(schedule);
+    let weights = Arc::new(learner.play_weights());
+    let inference = Inference::open(config, &spec, &weights)?;
+    let evaluators = inference.evaluators(config, &spec, &weights)?;
+    // Configuration and state of a run that cannot go on like this stay as they were.
+    run.start(&config.resolved())?;
+
+    let shared = Shared {
+        made: AtomicU64::new(state.positions),
+        starved: AtomicBool::new(replay.is_empty()),
+        stop,
+    };
     let numbers = GameNumbers::from(state.next_game);
     let shortest_game = G::SQUARES / 2;
     let of_quotas = (2.0 * schedule.quota) as usize / shortest_game;
     let (game_stream, stream) = in_process(GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
-    let weights = Arc::new(learner.play_weights());
     let made = Made { version: state.version, positions: state.positions };
-    let inference = Inference::open(config, &spec, &weights)?;
-    let crew = Crew {
-        config,
-        spec: &spec,
-        shared: &shared,
-        numbers: &numbers,
-        schedule,
-        inference: &inference,
-    };
+    let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
 
     let result = thread::scope(|scope| {
         let (actors, to_actors) =
-            crew.actors::<G>(scope, &weights, made, game_stream, activity_sender)?;
+            crew.actors::<G>(scope, evaluators, made, game_stream, activity_sender);
         let run_dir = run.path().to_path_buf();
         let to_evaluator = crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
@@ -162,24 +163,27 @@ fn train_on<G: Geometry>(
     result
 }
 
-/// Notes that a run goes on from `state`: until here one that cannot go on like this is as it was.
-fn begin(
-    config: &Config,
-    run: &mut RunDir,
-    games: &GameWriter,
-    state: &mut RunState,
-) -> anyhow::Result<Schedule> {
+fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {
+    let games = GameWriter::open(&run.games())?;
     if games.cut_off() > 0 {
         let bytes = games.cut_off();
         tracing::warn!("the {bytes} bytes of a game that was not written whole are cut off");
     }
+    Ok(games)
+}
+
+/// When the nets of a run that goes on from `state` are due.
+fn going_on(config: &Config, run: &RunDir, state: &RunState) -> anyhow::Result<Schedule> {
     let wanted = schedule(config);
-    let schedule = state
-        .schedule
-        .map_or(wanted, |before| wanted.going_on(before, state.version, state.positions));
-    state.schedule = Some(schedule);
-    run.start(&config.resolved())?;
-    Ok(schedule)
+    let before = match state.schedule {
+        Some(before) => before,
+        // A checkpoint of an older version; what is stored is how the run was configured then.
+        None => match Config::parse("config.toml", &run.config()?, &[]) {
+            Ok(stored) => schedule(&stored),
+            Err(_) => wanted,
+        },
+    };
+    Ok(wanted.going_on(before, state.version, state.positions))
 }
 
 /// A learner of a random net on the configured device.
@@ -200,7 +204,6 @@ struct Crew<'env> {
     shared: &'env Shared<'env>,
     numbers: &'env GameNumbers,
     schedule: Schedule,
-    inference: &'env Inference,
 }
 
 /// The actor threads, and the ways of nets to them.
@@ -208,21 +211,20 @@ type Actors<'scope> =
     (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
 
 impl<'env> Crew<'env> {
-    /// Starts the actors with the net of `weights`.
+    /// Starts an actor with each of the evaluators, whose net was `made` then.
     fn actors<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
-        weights: &Weights,
+        evaluators: Vec<Grouped>,
         made: Made,
         games: impl GameStream,
         activity: Sender<Activity>,
-    ) -> anyhow::Result<Actors<'scope>> {
+    ) -> Actors<'scope> {
         let (shared, numbers) = (self.shared, self.numbers);
         let (mut threads, mut senders) = (Vec::new(), Vec::new());
-        for _ in 0..self.config.selfplay.actors {
+        for (evaluator, groups) in evaluators {
             let (sender, nets) = bounded(NETS_IN_FLIGHT);
             senders.push(sender);
-            let (evaluator, groups) = self.inference.evaluator(self.config, self.spec, weights)?;
             let thread = ActorThread::<G> {
                 actor: Actor::new(rules(self.config), evaluator, groups, numbers, made),
                 numbers,
@@ -241,7 +243,7 @@ impl<'env> Crew<'env> {
                 result
             }));
         }
-        Ok((threads, senders))
+        (threads, senders)
     }
 
     /// Starts the evaluator, if the configuration has one.

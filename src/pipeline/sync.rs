@@ -56,7 +56,9 @@ impl Schedule {
         } else if quotas(self) == quotas(before) {
             before
         } else {
-            Schedule { first: version, warmup: positions, ..self }
+            // More than the actors were allowed to make is still to be learnt at this ratio: games
+            // of earlier runs, or of a kill.
+            Schedule { first: version, warmup: positions.min(before.allowed(version)), ..self }
         }
     }
 
@@ -70,6 +72,9 @@ impl Schedule {
 pub struct Shared<'a> {
     /// Positions made by all actors, sent or about to be.
     pub made: AtomicU64,
+    /// Whether there is nothing to learn from yet: then actors go on whatever the schedule says, for
+    /// all that they have made may be held out.
+    pub starved: AtomicBool,
     /// Set when the run is to end.
     pub stop: &'a AtomicBool,
 }
@@ -104,6 +109,10 @@ mod tests {
         assert_eq!(wanted.going_on(now, version + 9, positions + 70_000), now);
         let again = before.going_on(now, version + 9, positions + 70_000);
         assert_eq!(again.needed(version + 11), positions + 71_000);
+        // What the run began with is learnt before the actors go on.
+        let behind = wanted.going_on(before, 10, positions);
+        assert_eq!(behind.needed(11), before.allowed(10));
+        assert!(behind.allowed(10) < positions && behind.needed(600) < positions);
         // Nothing is learnt yet: the warm-up may still change.
         assert_eq!(wanted.going_on(before, 0, 10_000), wanted);
     }

@@ -60,6 +60,7 @@ fn what_cannot_go_on_leaves_the_run_as_it_was() {
         ("board=7x7", "has board 6x6, the configuration 7x7"),
         ("seed=7", "has seed 1, the configuration 7"),
         ("net.channels=16", "does not fit this configuration"),
+        ("device=cuda:97", "cuda:97"),
         ("limits.positons=9", "positons"),
     ] {
         refused(&run.resume(&["--set", change]), expected);
@@ -73,17 +74,28 @@ fn what_cannot_go_on_leaves_the_run_as_it_was() {
     assert_eq!(manifest(&run.path)["starts"], 2);
 }
 
-/// A larger quota must not be asked for anew for all the nets that were made by a smaller one.
+/// A larger quota must not be asked for anew for all the nets that were made by a smaller one, nor
+/// where the checkpoint is from before that was noted.
 #[test]
 fn another_ratio_holds_from_where_the_run_stands() {
-    // A net for each 160 positions, then one for each 640.
-    let run = Ended::new(&["--set", "replay.ratio=0.4", "--set", "replay.ratio_max=0"]);
-    let steps = run.steps();
-    assert!(steps > 10.0, "{steps}");
-    let more = format!("limits.positions={}", count(&run.path, "positions") + 3_200.0);
-    succeeds(&run.resume(&["--set", "replay.ratio=0.1", "--set", &more]));
-    let made = run.steps() - steps;
-    assert!((3.0..=7.0).contains(&made), "{made} steps for 3,200 positions");
+    for is_noted in [true, false] {
+        // A net for each 160 positions, then one for each 640.
+        let run = Ended::new(&["--set", "replay.ratio=0.4", "--set", "replay.ratio_max=0"]);
+        let steps = run.steps();
+        assert!(steps > 10.0, "{steps}");
+        if !is_noted {
+            let newest = run.checkpoints().pop().expect("a checkpoint").join("state.json");
+            let text = fs::read_to_string(&newest).expect("a checkpoint's state");
+            let mut state: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let counters = state["state"].as_object_mut().expect("counters");
+            assert!(counters.remove("schedule").is_some());
+            fs::write(&newest, state.to_string()).expect("a file");
+        }
+        let more = format!("limits.positions={}", count(&run.path, "positions") + 3_200.0);
+        succeeds(&run.resume(&["--set", "replay.ratio=0.1", "--set", &more]));
+        let made = run.steps() - steps;
+        assert!((3.0..=7.0).contains(&made), "{made} steps for 3,200 positions");
+    }
 }
 
 #[test]
@@ -126,7 +138,9 @@ fn a_window_without_positions_is_waited_for() {
     held_out.iter().for_each(|game| writer.append(game).expect("a game"));
     writer.flush_sync().expect("a disk");
     drop(writer);
+    // A quota of 8 positions, so that the actors may make hardly more than are there.
     let limits = ["--set", "limits.games=0", "--set", "limits.positions=1500"];
-    succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..]].concat()));
+    let ratio = ["--set", "replay.ratio=8", "--set", "replay.ratio_max=0"];
+    succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..], &ratio].concat()));
     assert!(run.steps() > 0.0);
 }

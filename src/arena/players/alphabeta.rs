@@ -87,7 +87,8 @@ impl<G: Geometry> AlphaBeta<G> {
     fn limits_beside(&self, best: &Outcome, others: usize) -> Limits {
         let others = others.max(1) as u32;
         let time = Duration::from_secs_f64(best.seconds) / others;
-        let nodes = (best.nodes / u64::from(others)).max(1);
+        // As many as a look at all replies takes, or there would be nothing to tell.
+        let nodes = (best.nodes / u64::from(others)).max(4 * G::SQUARES as u64);
         let common = Limits {
             depth: Some(best.depth.saturating_sub(1).max(1)),
             threads: self.spec.threads,

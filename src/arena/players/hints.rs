@@ -10,9 +10,13 @@ const LINE: usize = 12;
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
 /// searched again once its score is exact.
 pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<Hint> {
+    let best = search.best();
     let policy = search.policy().to_vec();
     let mut moves: Vec<_> = search.tree().root_moves().zip(policy).collect();
-    moves.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.visits.cmp(&a.visits)));
+    let is_best = |stats: &MoveStats| Some(stats.square) == best;
+    moves.sort_by(|(a, x), (b, y)| {
+        is_best(b).cmp(&is_best(a)).then(y.total_cmp(x)).then(b.visits.cmp(&a.visits))
+    });
     let hint = |stats: MoveStats| {
         let exact = stats.lower == stats.upper;
         // The utility of a proven score counts its discs, too.
@@ -38,7 +42,7 @@ mod tests {
     use crate::search::endgame::Solver;
     use crate::search::mcts::{Answer, Gathered, Mode, Options};
 
-    /// A position 12 squares from the end, searched by a net that knows nothing; moves are solved
+    /// A position 12 squares from the end, searched by a net whose moves are drawn; they are solved
     /// once the search has come back to them a few times.
     fn searched(number: u64) -> Option<Search<Square8>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
@@ -52,9 +56,11 @@ mod tests {
             Options { solve_leaves: 6, solve_growth: 1.0, solve_empties: 10, ..Options::default() };
         let mut search = Search::new(Goal::Most, &options);
         let mut solver = Solver::new(Goal::Most, 1 << 16);
-        (!board.legal().is_empty()).then(|| search.begin(board, 80, Mode::Play))?;
+        let simulations = random.random_range(3..80);
+        (!board.legal().is_empty()).then(|| search.begin(board, simulations, Mode::Play))?;
+        let logits: [f32; 64] = std::array::from_fn(|_| random.random_range(-3.0..3.0));
         while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
-            search.apply(ticket, Answer { policy: &[0.0; 64], value: 0.0, score: 0.0 });
+            search.apply(ticket, Answer { policy: &logits, value: 0.0, score: 0.0 });
         }
         Some(search)
     }
@@ -62,7 +68,7 @@ mod tests {
     #[test]
     fn the_first_hint_is_the_move_to_play_and_what_is_proven_is_certain() {
         let (mut proven, mut few_visits) = (0, 0);
-        for mut search in (0..60).filter_map(searched) {
+        for mut search in (0..120).filter_map(searched) {
             let hints = of_search(&mut search, 30);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
             assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));

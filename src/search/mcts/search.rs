@@ -267,6 +267,12 @@ impl<G: Geometry> Search<G> {
         drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
     }
 
+    /// The move that [`Search::choose`] plays at temperature 0.
+    pub fn best(&mut self) -> Option<Square> {
+        self.policy();
+        self.strongest()
+    }
+
     /// The winner of sequential halving where there was one, else the most searched move.
     fn strongest(&mut self) -> Option<Square> {
         if self.halves() && self.tree.exact().is_none() {
