@@ -66,8 +66,8 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     assert!(manifest["machine"]["cores"].as_u64() > Some(0));
     manifest["machine"] = serde_json::json!({ "cpu": "Abacus", "cores": 3 });
     fs::write(folder.join("run/run.json"), manifest.to_string()).expect("a file");
-    succeeds(&outflank(&["export", "run", "elsewhere"], folder));
-    let card = fs::read_to_string(folder.join("elsewhere/README.md")).expect("a card");
+    succeeds(&outflank(&["export", "run", "abacus"], folder));
+    let card = fs::read_to_string(folder.join("abacus/README.md")).expect("a card");
     assert!(card.contains("| machine | Abacus, 3 cores, device"), "{card}");
     let config = fs::read_to_string(net.join("config.toml")).expect("a configuration");
     assert_eq!(config, fs::read_to_string(folder.join("run/config.toml")).expect("its origin"));
