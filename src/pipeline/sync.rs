@@ -10,8 +10,8 @@
 //! between the two neither side waits, whatever the machine makes the faster one, and what a
 //! version is trained on depends on time.
 //!
-//! A run that is resumed with other quotas counts them from where it stands: what it has learnt so
-//! far was at the ratio of then.
+//! A run that is resumed with other quotas counts them from where it stands: the nets so far were
+//! due by the quotas of then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct Schedule {
     /// The version from which quotas are counted: 0, or that of the run when it got other ones.
     pub first: u32,
-    /// Positions made by then; with version 0, positions before learning starts.
+    /// Positions made by then, as far as the actors were allowed to make them; with version 0,
+    /// positions before learning starts.
     pub warmup: u64,
     /// New positions between two versions that the learner waits for: steps x batch / the largest
     /// ratio.
