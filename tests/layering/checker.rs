@@ -42,11 +42,10 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/net/inference/amx/leave.rs",
     "src/net/inference/amx/mod.rs",
     "src/net/inference/amx/stem.rs",
-    "src/net/inference/dense.rs",
     "src/net/tile.rs",
     "src/net/tile/emulated.rs",
     "src/net/trainer/tiled/kernel.rs",
-    "src/net/winograd/product.rs",
+    "src/net/vectors.rs",
 ];
 
 pub const LONGEST_FILE: usize = 400;
