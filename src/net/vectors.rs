@@ -1,4 +1,4 @@
-//! What vectors of the processor do beyond [`wide`]: products of bf16.
+//! What vectors of the processor do beyond [`wide`]: casts to bf16 and back, its products, bits.
 //!
 //! Each operation is safe to call, and this file holds all `unsafe` of vectors in `net`. It rests
 //! on one fact: a [`Vectors`] is made by [`Vectors::new`] alone, and only where the processor has
@@ -11,7 +11,10 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::winograd::Vector;
+use super::winograd::{LANES, Vector};
+
+/// 16 numbers of bf16, by their bits.
+pub(super) type Half = wide::u16x16;
 
 /// The right to use AVX-512 (F, BW and BF16) and BMI2.
 #[derive(Clone, Copy)]
@@ -51,14 +54,108 @@ macro_rules! operations {
 }
 
 operations! {
+    /// The greater number of each lane.
+    fn greater(a: Vector, b: Vector) -> Vector {
+        must_cast(_mm512_max_ps(must_cast(a), must_cast(b)))
+    }
+
+    /// The greater of each two numbers of 16 bits.
+    fn greater_bits(a: Vector, b: Vector) -> Vector {
+        must_cast(_mm512_max_epu16(must_cast(a), must_cast(b)))
+    }
+
     /// The sum of all lanes.
     fn total(vector: Vector) -> f32 {
         _mm512_reduce_add_ps(must_cast(vector))
     }
 
+    /// A vector cast to bf16.
+    fn narrow(vector: Vector) -> Half {
+        must_cast(_mm512_cvtneps_pbh(must_cast(vector)))
+    }
+
+    /// What was cast to bf16 as floats again.
+    fn widen(half: Half) -> Vector {
+        must_cast(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(must_cast(half))))
+    }
+
+    /// Two vectors cast to bf16, one after the other.
+    fn join(first: Vector, second: Vector) -> Vector {
+        must_cast(_mm512_cvtne2ps_pbh(must_cast(second), must_cast(first)))
+    }
+
+    /// Two vectors cast to bf16, number by number side by side.
+    fn interleave(first: Vector, second: Vector) -> Vector {
+        const ORDER: [u16; 2 * LANES] = {
+            let mut order = [0; 2 * LANES];
+            let mut place = 0;
+            while place < order.len() {
+                order[place] = (place / 2 + place % 2 * LANES) as u16;
+                place += 1;
+            }
+            order
+        };
+        let both = _mm512_cvtne2ps_pbh(must_cast(second), must_cast(first));
+        must_cast(_mm512_permutexvar_epi16(must_cast(ORDER), must_cast(both)))
+    }
+
     /// Sums plus, of 32 numbers of bf16 each, the products of those that lie side by side in a lane.
     fn add_products(sums: Vector, a: Vector, b: Vector) -> Vector {
         must_cast(_mm512_dpbf16_ps(must_cast(sums), must_cast(a), must_cast(b)))
+    }
+
+    /// Of 32 numbers of bf16 those whose bit is set, and zeros.
+    fn keep_where(bits: u32, numbers: Vector) -> Vector {
+        must_cast(_mm512_maskz_mov_epi16(bits, must_cast(numbers)))
+    }
+
+    /// The bits of `word` where `places` has some, packed.
+    fn gather_bits(word: u64, places: u64) -> u64 {
+        _pext_u64(word, places)
+    }
+
+    /// The lowest bits of `word`, spread to where `places` has some.
+    fn scatter_bits(word: u64, places: u64) -> u64 {
+        _pdep_u64(word, places)
+    }
+
+    /// Turns columns into rows, 4 bytes at a time.
+    fn transpose(rows: &mut [Vector; 16]) {
+        exchange(rows);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn exchange(tile: &mut [Vector; 16]) {
+    let rows: [__m512; 16] = must_cast(*tile);
+    // Pairs of rows, then rows of four, within each quarter of a row.
+    let twos: [__m512d; 16] = std::array::from_fn(|i| {
+        let (even, odd) = (rows[i & !1], rows[i | 1]);
+        _mm512_castps_pd(match i % 2 {
+            0 => _mm512_unpacklo_ps(even, odd),
+            _ => _mm512_unpackhi_ps(even, odd),
+        })
+    });
+    let fours: [__m512; 16] = std::array::from_fn(|i| {
+        let (quad, column) = (i & !3, i % 4);
+        let (upper, lower) = (twos[quad + column / 2], twos[quad + 2 + column / 2]);
+        _mm512_castpd_ps(match column % 2 {
+            0 => _mm512_unpacklo_pd(upper, lower),
+            _ => _mm512_unpackhi_pd(upper, lower),
+        })
+    });
+    // Row `4 q + j` now has, in quarter `p`, column `4 p + j` of rows `4 q ..`.
+    for column in 0..4 {
+        let [a, b, c, d]: [__m512; 4] = std::array::from_fn(|quad| fours[4 * quad + column]);
+        let (even_ab, odd_ab) =
+            (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xdd>(a, b));
+        let (even_cd, odd_cd) =
+            (_mm512_shuffle_f32x4::<0x88>(c, d), _mm512_shuffle_f32x4::<0xdd>(c, d));
+        tile[column] = must_cast(_mm512_shuffle_f32x4::<0x88>(even_ab, even_cd));
+        tile[4 + column] = must_cast(_mm512_shuffle_f32x4::<0x88>(odd_ab, odd_cd));
+        tile[8 + column] = must_cast(_mm512_shuffle_f32x4::<0xdd>(even_ab, even_cd));
+        tile[12 + column] = must_cast(_mm512_shuffle_f32x4::<0xdd>(odd_ab, odd_cd));
     }
 }
 
