@@ -12,6 +12,8 @@
 //! Numbers are little-endian. The id and the count stand outside the compressed payload, so
 //! that a folder of games is counted without unpacking them.
 
+use std::ops::Range;
+
 const MAGIC: [u8; 4] = *b"OFG1";
 pub(super) const HEADER: usize = 24;
 /// A game takes well under a kilobyte; a length beyond this is damage.
@@ -90,6 +92,21 @@ impl<'a> Scan<'a> {
         offset == self.bytes.len() || self.bytes[offset..].starts_with(&MAGIC)
     }
 
+    /// Where in `range` a frame whose checksum is right begins and ends.
+    fn whole_frame_within(&self, range: Range<usize>) -> Option<usize> {
+        let mut start = self.resynchronise(range.start);
+        while start + HEADER <= range.end {
+            let rest = &self.bytes[start..range.end];
+            let length = u32_at(rest, 4) as usize;
+            let frame = rest.get(12..HEADER.saturating_add(length));
+            if frame.is_some_and(|checked| crc32fast::hash(checked) == u32_at(rest, 8)) {
+                return Some(start);
+            }
+            start = self.resynchronise(start + MAGIC.len());
+        }
+        None
+    }
+
     fn frame(&self, offset: usize) -> Result<Frame<'a>, Bad> {
         let rest = &self.bytes[offset..];
         if !rest.starts_with(&MAGIC) {
@@ -107,9 +124,13 @@ impl<'a> Scan<'a> {
         }
         let end = offset + HEADER + length;
         if crc32fast::hash(&rest[12..HEADER + length]) != u32_at(rest, 8) {
-            // Where the length leads to another frame it is right, and only this one is lost.
-            let end =
-                if self.begins_frame(end) { end } else { self.resynchronise(offset + MAGIC.len()) };
+            // Where the length leads to another frame it is right, and only this one is lost, unless
+            // it is the length that is damaged and leads beyond a frame.
+            let end = match self.whole_frame_within(offset + MAGIC.len()..end) {
+                Some(start) => start,
+                None if self.begins_frame(end) => end,
+                None => self.resynchronise(offset + MAGIC.len()),
+            };
             return Err(Bad { offset, end, damage: Damage::Checksum });
         }
         Ok(Frame {
@@ -155,6 +176,16 @@ mod tests {
 
     fn payloads() -> impl Strategy<Value = Vec<Vec<u8>>> {
         proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..80), 1..8)
+    }
+
+    /// The length of the first frame, 8, becomes 40, which is its end and the second frame.
+    #[test]
+    fn a_length_that_leads_beyond_a_frame_costs_only_its_own() {
+        let (mut bytes, ends) = file(&[vec![7; 8], vec![7; 8], vec![7; 8]]);
+        bytes[4] ^= 32;
+        let found: Vec<_> = scan(&bytes, 0).map(|found| found.map(|frame| frame.id)).collect();
+        let damage = Damage::Checksum;
+        assert_eq!(found, [Err(Bad { offset: 0, end: ends[0], damage }), Ok(1), Ok(2)]);
     }
 
     proptest! {
