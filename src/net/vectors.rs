@@ -21,8 +21,8 @@ pub(super) type Half = wide::u16x16;
 pub(super) struct Vectors(());
 
 impl Vectors {
-    /// `None` where the processor lacks some of the instructions. Costs nothing in a build for a
-    /// processor that has them.
+    /// `None` where the processor lacks some of the instructions. In a build for a processor that
+    /// has them this costs nothing; in any other each operation below is a call.
     #[inline(always)]
     pub(super) fn new() -> Option<Vectors> {
         let has_all = is_x86_feature_detected!("avx512f")
@@ -99,7 +99,7 @@ operations! {
         must_cast(_mm512_permutexvar_epi16(must_cast(ORDER), must_cast(both)))
     }
 
-    /// Sums plus, of 32 numbers of bf16 each, the products of those that lie side by side in a lane.
+    /// Adds to each lane the dot product of the two pairs of bf16 numbers there.
     fn add_products(sums: Vector, a: Vector, b: Vector) -> Vector {
         must_cast(_mm512_dpbf16_ps(must_cast(sums), must_cast(a), must_cast(b)))
     }
