@@ -21,8 +21,6 @@ mod tile;
 mod tower;
 pub mod trainer;
 mod variables;
-#[cfg(target_arch = "x86_64")]
-mod vectors;
 pub mod weights;
 mod winograd;
 

@@ -12,17 +12,16 @@
 
 mod kernel;
 
-use bytemuck::must_cast;
-use kernel::{Filters, Products};
+use kernel::{
+    DEEP, Filters, Half, NO_HALF, Products, TILE_ROWS, halves, interleave, narrowed, transpose,
+    widened,
+};
 
 use super::GROUP;
 use super::unit::{Kept, Unit};
-use crate::net::tile::{self, TILE_ROWS, Tiles};
-use crate::net::vectors::{Half, Vectors};
+use crate::net::tile::{self, Tiles};
 use crate::net::winograd::{Channels, LANES, Plane, Vector, product::vectors};
 
-/// Channels of a row of bf16.
-const DEEP: usize = 2 * LANES;
 /// Vectors of outputs that are computed together.
 const SIDE_BY_SIDE: usize = 2;
 
@@ -37,12 +36,6 @@ pub(super) fn fits(channels: usize) -> bool {
 /// The tile registers, which there are wherever there is a [`Tiled`].
 fn configured() -> Tiles {
     Tiles::configure().unwrap_or_else(|| unreachable!("tiles do not go away"))
-}
-
-/// The instructions for vectors, which there are wherever there is a [`Tiled`].
-#[inline(always)]
-fn instructions() -> Vectors {
-    Vectors::new().unwrap_or_else(|| unreachable!("instructions do not go away"))
 }
 
 /// Room for a group of positions on boards of `W` rows.
@@ -106,7 +99,7 @@ fn in_pairs<const W: usize>(
 fn put_rows<const W: usize>(rows: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]) {
     let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
     for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-        let both: [[f32; LANES / 2]; 2] = must_cast(instructions().join(*even, *odd));
+        let both = halves(*even, *odd);
         let place = c / 2 * GROUP + 2 * pair;
         for (parity, numbers) in both.into_iter().enumerate() {
             let row = rows.at(cell, place + parity).as_mut_array();
@@ -149,16 +142,16 @@ impl<const W: usize> Tiled<W> {
 }
 
 impl Kept for Half {
-    const ZERO: Half = Half::ZERO;
+    const ZERO: Half = NO_HALF;
 
     #[inline(always)]
     fn keep(vector: Vector) -> Half {
-        instructions().narrow(vector)
+        narrowed(vector)
     }
 
     #[inline(always)]
     fn vector(self) -> Vector {
-        instructions().widen(self)
+        widened(self)
     }
 }
 
@@ -193,8 +186,8 @@ impl<const W: usize> Unit<W> for Tiled<W> {
                             // So what the rest of a row holds from before adds nothing.
                             false => Vector::ZERO,
                         };
-                        let pair = |input| instructions().interleave(tap(input), tap(input + 1));
-                        filter.extend((block..block + DEEP).step_by(2).map(pair));
+                        let pairs = (block..block + DEEP).step_by(2);
+                        filter.extend(pairs.map(|input| interleave(tap(input), tap(input + 1))));
                     }
                 }
             }
@@ -253,15 +246,14 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         let put_pairs = |lines: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]| {
             let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
             for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-                *lines.at(cell, c * TILE_ROWS + pair) = instructions().interleave(*even, *odd);
+                *lines.at(cell, c * TILE_ROWS + pair) = interleave(*even, *odd);
             }
         };
         in_pairs(planes, (positions, depth), read, |pair, c, planes| {
             put_pairs(columns, pair, c, planes);
         });
         for cells in columns.vectors.chunks_exact_mut(columns.stride) {
-            let tiles = cells[..depth * LANES].as_chunks_mut().0;
-            tiles.iter_mut().for_each(|tile| instructions().transpose(tile));
+            cells[..depth * LANES].as_chunks_mut().0.iter_mut().for_each(transpose);
         }
         in_pairs(planes, (positions, outputs), gradient, |pair, c, planes| {
             put_rows(rows, pair, c, planes);

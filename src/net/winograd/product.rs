@@ -106,10 +106,7 @@ impl Product for Plain<'_> {
         let mut sums = [[Vector::ZERO; C]; R];
         for k in 0..depth {
             if let Some(vector) = self.ahead.next() {
-                #[cfg(target_arch = "x86_64")]
-                crate::net::vectors::fetch(vector);
-                #[cfg(not(target_arch = "x86_64"))]
-                let _ = vector;
+                fetch(vector);
             }
             let factors: [Vector; C] = std::array::from_fn(|c| right[k * columns + c]);
             for (sums, row) in sums.iter_mut().zip(rows) {
@@ -151,6 +148,19 @@ impl Product for Transposed<'_> {
             self.out[(first + k) * columns + column..][..C].copy_from_slice(sums);
         }
     }
+}
+
+/// Asks for the cache line of a vector.
+#[inline(always)]
+fn fetch(vector: &Vector) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE is part of every x86_64, and a prefetch changes nothing but the cache.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(vector).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = vector;
 }
 
 /// Adds a number times each of some vectors.
