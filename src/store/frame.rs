@@ -92,7 +92,7 @@ impl<'a> Scan<'a> {
         offset == self.bytes.len() || self.bytes[offset..].starts_with(&MAGIC)
     }
 
-    /// Where in `range` a frame whose checksum is right begins and ends.
+    /// Where the first frame begins that lies in `range` whole and whose checksum is right.
     fn whole_frame_within(&self, range: Range<usize>) -> Option<usize> {
         let mut start = self.resynchronise(range.start);
         while start + HEADER <= range.end {
