@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
+use super::held_out::holds_out;
 use super::messages::{Activity, NewNet};
 use super::sync::{Schedule, Shared};
 use crate::game::Geometry;
@@ -94,6 +95,11 @@ impl<G: Geometry> ActorThread<'_, G> {
     fn send(&mut self, finished: &mut Vec<GameRecord>) -> bool {
         for game in finished.drain(..) {
             let positions = learnable(&game);
+            // Not left to the coordinator: what an actor may do must not depend on how soon another
+            // thread has looked at its games.
+            if positions > 0 && !holds_out(&game) {
+                self.shared.starved.store(false, Ordering::Relaxed);
+            }
             self.shared.made.fetch_add(positions as u64, Ordering::AcqRel);
             if self.games.send(game).is_err() {
                 return false;
@@ -121,7 +127,7 @@ mod tests {
     struct Notes {
         loaded: Arc<Mutex<Vec<u64>>>,
         question: Option<Question>,
-        questions: u32,
+        questions_left: u32,
         stop: Arc<AtomicBool>,
     }
 
@@ -131,8 +137,8 @@ mod tests {
             outputs.policy = vec![0.0; 36 * count];
             (outputs.value, outputs.score) = (vec![0.0; count], vec![0.0; count]);
             self.question = Some(question);
-            self.questions += 1;
-            self.stop.fetch_or(self.questions == 20, Ordering::Relaxed);
+            self.questions_left -= 1;
+            self.stop.fetch_or(self.questions_left == 0, Ordering::Relaxed);
             Ok(())
         }
 
@@ -146,12 +152,19 @@ mod tests {
         }
     }
 
-    /// Versions that an actor loads which finds three in its channel and need not wait for any.
-    fn loaded(quota: f64, largest_quota: f64) -> Vec<u64> {
-        let config = Config::parse("test", "board = \"6x6\"", &[]).expect("a configuration");
+    /// Versions that an actor loads which finds three in its channel and plays by this schedule until
+    /// it has asked so many questions, or waits for a fourth. Nobody takes its games.
+    fn loaded(schedule: Schedule, questions: u32) -> Vec<u64> {
+        let text =
+            "board = \"6x6\"\n[search]\nsimulations = 2\nsolve_empties = 0\nsolve_leaves = 0";
+        let config = Config::parse("test", text, &[]).expect("a configuration");
         let (notes, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
-        let evaluator =
-            Notes { loaded: Arc::clone(&notes), question: None, questions: 0, stop: stop.clone() };
+        let evaluator = Notes {
+            loaded: Arc::clone(&notes),
+            question: None,
+            questions_left: questions,
+            stop: stop.clone(),
+        };
         let numbers = GameNumbers::from(0);
         let rules = crate::pipeline::rules(&config);
         let made = Made::default();
@@ -163,10 +176,10 @@ mod tests {
                 .send(NewNet { weights, version, steps: 0, positions: 0, games: 0, minutes: 0.0 })
                 .expect("room");
         }
+        drop(sender);
         let (games, _source) = in_process(1000);
-        let starved = AtomicBool::new(false);
+        let starved = AtomicBool::new(true);
         let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop };
-        let schedule = Schedule { first: 0, warmup: 1_000_000, quota, largest_quota };
         let (activity, _reports) = unbounded();
         let games = games.another();
         let (numbers, shared) = (&numbers, &shared);
@@ -176,13 +189,23 @@ mod tests {
         notes.lock().expect("one thread").clone()
     }
 
+    fn schedule(warmup: u64, quota: f64, largest_quota: f64) -> Schedule {
+        Schedule { first: 0, warmup, quota, largest_quota }
+    }
+
     #[test]
     fn the_newest_net_is_taken_at_once_where_the_ratio_is_a_band() {
-        assert_eq!(loaded(1000.0, 8000.0), [3]);
+        assert_eq!(loaded(schedule(1_000_000, 1000.0, 8000.0), 20), [3]);
     }
 
     #[test]
     fn a_net_is_taken_when_it_is_due_where_the_ratio_is_one_number() {
-        assert!(loaded(1000.0, 1000.0).is_empty());
+        assert!(loaded(schedule(1_000_000, 1000.0, 1000.0), 20).is_empty());
+    }
+
+    /// Else it would play on with an old net for as long as the coordinator is busy elsewhere.
+    #[test]
+    fn an_actor_that_has_made_enough_takes_the_next_net_before_anybody_has_seen_its_games() {
+        assert_eq!(loaded(schedule(0, 1000.0, 1000.0), 200), [1, 2, 3]);
     }
 }

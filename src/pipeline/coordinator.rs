@@ -5,7 +5,6 @@
 //! it is in the game file, and only then.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -215,7 +214,6 @@ impl<G: Geometry> Coordinator<'_, G> {
         let added = window.add(game).context("a game of self-play breaks the rules")?;
         self.state.positions += added.positions as u64;
         self.replay.set_made(self.state.positions);
-        self.shared.starved.store(self.replay.is_empty(), Ordering::Relaxed);
         statistics.game(game, added);
         Ok(())
     }

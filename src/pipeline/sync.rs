@@ -73,8 +73,8 @@ impl Schedule {
 pub struct Shared<'a> {
     /// Positions made by all actors, sent or about to be.
     pub made: AtomicU64,
-    /// Whether there is nothing to learn from yet: then actors go on whatever the schedule says, for
-    /// all that they have made may be held out.
+    /// Whether there is nothing to learn from yet, in all that actors have sent: then they go on
+    /// whatever the schedule says, for all that they have made may be held out.
     pub starved: AtomicBool,
     /// Set when the run is to end.
     pub stop: &'a AtomicBool,

@@ -145,7 +145,7 @@ impl<G: Geometry> Replay<G> {
     }
 
     /// Adds a game's positions, those after its opening moves, and drops the oldest games
-    /// beyond the window.
+    /// beyond the window; a window that holds something never becomes empty.
     ///
     /// # Errors
     ///
@@ -193,8 +193,10 @@ impl<G: Geometry> Replay<G> {
 
     fn shrink(&mut self) {
         let allowed = window(&self.options, self.made) as usize;
-        while self.positions.len() > allowed && self.games.len() > 1 {
-            let Some(oldest) = self.games.pop_front() else { return };
+        while self.positions.len() > allowed {
+            let all = self.positions.len();
+            let last = |oldest: &mut Ending<G>| usize::from(oldest.positions) < all;
+            let Some(oldest) = self.games.pop_front_if(last) else { return };
             self.positions.drain(..oldest.positions as usize);
             self.policies.drain(..oldest.policy_bytes as usize);
             self.gone_games = self.gone_games.wrapping_add(1);
