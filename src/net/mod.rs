@@ -21,6 +21,7 @@ mod tile;
 mod tower;
 pub mod trainer;
 mod variables;
+mod vector;
 pub mod weights;
 mod winograd;
 

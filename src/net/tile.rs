@@ -2,48 +2,70 @@
 //!
 //! Stable Rust has no intrinsics for tiles, so this file holds them as inline assembly, and
 //! nothing else of the program does. The compiler knows nothing of tile registers: it neither
-//! saves nor uses them. What that asks of callers:
+//! saves nor uses them. All that is unsafe about them is settled here:
 //!
 //! - Tile registers mean something only between [`Tiles::configure`] and the drop of its guard,
-//!   on one thread. The functions below take the guard as proof.
-//! - libtorch uses tiles of its own on the same thread, so nothing of libtorch may run in
-//!   between.
-//! - A load reads, and a store writes, 16 rows of 64 bytes, `stride` bytes apart; all of them
-//!   must be within one allocation.
+//!   on one thread. The methods of the guard are the only way to them.
+//! - A load reads, and a store writes, 16 rows of 64 bytes. Both take references to arrays of just
+//!   that; a load that repeats one row reads its 64 bytes alone.
+//!
+//! libtorch uses tiles of its own on the same thread, so nothing of libtorch may run while there is
+//! a guard. Otherwise sums are wrong, or the processor stops the program; memory is safe even then,
+//! since no configuration has more rows or longer ones.
 
 #[cfg(test)]
 pub mod emulated;
 
 use std::arch::asm;
-use std::arch::x86_64::{
-    __cpuid_count, __m256i, __m512, __m512bh, __m512i, _mm512_castsi512_ps, _mm512_cvtepu16_epi32,
-    _mm512_slli_epi32, _xgetbv,
-};
+use std::arch::x86_64::{__cpuid_count, _xgetbv};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-/// Bytes of a tile: 16 rows of 64.
-pub(super) const TILE_BYTES: usize = 1024;
-/// Bytes of a tile's row.
-pub(super) const ROW_BYTES: usize = 64;
+use super::vector::Vector;
+use super::vector::x86::Avx512;
+
+/// Rows of a tile.
+pub(super) const TILE_ROWS: usize = 16;
+
+/// A tile in memory: rows of 64 bytes, 16 floats or 32 numbers of bf16.
+pub(super) type Tile = [Vector; TILE_ROWS];
+
+/// Nothing but zeros.
+pub(super) const ZEROS: Tile = [Vector::ZERO; TILE_ROWS];
+
+/// What fills a tile.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    /// A row for each of the tile's.
+    Each(&'a Tile),
+    /// The same for all.
+    Same(&'a Vector),
+}
+
+impl<'a> From<&'a Tile> for Source<'a> {
+    #[inline(always)]
+    fn from(tile: &'a Tile) -> Self {
+        Source::Each(tile)
+    }
+}
+
+impl<'a> From<&'a Vector> for Source<'a> {
+    #[inline(always)]
+    fn from(row: &'a Vector) -> Self {
+        Source::Same(row)
+    }
+}
 
 /// Whether this process may use tiles of bf16 numbers. The first call asks the system.
 pub(super) fn available() -> bool {
     #[cfg(test)]
     if emulated::on() {
-        return has_vectors();
+        return Avx512::new().is_some();
     }
     static AVAILABLE: LazyLock<bool> =
-        LazyLock::new(|| processor_has_tiles() && has_vectors() && system_allows_tiles());
+        LazyLock::new(|| processor_has_tiles() && Avx512::new().is_some() && system_allows_tiles());
     *AVAILABLE
-}
-
-/// Whether the processor has what kernels use besides tiles.
-fn has_vectors() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512bf16")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("bmi2")
 }
 
 fn processor_has_tiles() -> bool {
@@ -56,17 +78,8 @@ fn processor_has_tiles() -> bool {
         return false;
     }
     // SAFETY: `xgetbv` exists where the OSXSAVE bit is set.
-    let enabled = unsafe { xgetbv() };
+    let enabled = unsafe { _xgetbv(0) };
     enabled & TILE_STATE == TILE_STATE
-}
-
-/// # Safety
-///
-/// The processor has `xsave`, and the system has switched it on.
-#[target_feature(enable = "xsave")]
-unsafe fn xgetbv() -> u64 {
-    // SAFETY: as the caller promises.
-    unsafe { _xgetbv(0) }
 }
 
 /// Linux saves the 8 KB of tiles at a context switch only for processes that asked for it.
@@ -83,10 +96,19 @@ fn system_allows_tiles() -> bool {
     false
 }
 
+thread_local! {
+    /// Whether this thread has a guard. Another one's drop would leave the first without registers.
+    static TAKEN: Cell<bool> = const { Cell::new(false) };
+}
+
 /// The tile registers of this thread, all eight set up as 16 rows of 64 bytes.
 ///
 /// Neither `Send` nor `Sync`: registers belong to a thread.
-pub(super) struct Tiles(PhantomData<*const ()>);
+pub(super) struct Tiles {
+    /// What else a processor with tiles has.
+    pub avx512: Avx512,
+    of_this_thread: PhantomData<*const ()>,
+}
 
 #[repr(C, align(64))]
 struct Configuration {
@@ -105,57 +127,40 @@ static CONFIGURATION: Configuration = Configuration {
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
-/// 16 numbers of bf16 as float32.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn widen(numbers: __m256i) -> __m512 {
-    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(numbers)))
-}
-
-/// The same bits as numbers of bf16.
-#[inline(always)]
-pub(super) fn as_bf16(bits: __m512i) -> __m512bh {
-    // SAFETY: both are 64 bytes without invalid values.
-    unsafe { std::mem::transmute(bits) }
-}
-
-/// The bits of numbers of bf16.
-#[inline(always)]
-pub(super) fn as_bits(numbers: __m512bh) -> __m512i {
-    // SAFETY: both are 64 bytes without invalid values.
-    unsafe { std::mem::transmute(numbers) }
-}
-
 impl Tiles {
-    /// Sets the registers up; `None` where [`available`] is false.
+    /// Sets the registers up; `None` where [`available`] is false, or while there is another guard.
     pub(super) fn configure() -> Option<Tiles> {
-        if !available() {
+        let avx512 = Avx512::new().filter(|_| available())?;
+        if TAKEN.replace(true) {
             return None;
         }
+        let tiles = Tiles { avx512, of_this_thread: PhantomData };
         #[cfg(test)]
         if emulated::on() {
-            return Some(Tiles(PhantomData));
+            return Some(tiles);
         }
         // SAFETY: the instruction exists, and the configuration is valid and 64 bytes long.
         unsafe {
             asm!("ldtilecfg [{}]", in(reg) &raw const CONFIGURATION, options(readonly, nostack, preserves_flags));
         }
-        Some(Tiles(PhantomData))
+        Some(tiles)
     }
 
-    /// Fills tile `T` from 16 rows that lie `stride` bytes apart; 0 repeats one row.
-    ///
-    /// # Safety
-    ///
-    /// 64 bytes at each of the 16 addresses `from + k * stride` may be read.
+    /// Fills tile `T`.
     #[inline(always)]
-    pub(super) unsafe fn load<const T: u8>(&self, from: *const u8, stride: usize) {
+    pub(super) fn load<'a, const T: u8>(&self, from: impl Into<Source<'a>>) {
+        const { assert!(T < 8) };
+        let from = from.into();
         #[cfg(test)]
         if emulated::on() {
-            // SAFETY: as the caller promises.
-            return unsafe { emulated::load(T, from, stride) };
+            return emulated::load(T, from);
         }
-        // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
+        let (from, stride) = match from {
+            Source::Each(tile) => (tile.as_ptr(), size_of::<Vector>()),
+            Source::Same(row) => (&raw const *row, 0),
+        };
+        // SAFETY: tiles are configured, as `self` proves, and the 16 rows, `stride` bytes apart,
+        // are those of a tile or 16 times the one.
         unsafe {
             asm!(
                 "tileloadd tmm{tile}, [{from} + {stride}*1]",
@@ -165,32 +170,29 @@ impl Tiles {
         }
     }
 
-    /// Writes tile `T` as 16 rows in a row, 1 KB.
-    ///
-    /// # Safety
-    ///
-    /// 1024 bytes at `to` may be written.
+    /// Takes down tile `T`.
     #[inline(always)]
-    pub(super) unsafe fn store<const T: u8>(&self, to: *mut u8) {
+    pub(super) fn store<const T: u8>(&self, to: &mut Tile) {
+        const { assert!(T < 8) };
         #[cfg(test)]
         if emulated::on() {
-            // SAFETY: as the caller promises.
-            return unsafe { emulated::store(T, to) };
+            return emulated::store(T, to);
         }
-        // SAFETY: tiles are configured, as `self` proves; the caller answers for the memory.
+        // SAFETY: tiles are configured, as `self` proves, and `to` is the 16 rows that are written.
         unsafe {
             asm!(
                 "tilestored [{to} + {stride}*1], tmm{tile}",
-                tile = const T, to = in(reg) to, stride = in(reg) ROW_BYTES,
+                tile = const T, to = in(reg) to.as_mut_ptr(), stride = in(reg) size_of::<Vector>(),
                 options(nostack, preserves_flags),
             );
         }
     }
 
     /// `C += A * B`: `C` is 16 x 16 float32, `A` 16 x 32 bf16, and `B` 32 x 16 bf16 with the two
-    /// numbers of rows `2k` and `2k + 1` side by side.
+    /// numbers of rows `2k` and `2k + 1` side by side. Three tiles, or the processor refuses.
     #[inline(always)]
     pub(super) fn multiply<const C: u8, const A: u8, const B: u8>(&self) {
+        const { assert!(A < 8 && B < 8 && C < 8 && A != B && A != C && B != C) };
         #[cfg(test)]
         if emulated::on() {
             return emulated::multiply(C, A, B);
@@ -213,31 +215,34 @@ impl Tiles {
         self.multiply::<2, 5, 6>();
         self.multiply::<3, 5, 7>();
     }
-
-    /// Writes tiles 0 to 3 one after another.
-    ///
-    /// # Safety
-    ///
-    /// 4 KB at `to` may be written.
-    #[inline(always)]
-    pub(super) unsafe fn store_four(&self, to: *mut u8) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            self.store::<0>(to);
-            self.store::<1>(to.add(TILE_BYTES));
-            self.store::<2>(to.add(2 * TILE_BYTES));
-            self.store::<3>(to.add(3 * TILE_BYTES));
-        }
-    }
 }
 
 impl Drop for Tiles {
     fn drop(&mut self) {
+        TAKEN.set(false);
         #[cfg(test)]
         if emulated::on() {
             return;
         }
         // SAFETY: the instruction exists, or there were no `Tiles`.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_one_guard_at_a_time() {
+        emulated::with(|| {
+            let Some(first) = Tiles::configure() else {
+                crate::net::fixtures::skipped("tiles in memory: the processor has no AVX-512");
+                return;
+            };
+            assert!(Tiles::configure().is_none());
+            drop(first);
+            assert!(Tiles::configure().is_some());
+        });
     }
 }

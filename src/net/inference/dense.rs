@@ -5,12 +5,12 @@
 //! factors, and oneDNN takes longer (docs/performance.md). So here each factor is read once for up
 //! to eight positions.
 
-use std::arch::x86_64::*;
-
+use bytemuck::must_cast;
 use half::bf16;
 
 use crate::net::fold::Affine;
-use crate::net::tile::as_bf16;
+use crate::net::vector::x86::Avx512;
+use crate::net::vector::{Vector, prefetch};
 
 /// Positions up to which this is faster than oneDNN.
 pub(super) const FEW: i64 = 16;
@@ -20,13 +20,11 @@ const LANES: usize = 32;
 const OUTPUTS: usize = 2;
 /// Positions that share a reading of the factors.
 const POSITIONS: usize = 8;
-/// How far ahead factors are asked for, in bytes.
-const AHEAD: usize = 1024;
+/// How far ahead factors are asked for, in lines.
+const AHEAD: usize = 16;
 
-/// A cache line of numbers.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([bf16; LANES]);
+/// A cache line of numbers of bf16.
+type Line = Vector;
 
 /// A matrix and what it adds.
 pub(super) struct Dense {
@@ -35,6 +33,7 @@ pub(super) struct Dense {
     bias: Vec<f32>,
     /// Lines of an output's factors.
     lines: usize,
+    avx512: Avx512,
 }
 
 impl Dense {
@@ -43,11 +42,12 @@ impl Dense {
     pub(super) fn new(affine: &Affine) -> Option<Dense> {
         let (outputs, inputs) = (affine.shape[0], affine.shape[1]);
         let fits = inputs.is_multiple_of(LANES) && outputs.is_multiple_of(OUTPUTS);
-        let able = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16");
-        (fits && able).then(|| Dense {
+        let avx512 = Avx512::new().filter(|_| fits)?;
+        Some(Dense {
             factors: lines(&affine.weight),
             bias: affine.bias.clone(),
             lines: inputs / LANES,
+            avx512,
         })
     }
 
@@ -56,14 +56,12 @@ impl Dense {
         let positions = lines(positions);
         let mut out = Vec::with_capacity(positions.len() / self.lines * self.bias.len());
         for few in positions.chunks(POSITIONS * self.lines) {
-            // SAFETY: the processor has the instructions, or there were no `Dense`.
-            unsafe { self.few(few, &mut out) };
+            self.few(few, &mut out);
         }
         out
     }
 
     /// The same for at most [`POSITIONS`] positions.
-    #[target_feature(enable = "avx512f,avx512bf16")]
     fn few(&self, positions: &[Line], out: &mut Vec<f32>) {
         let first = out.len();
         out.resize(first + positions.len() / self.lines * self.bias.len(), 0.0);
@@ -80,27 +78,25 @@ impl Dense {
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512bf16")]
     fn exactly<const N: usize>(&self, positions: &[Line], out: &mut [f32]) {
         let position: [&[Line]; N] =
             std::array::from_fn(|n| &positions[n * self.lines..][..self.lines]);
         let outputs = self.bias.len();
         for (pair, factors) in self.factors.chunks_exact(OUTPUTS * self.lines).enumerate() {
             let (first, second) = factors.split_at(self.lines);
-            let mut sums = [[_mm512_setzero_ps(); N]; OUTPUTS];
+            let mut sums = [[Vector::ZERO; N]; OUTPUTS];
             for (line, (first, second)) in first.iter().zip(second).enumerate() {
                 ask_ahead(first);
                 ask_ahead(second);
-                let (first, second) = (numbers(first), numbers(second));
                 for n in 0..N {
-                    let seen = numbers(&position[n][line]);
-                    sums[0][n] = _mm512_dpbf16_ps(sums[0][n], first, seen);
-                    sums[1][n] = _mm512_dpbf16_ps(sums[1][n], second, seen);
+                    let seen = position[n][line];
+                    sums[0][n] = self.avx512.add_products(sums[0][n], *first, seen);
+                    sums[1][n] = self.avx512.add_products(sums[1][n], *second, seen);
                 }
             }
             for (place, sums) in (OUTPUTS * pair..).zip(sums) {
                 for (n, sum) in sums.into_iter().enumerate() {
-                    out[n * outputs + place] = _mm512_reduce_add_ps(sum) + self.bias[place];
+                    out[n * outputs + place] = self.avx512.total(sum) + self.bias[place];
                 }
             }
         }
@@ -110,22 +106,16 @@ impl Dense {
 /// Numbers in lines; there are whole ones only.
 fn lines(numbers: &[f32]) -> Vec<Line> {
     let (lines, _) = numbers.as_chunks::<LANES>();
-    lines.iter().map(|line| Line(line.map(bf16::from_f32))).collect()
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bf16")]
-fn numbers(line: &Line) -> __m512bh {
-    // SAFETY: a line is 64 bytes, aligned so.
-    as_bf16(unsafe { _mm512_load_si512((&raw const *line).cast()) })
+    lines
+        .iter()
+        .map(|line| must_cast(line.map(|number| bf16::from_f32(number).to_bits())))
+        .collect()
 }
 
 /// Asks for a line some way behind this one, which need not exist.
-#[inline]
-#[target_feature(enable = "avx512f")]
+#[inline(always)]
 fn ask_ahead(line: &Line) {
-    let there = (&raw const *line).wrapping_byte_add(AHEAD);
-    _mm_prefetch::<_MM_HINT_T0>(there.cast());
+    prefetch((&raw const *line).wrapping_add(AHEAD));
 }
 
 #[cfg(test)]

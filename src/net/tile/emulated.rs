@@ -2,11 +2,15 @@
 
 use std::cell::RefCell;
 
+use bytemuck::{must_cast, must_cast_mut};
 use half::bf16;
 
-use super::{ROW_BYTES, TILE_BYTES};
+use super::{Source, TILE_ROWS, Tile, ZEROS};
 
-type Tile = [u8; TILE_BYTES];
+/// Bytes of a row.
+const ROW: usize = size_of::<Tile>() / TILE_ROWS;
+
+type Bytes = [u8; size_of::<Tile>()];
 
 thread_local! {
     static TILES: RefCell<Option<[Tile; 8]>> = const { RefCell::new(None) };
@@ -14,7 +18,7 @@ thread_local! {
 
 /// Runs `test` on this thread with tiles in memory.
 pub fn with(test: impl FnOnce()) {
-    TILES.set(Some([[0; TILE_BYTES]; 8]));
+    TILES.set(Some([ZEROS; 8]));
     test();
     TILES.set(None);
 }
@@ -29,41 +33,35 @@ fn tile<R>(tile: u8, work: impl FnOnce(&mut Tile) -> R) -> R {
         .with_borrow_mut(|tiles| work(&mut tiles.as_mut().expect("tiles in memory")[tile as usize]))
 }
 
-/// # Safety
-///
-/// As for [`super::Tiles::load`].
-pub(super) unsafe fn load(to: u8, from: *const u8, stride: usize) {
+/// As [`super::Tiles::load`].
+pub(super) fn load(to: u8, from: Source<'_>) {
     tile(to, |tile| {
-        for (k, row) in tile.chunks_exact_mut(ROW_BYTES).enumerate() {
-            // SAFETY: as the caller promises.
-            row.copy_from_slice(unsafe {
-                std::slice::from_raw_parts(from.add(k * stride), ROW_BYTES)
-            });
-        }
+        *tile = match from {
+            Source::Each(rows) => *rows,
+            Source::Same(row) => [*row; TILE_ROWS],
+        };
     });
 }
 
-/// # Safety
-///
-/// As for [`super::Tiles::store`].
-pub(super) unsafe fn store(from: u8, to: *mut u8) {
-    // SAFETY: as the caller promises.
-    tile(from, |tile| unsafe { to.copy_from_nonoverlapping(tile.as_ptr(), TILE_BYTES) });
+/// As [`super::Tiles::store`].
+pub(super) fn store(from: u8, to: &mut Tile) {
+    tile(from, |tile| *to = *tile);
 }
 
 /// `C += A * B`, as [`super::Tiles::multiply`] says.
 pub(super) fn multiply(c: u8, a: u8, b: u8) {
-    let [a, b] = [a, b].map(|index| tile(index, |tile| *tile));
-    let number = |tile: &Tile, row: usize, column: usize| {
-        let at = row * ROW_BYTES + 2 * column;
+    let [a, b] = [a, b].map(|index| tile(index, |tile| must_cast::<Tile, Bytes>(*tile)));
+    let number = |tile: &Bytes, row: usize, column: usize| {
+        let at = row * ROW + 2 * column;
         bf16::from_le_bytes([tile[at], tile[at + 1]]).to_f32()
     };
     tile(c, |c| {
+        let c: &mut Bytes = must_cast_mut(c);
         for row in 0..16 {
             for column in 0..16 {
                 let products =
                     (0..32).map(|k| number(&a, row, k) * number(&b, k / 2, 2 * column + k % 2));
-                let at = row * ROW_BYTES + 4 * column;
+                let at = row * ROW + 4 * column;
                 let sum: &mut [u8; 4] = (&mut c[at..at + 4]).try_into().expect("four bytes");
                 *sum = (f32::from_le_bytes(*sum) + products.sum::<f32>()).to_le_bytes();
             }

@@ -2,8 +2,8 @@
 
 use super::arrays::{Places, Vectors};
 use super::unit::Unit;
-use crate::net::winograd::product::vectors;
-use crate::net::winograd::{Channels, LANES, Vector, flat, flat_mut};
+use crate::net::vector::{LANES, Vector, flat, flat_mut, vectors};
+use crate::net::winograd::Channels;
 
 /// A 3x3 convolution of the trunk.
 #[derive(Debug)]

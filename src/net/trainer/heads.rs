@@ -7,8 +7,8 @@ use super::norm::Norm;
 use super::trunk::Last;
 use crate::game::Layout;
 use crate::net::plan::{HEAD_CHANNELS, HIDDEN, NetSpec};
+use crate::net::vector::{LANES, Vector, flat};
 use crate::net::winograd::product::{Rows, add_transposed, multiply};
-use crate::net::winograd::{LANES, Vector, flat};
 
 // One vector holds the channels of one head.
 const _: () = assert!(HEAD_CHANNELS == LANES);

@@ -8,8 +8,7 @@
 
 use super::arrays::{Places, Vectors};
 use crate::net::tower::{NORM_EPSILON, NORM_MOMENTUM};
-use crate::net::winograd::product::vectors;
-use crate::net::winograd::{LANES, Vector, flat_mut};
+use crate::net::vector::{LANES, Vector, flat_mut, vectors};
 
 /// Two sums over all cells of a batch, for each channel.
 #[derive(Clone, Debug)]

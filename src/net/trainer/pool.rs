@@ -2,8 +2,8 @@
 
 use super::arrays::{Places, Vectors};
 use super::filter::Matrix;
+use crate::net::vector::{LANES, Vector, flat};
 use crate::net::winograd::product::{Rows, add_transposed, multiply};
-use crate::net::winograd::{LANES, Vector, flat};
 
 /// The pooling of one block.
 #[derive(Debug)]

@@ -12,16 +12,18 @@
 
 mod kernel;
 
-use kernel::{
-    DEEP, Filters, Half, NO_HALF, Products, TILE_ROWS, halves, interleave, narrowed, transpose,
-    widened,
-};
+use bytemuck::must_cast;
+use kernel::{Filters, Products};
 
 use super::GROUP;
 use super::unit::{Kept, Unit};
-use crate::net::tile::{self, Tiles};
-use crate::net::winograd::{Channels, LANES, Plane, Vector, product::vectors};
+use crate::net::tile::{self, TILE_ROWS, Tiles};
+use crate::net::vector::x86::{Avx512, Half};
+use crate::net::vector::{LANES, Vector, vectors};
+use crate::net::winograd::{Channels, Plane};
 
+/// Channels of a row of bf16.
+const DEEP: usize = 2 * LANES;
 /// Vectors of outputs that are computed together.
 const SIDE_BY_SIDE: usize = 2;
 
@@ -35,7 +37,14 @@ pub(super) fn fits(channels: usize) -> bool {
 
 /// The tile registers, which there are wherever there is a [`Tiled`].
 fn configured() -> Tiles {
-    Tiles::configure().unwrap_or_else(|| unreachable!("tiles do not go away"))
+    Tiles::configure()
+        .unwrap_or_else(|| unreachable!("tiles do not go away, and nobody here holds them"))
+}
+
+/// The instructions for vectors, which there are wherever there is a [`Tiled`].
+#[inline(always)]
+fn avx512() -> Avx512 {
+    Avx512::new().unwrap_or_else(|| unreachable!("instructions do not go away"))
 }
 
 /// Room for a group of positions on boards of `W` rows.
@@ -99,7 +108,7 @@ fn in_pairs<const W: usize>(
 fn put_rows<const W: usize>(rows: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]) {
     let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
     for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-        let both = halves(*even, *odd);
+        let both: [[f32; LANES / 2]; 2] = must_cast(avx512().join(*even, *odd));
         let place = c / 2 * GROUP + 2 * pair;
         for (parity, numbers) in both.into_iter().enumerate() {
             let row = rows.at(cell, place + parity).as_mut_array();
@@ -142,16 +151,16 @@ impl<const W: usize> Tiled<W> {
 }
 
 impl Kept for Half {
-    const ZERO: Half = NO_HALF;
+    const ZERO: Half = Half::ZERO;
 
     #[inline(always)]
     fn keep(vector: Vector) -> Half {
-        narrowed(vector)
+        avx512().narrow(vector)
     }
 
     #[inline(always)]
     fn vector(self) -> Vector {
-        widened(self)
+        avx512().widen(self)
     }
 }
 
@@ -186,8 +195,8 @@ impl<const W: usize> Unit<W> for Tiled<W> {
                             // So what the rest of a row holds from before adds nothing.
                             false => Vector::ZERO,
                         };
-                        let pairs = (block..block + DEEP).step_by(2);
-                        filter.extend(pairs.map(|input| interleave(tap(input), tap(input + 1))));
+                        let pair = |input| avx512().interleave(tap(input), tap(input + 1));
+                        filter.extend((block..block + DEEP).step_by(2).map(pair));
                     }
                 }
             }
@@ -246,14 +255,15 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         let put_pairs = |lines: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]| {
             let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
             for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-                *lines.at(cell, c * TILE_ROWS + pair) = interleave(*even, *odd);
+                *lines.at(cell, c * TILE_ROWS + pair) = avx512().interleave(*even, *odd);
             }
         };
         in_pairs(planes, (positions, depth), read, |pair, c, planes| {
             put_pairs(columns, pair, c, planes);
         });
         for cells in columns.vectors.chunks_exact_mut(columns.stride) {
-            cells[..depth * LANES].as_chunks_mut().0.iter_mut().for_each(transpose);
+            let tiles = cells[..depth * LANES].as_chunks_mut().0;
+            tiles.iter_mut().for_each(|tile| avx512().transpose(tile));
         }
         in_pairs(planes, (positions, outputs), gradient, |pair, c, planes| {
             put_rows(rows, pair, c, planes);

@@ -16,7 +16,8 @@ use super::unit::{Kept, Unit};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
 use crate::net::plan::NetSpec;
-use crate::net::winograd::{LANES, Plane, Vector, flat_mut};
+use crate::net::vector::{LANES, Vector, flat_mut};
+use crate::net::winograd::Plane;
 
 /// A convolution, its norm, and its outputs before the norm.
 struct Layer<K> {

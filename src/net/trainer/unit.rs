@@ -2,7 +2,8 @@
 //! float32, or matrix tiles in bf16.
 
 use super::GROUP;
-use crate::net::winograd::{Board, Channels, Plane, Vector, Workspace, instructions};
+use crate::net::vector::{Vector, instructions};
+use crate::net::winograd::{Board, Channels, Plane, Workspace};
 
 /// Convolutions of groups of up to [`GROUP`] positions on boards of `W` rows.
 ///

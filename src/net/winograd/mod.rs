@@ -11,7 +11,7 @@
 //! taps by some 1e-5 of its size (1e-4 on boards of ten rows), a hundredth of what a computation
 //! in bf16 does.
 //!
-//! The unit of all of it is a vector of [`LANES`] channels of one cell. Activations lie as
+//! The unit of all of it is a vector of channels of one cell. Activations lie as
 //! `[position][channel vector][cell]`, points as `[point][position][channel vector]`.
 //!
 //! | file | what |
@@ -27,30 +27,7 @@ mod transform;
 mod workspace;
 
 pub(super) use transform::{Board, Plane};
-pub(super) use wide::f32x16 as Vector;
 pub(super) use workspace::{Channels, Workspace};
-
-/// Channels of a vector.
-pub(super) const LANES: usize = 16;
-
-/// The instructions that vectors are computed with, for people.
-pub(super) fn instructions() -> &'static str {
-    match () {
-        () if cfg!(target_feature = "avx512f") => "AVX-512",
-        () if cfg!(target_feature = "avx2") => "AVX2",
-        () => "plain vectors",
-    }
-}
-
-/// The channels of vectors one after another.
-pub(super) fn flat(vectors: &[Vector]) -> &[f32] {
-    bytemuck::cast_slice(vectors)
-}
-
-/// The channels of vectors one after another, to be written.
-pub(super) fn flat_mut(vectors: &mut [Vector]) -> &mut [f32] {
-    bytemuck::cast_slice_mut(vectors)
-}
 
 /// Runs code with the constants of a board's width: rows, and pairs of points.
 macro_rules! for_width {

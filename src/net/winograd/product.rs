@@ -1,6 +1,6 @@
 //! Products of matrices whose sums stay in registers.
 
-use super::{LANES, Vector};
+use crate::net::vector::{Vector, prefetch};
 
 /// Rows and vectors of columns of one block of sums. Sixteen sums with AVX-512; fewer where a
 /// [`Vector`] takes several registers.
@@ -106,7 +106,7 @@ impl Product for Plain<'_> {
         let mut sums = [[Vector::ZERO; C]; R];
         for k in 0..depth {
             if let Some(vector) = self.ahead.next() {
-                fetch(vector);
+                prefetch(vector);
             }
             let factors: [Vector; C] = std::array::from_fn(|c| right[k * columns + c]);
             for (sums, row) in sums.iter_mut().zip(rows) {
@@ -150,19 +150,6 @@ impl Product for Transposed<'_> {
     }
 }
 
-/// Asks for the cache line of a vector.
-#[inline(always)]
-fn fetch(vector: &Vector) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of every x86_64, and a prefetch changes nothing but the cache.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(vector).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = vector;
-}
-
 /// Adds a number times each of some vectors.
 #[inline(always)]
 fn add<const C: usize>(sums: &mut [Vector; C], number: f32, factors: [Vector; C]) {
@@ -170,9 +157,4 @@ fn add<const C: usize>(sums: &mut [Vector; C], number: f32, factors: [Vector; C]
     for (sum, factor) in sums.iter_mut().zip(factors) {
         *sum = number.mul_add(factor, *sum);
     }
-}
-
-/// So many numbers as vectors, rounded up.
-pub(in crate::net) fn vectors(numbers: usize) -> usize {
-    numbers.div_ceil(LANES)
 }

@@ -3,9 +3,10 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::product::{Rows, add_transposed, multiply, vectors};
+use super::product::{Rows, add_transposed, multiply};
 use super::transform::NO_SCRATCH;
 use super::*;
+use crate::net::vector::{LANES, Vector, flat, flat_mut, vectors};
 
 fn random(count: usize, random: &mut impl Rng) -> Vec<Vector> {
     (0..count)

@@ -4,8 +4,8 @@
 //! a time. Four are needed: inputs to points, outputs from points, and for gradients the
 //! transposes of both.
 
-use super::Vector;
 use super::points::{Matrices, Table};
+use crate::net::vector::Vector;
 
 /// The most points that a board has in one direction.
 const MOST: usize = 12;

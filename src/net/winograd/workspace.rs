@@ -1,8 +1,8 @@
 //! Convolutions of a group of positions, forward and backward, in memory that is used again.
 
-use super::product::{Rows, add_transposed, multiply_and_fetch, vectors};
+use super::product::{Rows, add_transposed, multiply_and_fetch};
 use super::transform::{Board, NO_SCRATCH, Plane, Scratch};
-use super::{LANES, Vector, flat};
+use crate::net::vector::{LANES, Vector, flat, vectors};
 
 /// Room for the points of a group of positions on boards of `W` rows.
 ///

@@ -1,65 +1,46 @@
 //! From the trunk to what the net says: policy, value and score.
 
-use std::arch::x86_64::*;
-
-use super::kernel::{GROUP, Kernel};
-use super::leave::{Leave, load_row};
+use super::kernel::Kernel;
+use super::leave::{leave, store_four};
 use super::pack::{PAIRS_A_TILE, Packed, WIDE};
 use super::route::Route;
 use crate::net::plan::HIDDEN;
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles};
+use crate::net::tile::Tiles;
+use crate::net::vector::Vector;
 
 impl Kernel {
     /// The 1x1 convolutions of both heads with ReLU, a pair of squares side by side in a tile.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Kernel::run`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    pub(super) unsafe fn head_convolutions(&mut self, tiles: &Tiles, route: &Route, net: &Packed) {
+    pub(super) fn head_convolutions(&mut self, tiles: &Tiles, net: &Packed) {
         let depth = net.depth;
-        // SAFETY: `policy` and `features` have a tile for each pair.
-        unsafe {
-            let bias = net.rows.as_ptr().add(net.heads_bias).cast::<u8>();
-            for pair in 0..route.pairs.len() {
-                tiles.load::<0>(bias, 0);
-                tiles.load::<1>(bias.add(ROW_BYTES), 0);
-                tiles.load::<2>(bias, 0);
-                tiles.load::<3>(bias.add(ROW_BYTES), 0);
-                for block in 0..depth {
-                    let factor = net.tiles.as_ptr().add(net.heads + 2 * block).cast::<u8>();
-                    let from = self.x.as_ptr().add(2 * pair * depth + block).cast::<u8>();
-                    tiles.load::<4>(from, ROW_BYTES);
-                    tiles.load::<5>(from.add(depth * TILE_BYTES), ROW_BYTES);
-                    tiles.load::<6>(factor, ROW_BYTES);
-                    tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                    tiles.multiply_four();
-                }
-                let sums = self.sums.as_mut_ptr().cast::<u8>();
-                // Policy of both squares, then features of both.
-                tiles.store::<0>(sums);
-                tiles.store::<2>(sums.add(TILE_BYTES));
-                tiles.store::<1>(sums.add(2 * TILE_BYTES));
-                tiles.store::<3>(sums.add(3 * TILE_BYTES));
-                let leave = Leave {
-                    sums,
-                    first: (&raw mut self.policy[pair]).cast(),
-                    second: (&raw mut self.features[pair]).cast(),
-                };
-                for position in 0..GROUP {
-                    leave.position::<false>(position);
-                }
+        let bias = &net.rows[net.heads_bias..][..2];
+        let factors = net.tiles[net.heads..][..2 * depth].as_chunks::<2>().0;
+        let pairs = self.x.chunks_exact(2 * depth);
+        let heads = self.policy.iter_mut().zip(&mut self.features);
+        for (pair, (policy, features)) in pairs.zip(heads) {
+            tiles.load::<0>(&bias[0]);
+            tiles.load::<1>(&bias[1]);
+            tiles.load::<2>(&bias[0]);
+            tiles.load::<3>(&bias[1]);
+            let (first, second) = pair.split_at(depth);
+            for (factor, (first, second)) in factors.iter().zip(first.iter().zip(second)) {
+                tiles.load::<4>(first);
+                tiles.load::<5>(second);
+                tiles.load::<6>(&factor[0]);
+                tiles.load::<7>(&factor[1]);
+                tiles.multiply_four();
             }
+            let [of_policy, of_features] = &mut self.sums[0];
+            tiles.store::<0>(&mut of_policy[0]);
+            tiles.store::<2>(&mut of_policy[1]);
+            tiles.store::<1>(&mut of_features[0]);
+            tiles.store::<3>(&mut of_features[1]);
+            leave(tiles.avx512, of_policy, policy);
+            leave(tiles.avx512, of_features, features);
         }
     }
 
     /// Logits of all squares, 8 pairs of squares in one tile of sums.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Kernel::run`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn policy_logits(
+    pub(super) fn policy_logits(
         &mut self,
         tiles: &Tiles,
         route: &Route,
@@ -67,77 +48,63 @@ impl Kernel {
         positions: usize,
         logits: &mut [f32],
     ) {
+        let sums = &mut self.sums[0][0][0];
+        let factors = &net.tiles[net.policy..][..PAIRS_A_TILE];
         for (column, pairs) in self.policy.chunks(PAIRS_A_TILE).enumerate() {
-            // SAFETY: `sums` has 16 rows, the bias a row for each 16 squares, and there are 8
-            // factor tiles.
-            unsafe {
-                let bias = net.rows.as_ptr().add(net.policy_bias + column);
-                tiles.load::<0>(bias.cast(), 0);
-                for (index, pair) in pairs.iter().enumerate() {
-                    tiles.load::<4>((&raw const *pair).cast(), ROW_BYTES);
-                    tiles.load::<6>(net.tiles.as_ptr().add(net.policy + index).cast(), ROW_BYTES);
-                    tiles.multiply::<0, 4, 6>();
-                }
-                tiles.store::<0>(self.sums.as_mut_ptr().cast());
+            tiles.load::<0>(&net.rows[net.policy_bias + column]);
+            for (pair, factor) in pairs.iter().zip(factors) {
+                tiles.load::<4>(pair);
+                tiles.load::<6>(factor);
+                tiles.multiply::<0, 4, 6>();
             }
+            tiles.store::<0>(sums);
             let first = column * WIDE;
             let count = WIDE.min(route.squares - first);
-            for (position, row) in self.sums[..positions].iter().enumerate() {
+            for (position, row) in sums[..positions].iter().enumerate() {
                 let to = &mut logits[position * route.squares + first..][..count];
-                to.copy_from_slice(&row.0[..count]);
+                to.copy_from_slice(&row.as_array()[..count]);
             }
         }
     }
 
     /// The layer that value and score share, and both of them.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Kernel::run`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn value_and_score(
+    pub(super) fn value_and_score(
         &mut self,
         tiles: &Tiles,
-        route: &Route,
         net: &Packed,
         value: &mut [f32],
         score: &mut [f32],
     ) {
-        // SAFETY: there is a tile for each pair and 16 of 64 outputs; `sums` has 4 x 16 rows.
-        unsafe {
-            let bias = net.rows.as_ptr().add(net.hidden_bias).cast::<u8>();
-            tiles.load::<0>(bias, 0);
-            tiles.load::<1>(bias.add(ROW_BYTES), 0);
-            tiles.load::<2>(bias.add(2 * ROW_BYTES), 0);
-            tiles.load::<3>(bias.add(3 * ROW_BYTES), 0);
-            let mut factor = net.tiles.as_ptr().add(net.hidden).cast::<u8>();
-            for features in &self.features[..route.pairs.len()] {
-                tiles.load::<4>((&raw const *features).cast(), ROW_BYTES);
-                tiles.load::<6>(factor, ROW_BYTES);
-                tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                tiles.multiply::<0, 4, 6>();
-                tiles.multiply::<1, 4, 7>();
-                tiles.load::<5>(factor.add(2 * TILE_BYTES), ROW_BYTES);
-                tiles.load::<6>(factor.add(3 * TILE_BYTES), ROW_BYTES);
-                tiles.multiply::<2, 4, 5>();
-                tiles.multiply::<3, 4, 6>();
-                factor = factor.add(4 * TILE_BYTES);
-            }
-            tiles.store_four(self.sums.as_mut_ptr().cast());
+        const PARTS: usize = HIDDEN / WIDE;
+        let bias = &net.rows[net.hidden_bias..][..PARTS];
+        tiles.load::<0>(&bias[0]);
+        tiles.load::<1>(&bias[1]);
+        tiles.load::<2>(&bias[2]);
+        tiles.load::<3>(&bias[3]);
+        let factors = net.tiles[net.hidden..].as_chunks::<PARTS>().0;
+        for (features, factor) in self.features.iter().zip(factors) {
+            tiles.load::<4>(features);
+            tiles.load::<6>(&factor[0]);
+            tiles.load::<7>(&factor[1]);
+            tiles.multiply::<0, 4, 6>();
+            tiles.multiply::<1, 4, 7>();
+            tiles.load::<5>(&factor[2]);
+            tiles.load::<6>(&factor[3]);
+            tiles.multiply::<2, 4, 5>();
+            tiles.multiply::<3, 4, 6>();
         }
-        const ROWS: usize = HIDDEN / WIDE;
-        let (value_rows, score_rows) =
-            (&net.rows[net.last..][..ROWS], &net.rows[net.last + ROWS..][..ROWS]);
+        store_four(tiles, &mut self.sums[0]);
+        let parts = self.sums[0].as_flattened();
+        let last = &net.rows[net.last..][..2 * PARTS];
         for (position, (value, score)) in value.iter_mut().zip(score).enumerate() {
-            let mut both = [_mm512_setzero_ps(); 2];
-            for part in 0..ROWS {
-                let hidden = load_row(&self.sums[part * GROUP + position]);
-                let hidden = _mm512_max_ps(hidden, _mm512_setzero_ps());
-                both[0] = _mm512_fmadd_ps(hidden, load_row(&value_rows[part]), both[0]);
-                both[1] = _mm512_fmadd_ps(hidden, load_row(&score_rows[part]), both[1]);
+            let mut both = [Vector::ZERO; 2];
+            for part in 0..PARTS {
+                let hidden = tiles.avx512.greater(parts[part][position], Vector::ZERO);
+                both[0] = hidden.mul_add(last[part], both[0]);
+                both[1] = hidden.mul_add(last[PARTS + part], both[1]);
             }
-            *value = _mm512_reduce_add_ps(both[0]) + net.last_bias[0];
-            *score = _mm512_reduce_add_ps(both[1]) + net.last_bias[1];
+            *value = tiles.avx512.total(both[0]) + net.last_bias[0];
+            *score = tiles.avx512.total(both[1]) + net.last_bias[1];
         }
     }
 }

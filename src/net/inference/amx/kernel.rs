@@ -7,28 +7,25 @@
 //! together: two factor tiles and two activation tiles feed four products. A bias is what the
 //! four sums start from; ReLU, the residual and the cast to bf16 happen as they leave.
 //!
-//! All `unsafe` of the kernel rests on four facts, which [`Kernel::new`] and
-//! [`Packed::new`] establish:
-//!
-//! - `x` and `y` have a tile for each block of each square and of one square more, which takes
-//!   what the missing partner of an odd last square would get; `policy` and `features` have one
-//!   for each pair.
-//! - A [`Route`] names only squares of the board, and taps below 9.
-//! - A convolution reads blocks that are there: of the trunk, or the one block of planes that the
-//!   stem has written.
-//! - Places in a [`Packed`] are those of whole arrays of the sizes that it documents.
+//! `x` and `y` have a tile for each block of each square and of one square more, which takes what
+//! the missing partner of an odd last square would get; `policy` and `features` have one for each
+//! pair.
 
-use std::arch::x86_64::*;
-
-use super::leave::{Leave, Leaving, SUMS_BYTES};
-use super::pack::{Block, Convolution, Packed, Row, Tile, WIDE};
+use super::leave::{Leaving, Sums, store_four};
+use super::pack::{Block, Convolution, Packed, WIDE};
 use super::route::Route;
 use super::stem::PLANES;
 use crate::net::encode::{Encoding, Input};
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, Tiles, as_bf16, as_bits};
+use crate::net::plan::HIDDEN;
+use crate::net::tile::{Source, TILE_ROWS, Tile, Tiles, ZEROS};
+use crate::net::vector::Vector;
+use crate::net::vector::x86::Avx512;
 
 /// Positions of a group.
 pub(super) const GROUP: usize = 16;
+
+/// A group fills a tile's rows.
+const _: () = assert!(GROUP == TILE_ROWS);
 
 /// A group's activations.
 pub(super) struct Kernel {
@@ -41,10 +38,10 @@ pub(super) struct Kernel {
     pub(super) features: Vec<Tile>,
     /// Means, then maxima, of each block of channels.
     pooled: Vec<Tile>,
-    /// What a pooled block adds to its first convolution, `[outputs / 16][16 positions]`.
-    added: Vec<Row>,
+    /// Where the sums of a pooled block's first convolution start, `[outputs / 16]`.
+    starts: Vec<Tile>,
     /// Sums that leave the tiles: of two pairs in turns, or of the last layers.
-    pub(super) sums: Vec<Row>,
+    pub(super) sums: Box<[Sums; 2]>,
 }
 
 /// What the net says about a group, one row for each position.
@@ -57,20 +54,29 @@ pub(super) struct Answers<'a> {
     pub score: &'a mut [f32],
 }
 
-/// Where sums start: rows of floats, those of output `16 k ..` at `first + k * step`.
+/// Where sums start.
 #[derive(Clone, Copy)]
-pub(super) struct Bias {
-    pub first: *const u8,
-    /// Bytes from the rows of 16 outputs to those of the next 16.
-    pub step: usize,
-    /// Bytes from position to position; 0 where all start alike.
-    pub stride: usize,
+pub(super) enum Bias<'a> {
+    /// With one row for 16 outputs, the same for all positions.
+    Same(&'a [Vector]),
+    /// With a tile for 16 outputs, a row for each position.
+    Each(&'a [Tile]),
+}
+
+impl<'a> Bias<'a> {
+    /// Those of outputs `16 * index ..`.
+    fn source(self, index: usize) -> Source<'a> {
+        match self {
+            Bias::Same(rows) => Source::Same(&rows[index]),
+            Bias::Each(tiles) => Source::Each(&tiles[index]),
+        }
+    }
 }
 
 impl Kernel {
     /// Room for groups on a board, with `depth` blocks of 32 channels.
     pub(super) fn new(encoding: Encoding, route: &Route, depth: usize) -> Kernel {
-        let tiles = |count| vec![Tile::ZERO; count];
+        let tiles = |count| vec![ZEROS; count];
         Kernel {
             encoding,
             planes: vec![0.0; (route.cells.iter().max().unwrap_or(&0) + 1) * PLANES],
@@ -79,19 +85,14 @@ impl Kernel {
             policy: tiles(route.pairs.len()),
             features: tiles(route.pairs.len()),
             pooled: tiles(2 * depth),
-            added: vec![Row::ZERO; 2 * depth * GROUP],
-            sums: vec![Row::ZERO; 8 * GROUP],
+            starts: tiles(2 * depth),
+            sums: Box::new([[[ZEROS; 2]; 2]; 2]),
         }
     }
 
-    /// Computes up to 16 positions.
-    ///
-    /// # Safety
-    ///
-    /// The processor has AVX-512 (F, BW, BF16) and BMI2; `self` was made for `route` and the
-    /// depth of `net`, and `net` was packed for `route`.
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16,bmi2")]
-    pub(super) unsafe fn run(
+    /// Computes up to 16 positions. `self` was made for `route` and the depth of `net`, and `net`
+    /// was packed for `route`: loops over two of them end with the shorter one.
+    pub(super) fn run(
         &mut self,
         tiles: &Tiles,
         route: &Route,
@@ -99,209 +100,162 @@ impl Kernel {
         inputs: &[Input],
         answers: Answers<'_>,
     ) {
-        // SAFETY: as the caller promises, by the facts above.
-        unsafe {
-            self.stem(tiles, route, net, inputs);
-            for block in &net.blocks {
-                self.block(tiles, route, net, block);
-            }
-            self.head_convolutions(tiles, route, net);
-            self.policy_logits(tiles, route, net, inputs.len(), answers.policy);
-            self.value_and_score(tiles, route, net, answers.value, answers.score);
+        let pairs = route.pairs.len();
+        debug_assert_eq!(self.x.len(), (route.squares + 1) * net.depth, "another board or depth");
+        debug_assert_eq!(self.features.len(), pairs, "another board");
+        debug_assert_eq!(net.tiles[net.hidden..].len(), pairs * HIDDEN / WIDE, "another board");
+        debug_assert!(inputs.len() <= GROUP && answers.value.len() == inputs.len());
+        self.stem(tiles, route, net, inputs);
+        for block in &net.blocks {
+            self.block(tiles, route, net, block);
         }
+        self.head_convolutions(tiles, net);
+        self.policy_logits(tiles, route, net, inputs.len(), answers.policy);
+        self.value_and_score(tiles, net, answers.value, answers.score);
     }
 
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    unsafe fn block(&mut self, tiles: &Tiles, route: &Route, net: &Packed, block: &Block) {
-        let rows = |place: usize| Bias {
-            first: net.rows[place..].as_ptr().cast(),
-            step: ROW_BYTES,
-            stride: 0,
-        };
-        // SAFETY: as for `run`.
-        unsafe {
-            let mut bias = rows(block.first.bias);
-            if let Some(pool) = block.pool {
-                self.pool(route);
-                bias = self.add_pooled(tiles, net, pool, bias);
-            }
-            let (x, y) = (self.x.as_mut_ptr().cast(), self.y.as_mut_ptr().cast());
-            self.convolve::<false>(tiles, route, net, block.first, bias, x, y);
-            let bias = rows(block.second.bias);
-            self.convolve::<true>(tiles, route, net, block.second, bias, y, x);
+    fn block(&mut self, tiles: &Tiles, route: &Route, net: &Packed, block: &Block) {
+        let mut bias = Bias::Same(&net.rows[block.first.bias..]);
+        if let Some(pool) = block.pool {
+            self.pool(tiles.avx512, route);
+            self.add_pooled(tiles, net, pool, bias);
+            bias = Bias::Each(&self.starts);
         }
-    }
-
-    /// A 3x3 convolution and ReLU, from one buffer, whose squares have the blocks that the
-    /// convolution reads, to the other, which holds the trunk; with `RESIDUAL` what `to` holds
-    /// is added before the ReLU.
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    #[allow(
-        clippy::too_many_arguments,
-        clippy::too_many_lines,
-        reason = "one nest of loops that shares its tiles; each piece would take most of the rest"
-    )]
-    pub(super) unsafe fn convolve<const RESIDUAL: bool>(
-        &mut self,
-        tiles: &Tiles,
-        route: &Route,
-        net: &Packed,
-        convolution: Convolution,
-        bias: Bias,
-        from: *const u8,
-        to: *mut u8,
-    ) {
-        let (read, made) = (convolution.depth, net.depth);
-        let (square_bytes, tap_bytes) = (read * TILE_BYTES, 2 * read * TILE_BYTES);
-        let sums = self.sums.as_mut_ptr().cast::<u8>();
-        let mut leaving = Leaving::<RESIDUAL>::NOTHING;
-        // SAFETY: `from` and `to` are `x` and `y`; squares and taps are within them.
-        unsafe {
-            for outputs in 0..made {
-                let factors = net.tiles.as_ptr().add(convolution.tiles).cast::<u8>();
-                let factors = factors.add(outputs * 9 * tap_bytes);
-                let low = bias.first.add(2 * outputs * bias.step);
-                let high = low.add(bias.step);
-                for (index, pair) in route.pairs.iter().enumerate() {
-                    tiles.load::<0>(low, bias.stride);
-                    tiles.load::<1>(high, bias.stride);
-                    tiles.load::<2>(low, bias.stride);
-                    tiles.load::<3>(high, bias.stride);
-                    for both in &pair.both {
-                        let mut factor = factors.add(both.tap * tap_bytes);
-                        let mut first = from.add(both.first * square_bytes);
-                        let mut second = from.add(both.second * square_bytes);
-                        for _ in 0..read {
-                            tiles.load::<4>(first, ROW_BYTES);
-                            tiles.load::<6>(factor, ROW_BYTES);
-                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                            tiles.load::<5>(second, ROW_BYTES);
-                            tiles.multiply_four();
-                            leaving.advance();
-                            factor = factor.add(2 * TILE_BYTES);
-                            first = first.add(TILE_BYTES);
-                            second = second.add(TILE_BYTES);
-                        }
-                    }
-                    for single in &pair.first {
-                        let mut factor = factors.add(single.tap * tap_bytes);
-                        let mut square = from.add(single.square * square_bytes);
-                        for _ in 0..read {
-                            tiles.load::<4>(square, ROW_BYTES);
-                            tiles.load::<6>(factor, ROW_BYTES);
-                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                            tiles.multiply::<0, 4, 6>();
-                            tiles.multiply::<1, 4, 7>();
-                            leaving.advance();
-                            factor = factor.add(2 * TILE_BYTES);
-                            square = square.add(TILE_BYTES);
-                        }
-                    }
-                    for single in &pair.second {
-                        let mut factor = factors.add(single.tap * tap_bytes);
-                        let mut square = from.add(single.square * square_bytes);
-                        for _ in 0..read {
-                            tiles.load::<5>(square, ROW_BYTES);
-                            tiles.load::<6>(factor, ROW_BYTES);
-                            tiles.load::<7>(factor.add(TILE_BYTES), ROW_BYTES);
-                            tiles.multiply::<2, 5, 6>();
-                            tiles.multiply::<3, 5, 7>();
-                            leaving.advance();
-                            factor = factor.add(2 * TILE_BYTES);
-                            square = square.add(TILE_BYTES);
-                        }
-                    }
-                    leaving.finish();
-                    let sums = sums.add(index % 2 * SUMS_BYTES);
-                    tiles.store_four(sums);
-                    let first = to.add((2 * index * made + outputs) * TILE_BYTES);
-                    let second = first.add(made * TILE_BYTES);
-                    leaving = Leaving { leave: Leave { sums, first, second }, next: 0 };
-                }
-            }
-            leaving.finish();
-        }
+        let Kernel { x, y, sums, .. } = self;
+        convolve::<false>(tiles, route, net, block.first, bias, sums, x, y);
+        let bias = Bias::Same(&net.rows[block.second.bias..]);
+        convolve::<true>(tiles, route, net, block.second, bias, sums, y, x);
     }
 
     /// Means and maxima of `x` over the squares, into `pooled`.
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    unsafe fn pool(&mut self, route: &Route) {
+    fn pool(&mut self, avx512: Avx512, route: &Route) {
         /// Positions whose sums are held in registers at a time.
         const HELD: usize = 4;
         let depth = self.pooled.len() / 2;
         // Products with (1, 0) and (0, 1) split pairs of channels while they add.
-        let even = as_bf16(_mm512_set1_epi32(half::bf16::ONE.to_bits() as i32));
-        let odd = as_bf16(_mm512_set1_epi32((half::bf16::ONE.to_bits() as i32) << 16));
-        let share = _mm512_set1_ps(1.0 / route.squares as f32);
+        let one = u32::from(half::bf16::ONE.to_bits());
+        let even = Vector::splat(f32::from_bits(one));
+        let odd = Vector::splat(f32::from_bits(one << 16));
+        let share = Vector::splat(1.0 / route.squares as f32);
         for block in 0..depth {
-            for start in (0..GROUP).step_by(HELD) {
-                let mut evens = [_mm512_setzero_ps(); HELD];
-                let mut odds = [_mm512_setzero_ps(); HELD];
-                let mut tops = [_mm512_setzero_si512(); HELD];
+            for start in 0..GROUP / HELD {
+                let mut evens = [Vector::ZERO; HELD];
+                let mut odds = [Vector::ZERO; HELD];
+                let mut tops = [Vector::ZERO; HELD];
                 for square in 0..route.squares {
-                    let tile = &self.x[square * depth + block];
-                    for held in 0..HELD {
-                        let row = &tile.0[(start + held) * 32..][..32];
-                        // SAFETY: a row is 64 bytes, aligned as its tile is.
-                        let row = unsafe { _mm512_load_si512(row.as_ptr().cast()) };
-                        evens[held] = _mm512_dpbf16_ps(evens[held], as_bf16(row), even);
-                        odds[held] = _mm512_dpbf16_ps(odds[held], as_bf16(row), odd);
+                    let rows = &self.x[square * depth + block].as_chunks::<HELD>().0[start];
+                    for (held, &row) in rows.iter().enumerate() {
+                        evens[held] = avx512.add_products(evens[held], row, even);
+                        odds[held] = avx512.add_products(odds[held], row, odd);
                         // Nothing is below 0 after a ReLU, so bits compare as numbers do.
-                        tops[held] = _mm512_max_epu16(tops[held], row);
+                        tops[held] = avx512.greater_bits(tops[held], row);
                     }
                 }
                 for held in 0..HELD {
-                    let mean = _mm512_cvtne2ps_pbh(
-                        _mm512_mul_ps(odds[held], share),
-                        _mm512_mul_ps(evens[held], share),
-                    );
-                    for (place, row) in [(block, as_bits(mean)), (depth + block, tops[held])] {
-                        let to = &mut self.pooled[place].0[(start + held) * 32..][..32];
-                        // SAFETY: a row is 64 bytes, aligned as its tile is.
-                        unsafe { _mm512_store_si512(to.as_mut_ptr().cast(), row) };
-                    }
+                    let mean = avx512.join(evens[held] * share, odds[held] * share);
+                    self.pooled[block][start * HELD + held] = mean;
+                    self.pooled[depth + block][start * HELD + held] = tops[held];
                 }
             }
         }
     }
 
-    /// What `pooled` adds to a convolution on top of its bias, as a bias for each position.
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    unsafe fn add_pooled(&mut self, tiles: &Tiles, net: &Packed, pool: usize, bias: Bias) -> Bias {
-        // SAFETY: `added` has 16 rows for each 16 outputs, `pooled` and `pool` as many tiles.
-        unsafe {
-            let mut factor = net.tiles.as_ptr().add(pool);
-            for outputs in 0..2 * net.depth {
-                tiles.load::<0>(bias.first.add(outputs * bias.step), bias.stride);
-                for pooled in &self.pooled {
-                    tiles.load::<4>((&raw const *pooled).cast(), ROW_BYTES);
-                    tiles.load::<6>(factor.cast(), ROW_BYTES);
-                    tiles.multiply::<0, 4, 6>();
-                    factor = factor.add(1);
-                }
-                tiles.store::<0>(self.added.as_mut_ptr().add(outputs * GROUP).cast());
+    /// What `pooled` adds to a convolution on top of its bias, into `starts`.
+    fn add_pooled(&mut self, tiles: &Tiles, net: &Packed, pool: usize, bias: Bias<'_>) {
+        let factors = net.tiles[pool..].chunks_exact(self.pooled.len());
+        for (outputs, (start, factors)) in self.starts.iter_mut().zip(factors).enumerate() {
+            tiles.load::<0>(bias.source(outputs));
+            for (pooled, factor) in self.pooled.iter().zip(factors) {
+                tiles.load::<4>(pooled);
+                tiles.load::<6>(factor);
+                tiles.multiply::<0, 4, 6>();
             }
+            tiles.store::<0>(start);
         }
-        Bias { first: self.added.as_ptr().cast(), step: TILE_BYTES, stride: ROW_BYTES }
     }
+}
+
+/// A 3x3 convolution and ReLU, from one buffer, whose squares have the blocks that the
+/// convolution reads, to the other, which holds the trunk; with `RESIDUAL` what `to` holds
+/// is added before the ReLU.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one nest of loops that shares its tiles; each piece would take most of the rest"
+)]
+pub(super) fn convolve<const RESIDUAL: bool>(
+    tiles: &Tiles,
+    route: &Route,
+    net: &Packed,
+    convolution: Convolution,
+    bias: Bias<'_>,
+    sums: &mut [Sums; 2],
+    from: &[Tile],
+    to: &mut [Tile],
+) {
+    let (read, made) = (convolution.depth, net.depth);
+    let mut leaving = Leaving::<RESIDUAL>::NOTHING;
+    for outputs in 0..made {
+        let factors = &net.tiles[convolution.tiles + outputs * 9 * 2 * read..][..9 * 2 * read];
+        let of_tap = |tap: usize| factors[tap * 2 * read..][..2 * read].as_chunks::<2>().0;
+        let blocks = |square: usize| &from[square * read..][..read];
+        let (low, high) = (bias.source(2 * outputs), bias.source(2 * outputs + 1));
+        for (index, pair) in route.pairs.iter().enumerate() {
+            tiles.load::<0>(low);
+            tiles.load::<1>(high);
+            tiles.load::<2>(low);
+            tiles.load::<3>(high);
+            for both in &pair.both {
+                let squares = blocks(both.first).iter().zip(blocks(both.second));
+                for (factor, (first, second)) in of_tap(both.tap).iter().zip(squares) {
+                    tiles.load::<4>(first);
+                    tiles.load::<6>(&factor[0]);
+                    tiles.load::<7>(&factor[1]);
+                    tiles.load::<5>(second);
+                    tiles.multiply_four();
+                    leaving.advance(tiles.avx512, sums, to);
+                }
+            }
+            for single in &pair.first {
+                for (factor, square) in of_tap(single.tap).iter().zip(blocks(single.square)) {
+                    tiles.load::<4>(square);
+                    tiles.load::<6>(&factor[0]);
+                    tiles.load::<7>(&factor[1]);
+                    tiles.multiply::<0, 4, 6>();
+                    tiles.multiply::<1, 4, 7>();
+                    leaving.advance(tiles.avx512, sums, to);
+                }
+            }
+            for single in &pair.second {
+                for (factor, square) in of_tap(single.tap).iter().zip(blocks(single.square)) {
+                    tiles.load::<5>(square);
+                    tiles.load::<6>(&factor[0]);
+                    tiles.load::<7>(&factor[1]);
+                    tiles.multiply::<2, 5, 6>();
+                    tiles.multiply::<3, 5, 7>();
+                    leaving.advance(tiles.avx512, sums, to);
+                }
+            }
+            leaving.finish(tiles.avx512, sums, to);
+            store_four(tiles, &mut sums[index % 2]);
+            let first = 2 * index * made + outputs;
+            leaving = Leaving::to(index, [first, first + made]);
+        }
+    }
+    leaving.finish(tiles.avx512, sums, to);
 }
 
 /// Operations a second that this thread's tiles reach when fed from the first-level cache: what
 /// no kernel can exceed.
 pub(super) fn peak(tiles: &Tiles) -> f64 {
     const ROUNDS: usize = 20_000;
-    let memory = [Tile::ZERO; 4];
+    let memory = [ZEROS; 4];
     let best = (0..8).map(|_| {
         let start = std::time::Instant::now();
         for _ in 0..ROUNDS {
-            let from = memory.as_ptr().cast::<u8>();
-            // SAFETY: `memory` has four tiles.
-            unsafe {
-                tiles.load::<4>(from, ROW_BYTES);
-                tiles.load::<5>(from.add(TILE_BYTES), ROW_BYTES);
-                tiles.load::<6>(from.add(2 * TILE_BYTES), ROW_BYTES);
-                tiles.load::<7>(from.add(3 * TILE_BYTES), ROW_BYTES);
-            }
+            tiles.load::<4>(&memory[0]);
+            tiles.load::<5>(&memory[1]);
+            tiles.load::<6>(&memory[2]);
+            tiles.load::<7>(&memory[3]);
             tiles.multiply_four();
         }
         start.elapsed().as_secs_f64()

@@ -1,100 +1,92 @@
 //! Sums that leave the tiles: ReLU, the residual, and the cast to bf16.
 
-use std::arch::x86_64::*;
+use bytemuck::must_cast_ref;
 
 use super::kernel::GROUP;
-use super::pack::Row;
-use crate::net::tile::{ROW_BYTES, TILE_BYTES, as_bits, widen};
+use crate::net::tile::{Tile, Tiles};
+use crate::net::vector::Vector;
+use crate::net::vector::x86::{Avx512, Half};
 
-/// Bytes of the four sums of a pair of squares.
-pub(super) const SUMS_BYTES: usize = 4 * TILE_BYTES;
+/// The sums of a pair of squares: of each square two tiles of 16 channels.
+pub(super) type Sums = [[Tile; 2]; 2];
 
-/// Sums on their way into activations: tiles `[first square, 2 halves][second square, 2 halves]`.
-#[derive(Clone, Copy)]
-pub(super) struct Leave {
-    pub sums: *const u8,
-    pub first: *mut u8,
-    pub second: *mut u8,
+/// Positions leave two at a time.
+const STEPS: usize = GROUP / 2;
+
+/// Takes down tiles 0 to 3.
+#[inline(always)]
+pub(super) fn store_four(tiles: &Tiles, [first, second]: &mut Sums) {
+    tiles.store::<0>(&mut first[0]);
+    tiles.store::<1>(&mut first[1]);
+    tiles.store::<2>(&mut second[0]);
+    tiles.store::<3>(&mut second[1]);
 }
 
-impl Leave {
-    /// ReLU and the cast to bf16 of one position, with `RESIDUAL` after adding what is there.
-    ///
-    /// # Safety
-    ///
-    /// `sums` has four tiles, `first` and `second` one each; `position` is below 16.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    pub unsafe fn position<const RESIDUAL: bool>(&self, position: usize) {
-        let (zero, row) = (_mm512_setzero_ps(), position * ROW_BYTES);
-        for (half, to) in [(0, self.first), (SUMS_BYTES / 2, self.second)] {
-            // SAFETY: as the caller promises.
-            unsafe {
-                let sums = self.sums.add(half + row).cast::<f32>();
-                let mut low = _mm512_load_ps(sums);
-                let mut high = _mm512_load_ps(sums.byte_add(TILE_BYTES));
-                let to = to.add(row);
-                if RESIDUAL {
-                    low = _mm512_add_ps(low, widen(_mm256_load_si256(to.cast())));
-                    high = _mm512_add_ps(high, widen(_mm256_load_si256(to.add(32).cast())));
-                }
-                let low = _mm512_max_ps(low, zero);
-                let high = _mm512_max_ps(high, zero);
-                _mm512_store_si512(to.cast(), as_bits(_mm512_cvtne2ps_pbh(high, low)));
-            }
+/// ReLU and the cast to bf16 of two positions of a square, with `RESIDUAL` after adding what is
+/// there.
+#[inline(always)]
+fn positions<const RESIDUAL: bool>(
+    avx512: Avx512,
+    [low, high]: &[Tile; 2],
+    to: &mut Tile,
+    step: usize,
+) {
+    let of_step = |half: &Tile| half.as_chunks::<2>().0[step];
+    let to = &mut to.as_chunks_mut::<2>().0[step];
+    for ((mut low, mut high), to) in of_step(low).into_iter().zip(of_step(high)).zip(to) {
+        if RESIDUAL {
+            let there: &[Half; 2] = must_cast_ref(to);
+            low += avx512.widen(there[0]);
+            high += avx512.widen(there[1]);
         }
+        let low = avx512.greater(low, Vector::ZERO);
+        let high = avx512.greater(high, Vector::ZERO);
+        *to = avx512.join(low, high);
+    }
+}
+
+/// All positions of a square.
+#[inline(always)]
+pub(super) fn leave(avx512: Avx512, sums: &[Tile; 2], to: &mut Tile) {
+    for step in 0..STEPS {
+        positions::<false>(avx512, sums, to, step);
     }
 }
 
 /// Sums that leave while the tiles already work on the next pair: a few positions at each step,
 /// so that vector and tile units work at the same time.
 pub(super) struct Leaving<const RESIDUAL: bool> {
-    pub leave: Leave,
-    pub next: usize,
+    /// Which of the two sums.
+    turn: usize,
+    /// Where both squares go.
+    squares: [usize; 2],
+    next: usize,
 }
 
 impl<const RESIDUAL: bool> Leaving<RESIDUAL> {
-    pub const NOTHING: Leaving<RESIDUAL> = Leaving {
-        leave: Leave {
-            sums: std::ptr::null(),
-            first: std::ptr::null_mut(),
-            second: std::ptr::null_mut(),
-        },
-        next: GROUP,
-    };
+    pub const NOTHING: Leaving<RESIDUAL> = Leaving { turn: 0, squares: [0; 2], next: STEPS };
 
-    /// # Safety
-    ///
-    /// As for [`Leave::position`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    pub unsafe fn advance(&mut self) {
-        if self.next < GROUP {
-            // SAFETY: as the caller promises; 16 is even.
-            unsafe {
-                self.leave.position::<RESIDUAL>(self.next);
-                self.leave.position::<RESIDUAL>(self.next + 1);
+    /// The sums of turn `turn`, on their way to `squares`.
+    pub fn to(turn: usize, squares: [usize; 2]) -> Leaving<RESIDUAL> {
+        Leaving { turn, squares, next: 0 }
+    }
+
+    /// Two positions.
+    #[inline(always)]
+    pub fn advance(&mut self, avx512: Avx512, sums: &[Sums; 2], to: &mut [Tile]) {
+        if self.next < STEPS {
+            for (sums, square) in sums[self.turn % 2].iter().zip(self.squares) {
+                positions::<RESIDUAL>(avx512, sums, &mut to[square], self.next);
             }
-            self.next += 2;
+            self.next += 1;
         }
     }
 
-    /// # Safety
-    ///
-    /// As for [`Leave::position`].
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512bf16")]
-    pub unsafe fn finish(&mut self) {
-        while self.next < GROUP {
-            // SAFETY: as the caller promises.
-            unsafe { self.advance() };
+    /// What is left.
+    #[inline(always)]
+    pub fn finish(&mut self, avx512: Avx512, sums: &[Sums; 2], to: &mut [Tile]) {
+        while self.next < STEPS {
+            self.advance(avx512, sums, to);
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn load_row(row: &Row) -> __m512 {
-    // SAFETY: a row is 64 bytes and aligned so.
-    unsafe { _mm512_load_ps(row.0.as_ptr()) }
 }

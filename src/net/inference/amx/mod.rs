@@ -87,7 +87,7 @@ impl Backend for Amx {
         let squares = self.route.squares;
         outputs.resize(inputs.len(), squares);
         let Some(tiles) = Tiles::configure() else {
-            let why = "the system took the tiles back";
+            let why = "the tiles are gone, or in use on this thread";
             return Err(InferenceError::Unsupported { backend: BackendKind::Amx, why });
         };
         let groups = inputs
@@ -96,9 +96,7 @@ impl Backend for Amx {
             .zip(outputs.value.chunks_mut(GROUP).zip(outputs.score.chunks_mut(GROUP)));
         for ((inputs, policy), (value, score)) in groups {
             let answers = Answers { policy, value, score };
-            // SAFETY: tiles could be configured, so the processor has what `available` asks for;
-            // the kernel and the packed net were made for this route, and the depth never changes.
-            unsafe { self.kernel.run(&tiles, &self.route, &self.packed, inputs, answers) };
+            self.kernel.run(&tiles, &self.route, &self.packed, inputs, answers);
         }
         drop(tiles);
         outputs.value.iter_mut().for_each(|value| *value = value.tanh());

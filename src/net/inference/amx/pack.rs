@@ -4,42 +4,23 @@
 //! side by side. Offsets ("places") count tiles from the start of [`Packed::tiles`], or rows of
 //! 16 floats from the start of [`Packed::rows`].
 
+use bytemuck::must_cast;
 use half::bf16;
 
 use super::route::Route;
 use crate::net::fold::{Affine, Resnet};
 use crate::net::plan::{HEAD_CHANNELS, HIDDEN};
+use crate::net::tile::Tile;
+use crate::net::vector::{LANES, Vector};
 
 /// Outputs of a tile, and floats of a row.
-pub(super) const WIDE: usize = 16;
+pub(super) const WIDE: usize = LANES;
 /// Inputs of a tile: channels of one block of activations.
 pub(super) const DEEP: usize = 32;
 /// Planes of a net that is shown sets alone: mine, theirs, legal, on the board.
 const SETS: usize = 4;
 /// Tiles that the policy's last layer needs: pairs of squares in one tile of outputs.
 pub(super) const PAIRS_A_TILE: usize = WIDE / 2;
-
-/// A tile of bf16 numbers.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(super) struct Tile(pub [bf16; WIDE * DEEP]);
-
-impl Tile {
-    pub(super) const ZERO: Tile = Tile([bf16::ZERO; WIDE * DEEP]);
-
-    fn set(&mut self, input: usize, output: usize, value: f32) {
-        self.0[input / 2 * DEEP + output * 2 + input % 2] = bf16::from_f32(value);
-    }
-}
-
-/// 16 floats.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(super) struct Row(pub [f32; WIDE]);
-
-impl Row {
-    pub(super) const ZERO: Row = Row([0.0; WIDE]);
-}
 
 /// A 3x3 convolution to the trunk's channels: how many blocks of 32 channels it reads, where its
 /// tiles start, as `[output block of 32][tap][input block of 32][2]`, and its bias.
@@ -82,7 +63,7 @@ pub(super) struct Packed {
     /// Blocks of 32 channels.
     pub depth: usize,
     pub tiles: Vec<Tile>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<Vector>,
     pub stem: Stem,
     pub blocks: Vec<Block>,
     /// Tiles `[input block of 32][policy, features]`.
@@ -126,13 +107,14 @@ impl Packed {
 
     /// Appends a tile of what `factor` says for (input, output); the place where it lies.
     fn tile(&mut self, factor: impl Fn(usize, usize) -> f32) -> usize {
-        let mut tile = Tile::ZERO;
+        let mut numbers = [0u16; WIDE * DEEP];
         for input in 0..DEEP {
             for output in 0..WIDE {
-                tile.set(input, output, factor(input, output));
+                let place = input / 2 * DEEP + output * 2 + input % 2;
+                numbers[place] = bf16::from_f32(factor(input, output)).to_bits();
             }
         }
-        self.tiles.push(tile);
+        self.tiles.push(must_cast(numbers));
         self.tiles.len() - 1
     }
 
@@ -140,9 +122,9 @@ impl Packed {
     fn row(&mut self, numbers: &[f32]) -> usize {
         let place = self.rows.len();
         for chunk in numbers.chunks(WIDE) {
-            let mut row = Row::ZERO;
-            row.0[..chunk.len()].copy_from_slice(chunk);
-            self.rows.push(row);
+            let mut row = [0.0; WIDE];
+            row[..chunk.len()].copy_from_slice(chunk);
+            self.rows.push(row.into());
         }
         place
     }

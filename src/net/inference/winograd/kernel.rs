@@ -12,8 +12,9 @@ use crate::net::encode::{Encoding, Input};
 use crate::net::fold::Folded;
 use crate::net::inference::InferenceError;
 use crate::net::plan::{HIDDEN, NetSpec};
+use crate::net::vector::{LANES, Vector, flat, flat_mut};
 use crate::net::winograd::product::{Rows, multiply};
-use crate::net::winograd::{Board, Channels, LANES, Plane, Vector, Workspace, flat, flat_mut};
+use crate::net::winograd::{Board, Channels, Plane, Workspace};
 
 /// Positions that go through the layers together.
 pub(super) const BATCH: usize = 32;

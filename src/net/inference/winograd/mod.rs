@@ -20,8 +20,9 @@ use crate::net::encode::Input;
 use crate::net::fold::Folded;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
+use crate::net::vector::instructions;
 use crate::net::weights::Weights;
-use crate::net::winograd::{for_width, instructions};
+use crate::net::winograd::for_width;
 
 const RESNETS_ONLY: &str = "it computes `resnet` towers only";
 

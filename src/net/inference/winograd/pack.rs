@@ -2,8 +2,8 @@
 
 use crate::net::fold::{Affine, Resnet};
 use crate::net::plan::HEAD_CHANNELS;
-use crate::net::winograd::product::vectors;
-use crate::net::winograd::{Board, LANES, Vector, flat_mut};
+use crate::net::vector::{LANES, Vector, flat_mut, vectors};
+use crate::net::winograd::Board;
 
 /// A convolution's filters at all points, `[point][input][output vector]`, and its bias.
 #[derive(Debug)]

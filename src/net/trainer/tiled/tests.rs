@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::net::fixtures::skipped;
 use crate::net::tile::emulated;
-use crate::net::winograd::{flat, flat_mut};
+use crate::net::vector::{flat, flat_mut};
 
 const W: usize = 6;
 const POSITIONS: usize = 19;

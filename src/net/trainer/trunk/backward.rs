@@ -7,7 +7,8 @@ use crate::net::trainer::filter::Convolution;
 use crate::net::trainer::norm::Norm;
 use crate::net::trainer::pool::Pool;
 use crate::net::trainer::unit::{Kept, Unit};
-use crate::net::winograd::{Plane, Vector};
+use crate::net::vector::Vector;
+use crate::net::winograd::Plane;
 
 impl<const W: usize, U: Unit<W>> Trunk<W, U> {
     /// Brings the gradients that [`Trunk::last`] was given back through all layers.

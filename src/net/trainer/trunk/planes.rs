@@ -5,7 +5,8 @@ use crate::game::Layout;
 use crate::net::trainer::GROUP;
 use crate::net::trainer::pool::Pool;
 use crate::net::trainer::unit::Kept;
-use crate::net::winograd::{Plane, Vector};
+use crate::net::vector::Vector;
+use crate::net::winograd::Plane;
 
 /// What is known about the boards. What is kept of a batch lies as `[position][channel
 /// vector][cell]`, so that a plane is a run of memory.
