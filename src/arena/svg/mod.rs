@@ -9,6 +9,8 @@ pub use table::crosstable;
 
 use std::fmt::Write as _;
 
+use crate::store::checkpoint::NET;
+
 const INK: &str = "#222222";
 const FAINT: &str = "#6b6b6b";
 
@@ -95,11 +97,12 @@ fn escape(text: &str) -> String {
 }
 
 /// A name without its middle if it is longer than `most` letters: its end says what tells it
-/// from its like.
+/// from its like. What a net's file is called does not, so that goes first.
 fn shorten(name: &str, most: usize) -> String {
+    let name = name.replace(&format!("/{NET}"), "");
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most {
-        return name.into();
+        return name;
     }
     let head = (most - 1) / 3;
     let tail = most - 1 - head;
@@ -136,6 +139,7 @@ mod tests {
     #[test]
     fn long_names_keep_their_ends() {
         assert_eq!(shorten("random", 10), "random");
+        assert_eq!(shorten("net:a/net.safetensors#947411e9", 16), "net:a#947411e9");
         let short =
             shorten("net:runs/quick/checkpoints/step-00006688#947411e9,simulations=100", 30);
         assert_eq!(short.chars().count(), 30);
