@@ -1,5 +1,5 @@
 //! A run that is killed again and again loses no game that it had stored, counts none twice,
-//! and learns on.
+//! and learns on; one that is stopped ends soon and in order.
 
 use std::collections::HashSet;
 use std::fs;
@@ -143,6 +143,97 @@ fn the_first_interrupt_saves_and_ends_well() {
     assert_eq!(manifest["summary"]["games"], stored(&dir).ids.len());
 }
 
+/// How a process ends that should do so by itself within two minutes.
+fn ends(child: &mut Child) -> Option<i32> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(120) {
+        if let Some(status) = child.try_wait().expect("a child") {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("a child");
+    panic!("it has not ended in two minutes");
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+}
+
+fn state_of(dir: &Path) -> (String, u64) {
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    let steps = manifest["summary"]["steps"].as_u64().expect("a number");
+    (manifest["state"].as_str().expect("a word").to_owned(), steps)
+}
+
+#[test]
+fn a_stop_does_not_wait_for_the_next_net() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("long.toml");
+    // Hours of steps.
+    let text = CONFIG.replace("steps_per_publish = 4", "steps_per_publish = 1000000");
+    fs::write(&config, text).expect("a file");
+    let dir = folder.path().join("run");
+    let arguments = [config.to_str(), Some("--run-dir"), dir.to_str()].map(Option::unwrap);
+    let mut child = outflank(&arguments).spawn().expect("the program");
+    wait_for_games(&dir, &mut child);
+    // It learns by then.
+    std::thread::sleep(Duration::from_secs(5));
+    signal(&child, "-INT");
+    assert_eq!(ends(&mut child), Some(0));
+    let (state, steps) = state_of(&dir);
+    assert_eq!(state, "stopped");
+    assert!((1..1_000_000).contains(&steps), "{steps} steps");
+    let newest = checkpoint::list(&dir.join("checkpoints")).expect("a list").pop();
+    assert_eq!(newest.map(|(step, _)| step), Some(steps));
+}
+
+#[test]
+fn a_run_outlives_whoever_read_its_messages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("alone.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    let dir = folder.path().join("run");
+    let arguments = [config.to_str(), Some("--run-dir"), dir.to_str()].map(Option::unwrap);
+    let mut command = outflank(&arguments);
+    command.args(["--set", "limits.steps=8"]).env("OUTFLANK_LOG", "trace");
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the program");
+    drop(child.stderr.take());
+    assert_eq!(ends(&mut child), Some(0));
+    assert_eq!(state_of(&dir), ("finished".into(), 8));
+}
+
+/// `nohup` has hangups ignored from the start.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_end_of_the_terminal_does_not_stop_a_run_under_nohup() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("nohup.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    for (trap, limit, state) in
+        [("trap '' HUP;", "limits.steps=400", "finished"), ("", "limits.steps=0", "stopped")]
+    {
+        let own = fs::read_to_string("/proc/self/status").expect("a status");
+        let ignored = own.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a set");
+        if state == "stopped" && u64::from_str_radix(ignored.trim(), 16).expect("hex") & 1 == 1 {
+            eprintln!("SKIPPED: a hangup without `nohup`: these tests run under it");
+            continue;
+        }
+        let dir = folder.path().join(state);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{trap} exec \"$@\""), "sh", env!("CARGO_BIN_EXE_outflank")]);
+        shell.args(["train", config.to_str().expect("a path"), "--run-dir"]).arg(&dir);
+        shell.args(["--set", limit]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = shell.spawn().expect("a shell");
+        wait_for_games(&dir, &mut child);
+        signal(&child, "-HUP");
+        assert_eq!(ends(&mut child), Some(0));
+        assert_eq!(state_of(&dir).0, state);
+    }
+}
+
 /// The games and the net of a run of one actor that ends after so many positions.
 fn deterministic(folder: &Path, name: &str) -> (Vec<u8>, Weights) {
     let config = folder.join("same.toml");
@@ -169,4 +260,49 @@ fn one_seed_and_one_actor_give_one_run() {
     let common = first_games.len().min(second_games.len());
     assert!(common > 3_000, "{common} bytes of games");
     assert!(first_games[..common] == second_games[..common], "the games differ");
+}
+
+/// The processes that run a command, by their arguments.
+#[cfg(target_os = "linux")]
+fn running(arguments: &str) -> usize {
+    let wanted = arguments.replace(' ', "\0") + "\0";
+    let processes = fs::read_dir("/proc").expect("a folder").flatten();
+    let runs = |path: std::path::PathBuf| fs::read_to_string(path.join("cmdline")).ok();
+    processes.filter_map(|entry| runs(entry.path())).filter(|found| *found == wanted).count()
+}
+
+/// Waits for so many processes of a command, half a minute at most.
+#[cfg(target_os = "linux")]
+fn wait_for(arguments: &str, count: usize) {
+    let start = Instant::now();
+    while running(arguments) != count {
+        assert!(start.elapsed().as_secs() < 30, "{} of `{arguments}`", running(arguments));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_interrupt_ends_the_engines_too() {
+    use std::io::BufRead as _;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    // Says nothing, for a day; nobody else sleeps for so long.
+    let engine = format!("sleep 86{:03}.5", std::process::id() % 1000);
+    let player = format!("external:protocol=gtp,command=\"{engine}\"");
+    let match_of_two = ["arena", &player, "random", "--games", "2", "--threads", "1"];
+    let arguments = [&match_of_two[..], &["--ladder", "ladder.jsonl"]].concat();
+    let mut arena = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    arena.args(arguments).current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut arena = arena.spawn().expect("the program");
+    wait_for(&engine, 1);
+    signal(&arena, "-INT");
+    let mut said = std::io::BufReader::new(arena.stderr.take().expect("a pipe")).lines();
+    assert!(said.any(|line| line.expect("text").starts_with("stopping")));
+    signal(&arena, "-INT");
+    assert_eq!(ends(&mut arena), Some(130));
+    wait_for(&engine, 0);
+    // That its engine was ended is nobody's loss.
+    let ladder = fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
+    assert!(!ladder.contains("forfeit"), "{ladder}");
 }

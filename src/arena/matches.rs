@@ -187,7 +187,8 @@ pub fn play_numbered<G: Geometry>(
     let games = done.len() + left.len();
     let mut referee = Referee::new(setting.sprt, done);
     let enough = AtomicBool::new(referee.decided());
-    let hall = Hall { pair, openings, setting, left, next: AtomicUsize::new(0), stop, enough };
+    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let hall = Hall { pair, openings, setting, left, next, stop, enough, broken };
     let mut failure = None;
     std::thread::scope(|scope| {
         let (sender, ended) = crossbeam_channel::bounded(ENDED);
@@ -230,7 +231,19 @@ struct Hall<'a, G: Geometry> {
     left: &'a [u32],
     next: AtomicUsize,
     stop: &'a AtomicBool,
+    /// Whether no more games count.
     enough: AtomicBool,
+    /// Whether a thread has failed; games that have ended count.
+    broken: AtomicBool,
+}
+
+/// Tells the other threads of a match that this one has panicked, if it has.
+struct Alarm<'a>(&'a AtomicBool);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+    }
 }
 
 type Ended<G> = Result<Played<G>, MatchError>;
@@ -250,15 +263,16 @@ fn open<G: Geometry>(
 
 impl<G: Geometry> Hall<'_, G> {
     fn over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.enough.load(Ordering::Relaxed)
+        [self.stop, &self.enough, &self.broken].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The work of one thread.
     fn run(&self, threads: usize, ended: &Sender<Ended<G>>) {
+        let _alarm = Alarm(&self.broken);
         let mut players = match open(self.pair, self.setting) {
             Ok(players) => players,
             Err(error) => {
-                self.enough.store(true, Ordering::Relaxed);
+                self.broken.store(true, Ordering::Relaxed);
                 // The receiver outlives the threads; without it nobody wants to know.
                 let _ = ended.send(Err(error));
                 return;
@@ -278,9 +292,13 @@ impl<G: Geometry> Hall<'_, G> {
                 return;
             }
             for seat in 0..2 {
-                move_all(tables.iter_mut(), seat, players[seat].as_mut());
+                move_all(tables.iter_mut(), seat, players[seat].as_mut(), || self.over());
                 for table in tables.extract_if(.., |table| table.is_over()) {
                     players.iter_mut().for_each(|player| player.end_game(table.game));
+                    // What ends the match may have ended an engine first.
+                    if table.is_forfeit() && self.stop.load(Ordering::Relaxed) {
+                        continue;
+                    }
                     if ended.send(Ok(table.finish(self.setting.goal))).is_err() {
                         return;
                     }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 
-use super::contest::{MatchArgs, contestants, run_match, stop_flag, write_file};
+use super::contest::{MatchArgs, contestants, run_match, write_file};
+use super::interrupt::stop_flag;
 use crate::arena::course;
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
@@ -91,7 +92,7 @@ fn run_of(ladder: &Path) -> PathBuf {
 fn warn_of(ladder: &Path, skipped: &[usize]) {
     if !skipped.is_empty() {
         let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
-        eprintln!(
+        tell!(
             "warning: {}: lines that cannot be read are left out: {}",
             ladder.display(),
             lines.join(", ")
@@ -156,7 +157,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         }
         self.show_standings(&standings)?;
         if stop_flag().load(Ordering::Relaxed) {
-            eprintln!("stopped; --resume goes on");
+            tell!("stopped; --resume goes on");
         }
         let accepted = self.verdict.is_none_or(|verdict| verdict == Verdict::Accepted);
         Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -293,7 +294,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
             }
         };
         if placed < origins.len() {
-            eprintln!(
+            tell!(
                 "note: {} of {} nets are left out of the curve: their {over} of training are not known",
                 origins.len() - placed,
                 origins.len()

@@ -1,14 +1,13 @@
-//! What the subcommands that play matches share: their common options, the way a match is
-//! shown while it runs, and how Ctrl-C ends it.
+//! What the subcommands that play matches share: their common options, and the way a match is
+//! shown while it runs.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::interrupt::stop_flag;
 use crate::arena::ladder::{Ladder, MatchLine};
 use crate::arena::matches::{Contestant, Outcome, Setting, play};
 use crate::arena::open::{Context, contestant};
@@ -55,7 +54,7 @@ impl MatchArgs {
         let wanted = self.games.div_ceil(2) as usize;
         let book = self.openings.book::<G>(wanted, seed)?;
         for bad in &book.bad_lines {
-            eprintln!("warning: {}: {bad}; left out", self.openings);
+            tell!("warning: {}: {bad}; left out", self.openings);
         }
         Ok(book)
     }
@@ -68,27 +67,6 @@ pub fn contestants<G: Geometry>(
 ) -> anyhow::Result<Vec<Contestant<'static, G>>> {
     let open = |spec| contestant(spec, context).with_context(|| format!("player `{spec}`"));
     specs.iter().map(open).collect()
-}
-
-/// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
-pub const INTERRUPTED: u8 = 130;
-
-/// Set by the first Ctrl-C (or request to terminate); the second ends the process.
-pub fn stop_flag() -> &'static AtomicBool {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    static HANDLER: LazyLock<()> = LazyLock::new(|| {
-        let installed = ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(INTERRUPTED.into());
-            }
-            eprintln!("stopping; once more ends at once");
-        });
-        if let Err(error) = installed {
-            eprintln!("warning: Ctrl-C ends the process at once: {error}");
-        }
-    });
-    LazyLock::force(&HANDLER);
-    &STOP
 }
 
 /// Plays a match with a progress bar on a terminal; `ladder` gets each game as it ends.
@@ -106,7 +84,7 @@ pub fn run_match<G: Geometry>(
     // A match that is gone on with may have been meant to be longer.
     done.retain(|played| played.game < games);
     if book.openings.len() > 1 && games as usize > 2 * book.openings.len() {
-        eprintln!(
+        tell!(
             "note: {} distinct openings for {} pairs of games; they are used again",
             book.openings.len(),
             games / 2

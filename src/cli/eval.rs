@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 
-use super::contest::{INTERRUPTED, MatchArgs, contestants, run_match, stop_flag};
+use super::contest::{MatchArgs, contestants, run_match};
+use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
 use crate::arena::nets::LoadedNet;
@@ -197,7 +198,7 @@ fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
         if args.matches.json {
             println!("{}", result.json());
         } else {
-            eprintln!("table {}, {} ({}): done", row.table, row.opponent, row.stand_in);
+            tell!("table {}, {} ({}): done", row.table, row.opponent, row.stand_in);
         }
         results.push(result);
     }
@@ -206,7 +207,7 @@ fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
         print!("{}", paper::text(&results));
     }
     if results.len() < rows.len() {
-        eprintln!("stopped: {} of {} rows are not played", rows.len() - results.len(), rows.len());
+        tell!("stopped: {} of {} rows are not played", rows.len() - results.len(), rows.len());
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::contest::{contestants, progress_bar, stop_flag};
+use super::contest::{contestants, progress_bar};
+use super::interrupt::stop_flag;
 use crate::arena::loss::positions::{Positions, Problem, Sample, from_file, from_games, to_lines};
 use crate::arena::loss::{self, LossError, Report, Setting};
 use crate::arena::matches::Contestant;
@@ -91,14 +92,14 @@ impl Args {
             (None, None) => bail!("no positions are given; --positions or --games says which"),
         };
         for bad in &bad_lines {
-            eprintln!("warning: {}: {bad}; left out", self.source());
+            tell!("warning: {}: {bad}; left out", self.source());
         }
         if skipped > 0 {
-            eprintln!("warning: {}: {skipped} games cannot be read; left out", self.source());
+            tell!("warning: {}: {skipped} games cannot be read; left out", self.source());
         }
         if self.games.is_some() && problems.len() < wanted {
             let found = problems.len();
-            eprintln!(
+            tell!(
                 "note: {}: the games have {found} distinct positions with {empties} empty squares; {wanted} were asked for",
                 self.source()
             );

@@ -3,6 +3,16 @@
 //! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
 //! 1 a negative answer, 2 an error.
 
+#![deny(clippy::print_stderr)]
+
+/// Writes a line to standard error; whether anybody reads there must not matter to the work.
+macro_rules! tell {
+    ($($message:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($message)*);
+    }};
+}
+
 mod arena;
 mod bench;
 mod config;
@@ -10,6 +20,7 @@ mod contest;
 mod doctor;
 mod eval;
 mod export;
+mod interrupt;
 mod loss;
 mod machine;
 mod perft;
@@ -73,11 +84,13 @@ fn parse_and_run() -> ExitCode {
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
         .without_time()
+        // A log that nobody can read any more is no reason to panic.
+        .log_internal_errors(false)
         .init();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            tell!("error: {error:#}");
             ExitCode::from(2)
         }
     }

@@ -36,7 +36,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             println!("{}", serde_json::to_string(&Line::of(run, now))?);
         }
     } else if runs.is_empty() {
-        eprintln!("no runs in {}; start one with `outflank train CONFIG`", args.dir.display());
+        tell!("no runs in {}; start one with `outflank train CONFIG`", args.dir.display());
     } else {
         print!("{}", table(&runs, now));
     }

@@ -99,12 +99,12 @@ fn solve_all<G: Geometry>(args: &Args, name: &str, text: &str) -> anyhow::Result
             Err(error) => {
                 total.bad += 1;
                 let column = 1 + (line.len() - line.trim_start().len()) + offset(&error, content);
-                eprintln!("error: {name}:{}:{column}: {error}", index + 1);
+                tell!("error: {name}:{}:{column}: {error}", index + 1);
             }
         }
     }
     if args.json {
-        eprintln!("{total}");
+        tell!("{total}");
     } else {
         writeln!(out, "{total}")?;
     }

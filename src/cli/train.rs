@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::Args as ClapArgs;
 
-use super::contest::stop_flag;
+use super::interrupt::stop_flag;
 use super::machine::processor;
 use crate::config::Config;
 use crate::pipeline::{self, FirstNet, Summary};
@@ -56,8 +56,8 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let stop = stop_flag();
     let (mut run, config) = if args.resume { resumed(&args)? } else { started(&args)? };
-    eprintln!("run directory: {}", run.path().display());
-    eprintln!("curves: tensorboard --logdir {}", run.path().display());
+    tell!("run directory: {}", run.path().display());
+    tell!("curves: tensorboard --logdir {}", run.path().display());
     let starts = run.manifest().starts;
     run.set_machine(processor());
     let telemetry = Telemetry::start(run.path(), args.quiet)?;
@@ -112,9 +112,9 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     if !args.games.is_empty() {
         let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
         run.begin_with(games)?;
-        eprintln!("begins with {games} games, {positions} positions, of earlier runs");
+        tell!("begins with {games} games, {positions} positions, of earlier runs");
         if skipped > 0 {
-            eprintln!("warning: {skipped} games cannot be read; left out");
+            tell!("warning: {skipped} games cannot be read; left out");
         }
     }
     Ok((run, config))

@@ -222,7 +222,9 @@ impl Worker {
                 true
             }
             Err(error) => {
-                // One asker learns what went wrong; the others see that the server has ended.
+                // One asker learns what went wrong; the others, who may be heard first, see that the
+                // server has ended.
+                tracing::warn!("the inference server ends: {error}");
                 if let Some(request) = self.group.pop() {
                     let _ = request.reply.send(Err(error));
                 }

@@ -11,6 +11,7 @@ use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use serde::{Deserialize, Serialize};
 
+use super::clock::{Clock, Timer};
 use super::held_out;
 use super::messages::{Activity, NewNet};
 use super::statistics::Statistics;
@@ -108,41 +109,61 @@ impl<G: Geometry> Coordinator<'_, G> {
     ///
     /// The learner diverges, or a file cannot be written. The last checkpoint then stands.
     pub fn run(mut self) -> anyhow::Result<Summary> {
-        let clock = Clock { started: Instant::now(), before: self.state.seconds };
-        let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
-        let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
+        let clock = Clock::after(self.state.seconds);
         let mut statistics = Statistics::default();
         let mut batch = Batch::default();
+        let trained = super::guarded(|| self.generations(&mut statistics, &mut batch, &clock));
+        let finished = self.limit_reached(&clock);
+        self.shared.stop();
+        self.to_actors.clear();
+        // What was played is kept, whatever has happened.
+        let drained = self.drain(&mut statistics);
+        let kept = self.games.flush_sync();
+        let losses = trained?;
+        drained?;
+        kept?;
+        self.report(&mut statistics, losses, &mut batch, &clock);
+        self.checkpoint(&clock)?;
+        Ok(Summary { state: self.state, finished })
+    }
+
+    /// One net after another; the losses since the last report.
+    fn generations(
+        &mut self,
+        statistics: &mut Statistics,
+        batch: &mut Batch,
+        clock: &Clock,
+    ) -> anyhow::Result<Option<Losses>> {
+        let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
+        let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
         let mut losses = None;
-        self.publish(&clock);
-        while !self.shared.stopping() && !self.limit_reached(&clock) {
+        self.publish(clock);
+        while !self.shared.stopping() && !self.limit_reached(clock) {
             let start = Instant::now();
-            if !self.receive_generation(&mut statistics, &clock)? {
+            if !self.receive_generation(statistics, clock)? {
                 break;
             }
             let waited = start.elapsed();
             let start = Instant::now();
-            losses = Some(self.train_generation(&mut batch, &clock)?);
+            let whole = self.state.steps + u64::from(self.config.learner.steps_per_publish);
+            losses = Some(self.train_generation(batch, clock)?);
+            if self.state.steps < whole {
+                break;
+            }
             self.state.version += 1;
-            self.publish(&clock);
+            self.publish(clock);
             statistics.learner(start.elapsed(), waited);
             if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
-                self.report(&mut statistics, losses.take(), &mut batch, &clock);
+                self.report(statistics, losses.take(), batch, clock);
             }
             if checkpoint.is_due() {
-                self.checkpoint(&clock)?;
+                self.checkpoint(clock)?;
             }
             if evaluation.is_due() {
-                self.evaluate(&clock);
+                self.evaluate(clock);
             }
         }
-        let finished = self.limit_reached(&clock);
-        self.shared.stop();
-        self.to_actors.clear();
-        self.drain(&mut statistics)?;
-        self.report(&mut statistics, losses, &mut batch, &clock);
-        self.checkpoint(&clock)?;
-        Ok(Summary { state: self.state, finished })
+        Ok(losses)
     }
 
     /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
@@ -218,6 +239,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(())
     }
 
+    /// The steps to the next net, or some of them if the run stops meanwhile.
     fn train_generation(&mut self, batch: &mut Batch, clock: &Clock) -> anyhow::Result<Losses> {
         let options = &self.config.learner;
         let reached = self.reached(clock);
@@ -233,6 +255,9 @@ impl<G: Geometry> Coordinator<'_, G> {
             self.learner.seed_dropout(&mut random);
             self.learner.step(batch, reached);
             self.state.steps += 1;
+            if self.shared.stopping() {
+                break;
+            }
         }
         Ok(self.learner.take_losses()?)
     }
@@ -250,10 +275,9 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     fn publish(&mut self, clock: &Clock) {
         let net = self.net(clock);
-        // An actor that is gone has said why, or the run is stopping; one that lags by more
-        // nets than fit takes the newest that do.
+        // An actor that is gone has said why, or the run is stopping.
         for actor in &self.to_actors {
-            let _ = actor.try_send(net.clone());
+            let _ = actor.send(net.clone());
         }
     }
 
@@ -355,39 +379,5 @@ impl<G: Geometry> Coordinator<'_, G> {
                 Err(Closed) => return Ok(()),
             }
         }
-    }
-}
-
-/// Training time over all starts of a run.
-struct Clock {
-    started: Instant,
-    before: f64,
-}
-
-impl Clock {
-    fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
-    }
-}
-
-/// Comes due again and again.
-struct Timer {
-    every: Option<Duration>,
-    last: Instant,
-}
-
-impl Timer {
-    /// A timer of so many minutes; one of 0 never comes due.
-    fn every(minutes: f64) -> Timer {
-        let every = (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0));
-        Timer { every, last: Instant::now() }
-    }
-
-    fn is_due(&mut self) -> bool {
-        let due = self.every.is_some_and(|every| self.last.elapsed() >= every);
-        if due {
-            self.last = Instant::now();
-        }
-        due
     }
 }

@@ -47,6 +47,9 @@ impl Evaluator<'_> {
     /// not the run; if somebody else has the ladder, only this evaluation is left out.
     pub fn run<G: Geometry>(self, nets: Receiver<NewNet>) {
         for net in nets {
+            if self.shared.stopping() {
+                return;
+            }
             let Err(error) = self.evaluate::<G>(&net) else { continue };
             if let Some(LadderError::Locked { .. }) = error.downcast_ref() {
                 tracing::warn!("an evaluation is skipped: {error:#}");

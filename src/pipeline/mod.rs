@@ -9,6 +9,7 @@
 //! The coordinator runs on the thread that calls [`train`] and owns everything that changes.
 
 mod actor_thread;
+mod clock;
 mod coordinator;
 mod evaluator;
 mod held_out;
@@ -18,13 +19,14 @@ mod restore;
 mod statistics;
 mod sync;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use anyhow::anyhow;
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Sender, bounded, unbounded};
 
 use crate::config::Config;
 use crate::game::Geometry;
@@ -51,9 +53,6 @@ pub use restore::FirstNet;
 use restore::restore;
 use sync::{Schedule, Shared};
 
-/// Nets that may wait for an actor. An actor takes each before it may go on, so only a resumed
-/// run whose learner has to catch up ever has more than two under way.
-const NETS_IN_FLIGHT: usize = 64;
 /// Activity reports that may wait; one that finds no room is left out.
 const REPORTS_IN_FLIGHT: usize = 256;
 /// Games that may wait for the coordinator, besides those of two quotas of positions.
@@ -82,14 +81,25 @@ pub fn spec(config: &Config) -> NetSpec {
 /// # Errors
 ///
 /// Anything that keeps the run from going on: the learner diverges, a file cannot be written,
-/// the device fails. What was reported as stored is stored.
+/// the device fails (by a panic of libtorch's binding or not). What was reported as stored is
+/// stored.
 pub fn train(
     config: &Config,
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<Summary> {
-    dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop))
+    guarded(|| dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop)))
+}
+
+/// Does work that may panic, as libtorch's binding does where a device has no memory left: an error
+/// like any other.
+fn guarded<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(anyhow!("a panic: {}", text.unwrap_or("without a message")))
+    })
 }
 
 fn train_on<G: Geometry>(
@@ -128,10 +138,12 @@ fn train_on<G: Geometry>(
     let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
 
     let result = thread::scope(|scope| {
+        let end = EndOfRun(&shared);
         let (actors, to_actors) =
             crew.actors::<G>(scope, evaluators, made, game_stream, activity_sender);
         let run_dir = run.path().to_path_buf();
-        let to_evaluator = crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
+        let (evaluator, to_evaluator) =
+            crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
             shared: &shared,
@@ -153,14 +165,29 @@ fn train_on<G: Geometry>(
         };
         let summary = coordinator.run();
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
-        shared.stop();
-        for actor in actors {
-            actor.join().map_err(|_| anyhow!("an actor thread panicked"))??;
-        }
-        summary
+        drop(end);
+        joined(actors, evaluator, summary)
     });
     inference.close();
     result
+}
+
+/// What has become of a run, once all its threads have ended.
+fn joined(
+    actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
+    evaluator: Option<ScopedJoinHandle<'_, ()>>,
+    summary: anyhow::Result<Summary>,
+) -> anyhow::Result<Summary> {
+    // All of them first: a scope panics for a thread that panicked and that nobody has joined.
+    let actors: Vec<_> = actors.into_iter().map(ScopedJoinHandle::join).collect();
+    if evaluator.is_some_and(|evaluator| evaluator.join().is_err()) {
+        tracing::warn!("the evaluator has panicked; the run has gone on without evaluations");
+    }
+    let summary = summary?;
+    for actor in actors {
+        actor.map_err(|_| anyhow!("an actor thread panicked"))??;
+    }
+    Ok(summary)
 }
 
 fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {
@@ -206,6 +233,16 @@ struct Crew<'env> {
     schedule: Schedule,
 }
 
+/// Ends the run where it is dropped: so does an actor that ends, for whatever reason, and a
+/// coordinator that panics.
+struct EndOfRun<'a>(&'a Shared<'a>);
+
+impl Drop for EndOfRun<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// The actor threads, and the ways of nets to them.
 type Actors<'scope> =
     (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
@@ -223,7 +260,9 @@ impl<'env> Crew<'env> {
         let (shared, numbers) = (self.shared, self.numbers);
         let (mut threads, mut senders) = (Vec::new(), Vec::new());
         for (evaluator, groups) in evaluators {
-            let (sender, nets) = bounded(NETS_IN_FLIGHT);
+            // An actor that waits takes them faster than they can be made, and one that plays is
+            // never far behind.
+            let (sender, nets) = unbounded();
             senders.push(sender);
             let thread = ActorThread::<G> {
                 actor: Actor::new(rules(self.config), evaluator, groups, numbers, made),
@@ -236,11 +275,8 @@ impl<'env> Crew<'env> {
                 activity: activity.clone(),
             };
             threads.push(scope.spawn(move || {
-                let result = thread.run();
-                if result.is_err() {
-                    shared.stop();
-                }
-                result
+                let _end = EndOfRun(shared);
+                thread.run().inspect_err(|error| tracing::warn!("an actor ends: {error}"))
             }));
         }
         (threads, senders)
@@ -253,15 +289,14 @@ impl<'env> Crew<'env> {
         run_dir: PathBuf,
         telemetry: Sender<Event>,
         ratings: Sender<f64>,
-    ) -> Option<Sender<NewNet>> {
+    ) -> (Option<ScopedJoinHandle<'scope, ()>>, Option<Sender<NewNet>>) {
         if self.config.evaluation.every_minutes == 0.0 {
-            return None;
+            return (None, None);
         }
         let Crew { config, spec, shared, .. } = *self;
         let evaluator = Evaluator { config, spec, run_dir, shared, telemetry, ratings };
         let (sender, nets) = bounded(1);
-        scope.spawn(move || evaluator.run::<G>(nets));
-        Some(sender)
+        (Some(scope.spawn(move || evaluator.run::<G>(nets))), Some(sender))
     }
 }
 

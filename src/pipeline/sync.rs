@@ -3,8 +3,9 @@
 //! The learner makes version `v` of the net from positions up to `v - 1` quotas beyond the
 //! warm-up; an actor that plays with version `v` may go on until `v + 1` quotas are made, then
 //! waits for the next version. So the two work at the same time, the learner one quota behind,
-//! and neither can run away from the other. With one actor the games that each version is
-//! trained on, and the version that each move is played with, depend on the seed alone.
+//! and neither can run away from the other. With one actor on a processor the games that each version
+//! is trained on, and the version that each move is played with, depend on the seed alone. (On a GPU
+//! a server thread takes the next net while questions are under way.)
 //!
 //! Where the ratio is a band, the learner's quota is the smaller one and the actors' the larger:
 //! between the two neither side waits, whatever the machine makes the faster one, and what a

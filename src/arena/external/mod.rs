@@ -16,6 +16,7 @@ use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
 pub use gtp::SET_POSITION;
 use process::Process;
+pub use process::end_all;
 
 /// The program of a command, if there is no such file: neither at its path nor, for a bare name,
 /// in a folder of `PATH`.

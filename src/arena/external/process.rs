@@ -6,6 +6,7 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
@@ -53,7 +54,9 @@ impl Process {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let failed = |error: std::io::Error| not_started(format!("{program}: {error}"));
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child = running(|engines| {
+            command.spawn().inspect(|child| engines.push(child.id())).map_err(failed)
+        })?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(not_started("it has no pipes".into()));
@@ -130,12 +133,17 @@ fn wait(child: &mut Child, patience: Duration) -> Option<String> {
     }
 }
 
-/// Ends whatever an engine has started and left behind: it leads a process group of its own.
+/// Ends engines and whatever they have started and left behind: each leads a process group of its
+/// own.
 #[cfg(unix)]
-fn kill_group(leader: u32) {
+fn kill_groups(leaders: &[u32]) {
+    if leaders.is_empty() {
+        return;
+    }
+    let groups: String = leaders.iter().map(|leader| format!(" -{leader}")).collect();
     // Whether anybody is left to be killed is not known, and need not be.
     let _ = Command::new("sh")
-        .args(["-c", &format!("kill -9 -{leader}")])
+        .args(["-c", &format!("kill -9{groups}")])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -143,18 +151,34 @@ fn kill_group(leader: u32) {
 }
 
 #[cfg(not(unix))]
-fn kill_group(_leader: u32) {}
+fn kill_groups(_leaders: &[u32]) {}
+
+/// The engines that run, by their process groups.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn running<R>(work: impl FnOnce(&mut Vec<u32>) -> R) -> R {
+    work(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Ends all engines that run, and lets no other start: for a process that ends without dropping
+/// them.
+pub fn end_all() {
+    let engines = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    kill_groups(&engines);
+    std::mem::forget(engines);
+}
 
 impl Drop for Process {
     fn drop(&mut self) {
         // The engine may be gone already; then there is nobody to tell and nothing to kill.
         let _ = writeln!(self.stdin, "{}", self.farewell);
         let left = wait(&mut self.child, FAREWELL).is_some();
-        kill_group(self.child.id());
+        kill_groups(&[self.child.id()]);
         if !left {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+        running(|engines| engines.retain(|&engine| engine != self.child.id()));
     }
 }
 

@@ -189,6 +189,20 @@ fn solve<G: Geometry>(
     Ok(Judged { position, square, score, best })
 }
 
+/// Leaves no jobs for the other threads where this one panics.
+struct Alarm<'a> {
+    next: &'a AtomicUsize,
+    jobs: usize,
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.next.store(self.jobs, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Does the jobs `0..jobs` in some threads, each with a worker of its own; the results are in
 /// the order of the jobs.
 fn in_threads<W, T: Send>(
@@ -198,9 +212,11 @@ fn in_threads<W, T: Send>(
     open: impl Fn() -> Result<W, LossError> + Sync,
     work: impl Fn(&mut W, usize) -> Result<T, LossError> + Sync,
 ) -> Result<Vec<T>, LossError> {
+    // Whoever fails leaves no jobs for the others.
     let next = AtomicUsize::new(0);
     let run = || {
-        let mut worker = open()?;
+        let _alarm = Alarm { next: &next, jobs };
+        let mut worker = open().inspect_err(|_| next.store(jobs, Ordering::Relaxed))?;
         let mut done = Vec::new();
         loop {
             let job = next.fetch_add(1, Ordering::Relaxed);
@@ -210,7 +226,6 @@ fn in_threads<W, T: Send>(
             if stop.load(Ordering::Relaxed) {
                 return Err(LossError::Stopped);
             }
-            // Whoever fails leaves no jobs for the others.
             let result =
                 work(&mut worker, job).inspect_err(|_| next.store(jobs, Ordering::Relaxed));
             done.push((job, result?));

@@ -32,13 +32,14 @@ pub fn beginnings<G: Geometry>(
         let mut players = open(pair, setting)?;
         let mut tables: Vec<_> =
             numbers.iter().map(|&game| Table::set_up(game, openings)).collect();
+        let over = || stop.load(Ordering::Relaxed);
         let early = |table: &&mut Table<G>| !table.is_over() && table.choices.len() < plies;
         while tables.iter_mut().any(|table| early(&table)) {
             for (seat, player) in players.iter_mut().enumerate() {
-                if stop.load(Ordering::Relaxed) {
+                if over() {
                     return Ok(Vec::new());
                 }
-                move_all(tables.iter_mut().filter(early), seat, player.as_mut());
+                move_all(tables.iter_mut().filter(early), seat, player.as_mut(), over);
             }
         }
         let moves = |table: Table<G>| table.choices.iter().map(|made| made.square).collect();

@@ -29,6 +29,10 @@ impl<G: Geometry> Table<G> {
         usize::from(self.position.side != self.first)
     }
 
+    pub(super) fn is_forfeit(&self) -> bool {
+        self.forfeit.is_some()
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.forfeit.is_some() || self.position.board.legal().is_empty()
     }
@@ -76,22 +80,26 @@ impl<G: Geometry> Table<G> {
     }
 }
 
-/// Lets the player in a seat move wherever it is its turn.
+/// Lets the player in a seat move wherever it is its turn, so many tables at once as it likes,
+/// until `over`: a player that likes one may take long at each.
 pub(super) fn move_all<'a, G: Geometry>(
     tables: impl Iterator<Item = &'a mut Table<G>>,
     seat: usize,
     player: &mut dyn Player<G>,
+    over: impl Fn() -> bool,
 ) {
     let mut waiting: Vec<_> =
         tables.filter(|table| !table.is_over() && table.seat() == seat).collect();
-    if waiting.is_empty() {
-        return;
-    }
-    let turns: Vec<_> = waiting.iter().map(|table| table.turn()).collect();
-    let answers = player.choose(&turns);
-    assert_eq!(answers.len(), turns.len(), "a player answers every turn");
-    drop(turns);
-    for (table, answer) in waiting.iter_mut().zip(answers) {
-        table.make(answer);
+    for tables in waiting.chunks_mut(player.batch().max(1)) {
+        if over() {
+            return;
+        }
+        let turns: Vec<_> = tables.iter().map(|table| table.turn()).collect();
+        let answers = player.choose(&turns);
+        assert_eq!(answers.len(), turns.len(), "a player answers every turn");
+        drop(turns);
+        for (table, answer) in tables.iter_mut().zip(answers) {
+            table.make(answer);
+        }
     }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::arena::open::{Context, contestant};
 use crate::arena::openings::Source;
@@ -14,6 +16,48 @@ fn named<G: Geometry>(spec: &str) -> Contestant<'static, G> {
     };
     let spec: PlayerSpec = spec.parse().expect("a specification");
     contestant(&spec, &context).expect("a player")
+}
+
+/// Ends the match from outside at its second turn.
+struct Stops {
+    stop: Arc<AtomicBool>,
+    turns: Arc<AtomicUsize>,
+}
+
+impl<G: Geometry> Player<G> for Stops {
+    fn name(&self) -> String {
+        "stops".into()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        let before = self.turns.fetch_add(turns.len(), Ordering::Relaxed);
+        self.stop.store(before + turns.len() >= 2, Ordering::Relaxed);
+        First { fails_at: None, batch: 1 }.choose(turns)
+    }
+
+    fn end_game(&mut self, _game: u32) {}
+}
+
+#[test]
+fn a_player_of_one_turn_at_a_time_is_stopped_between_turns() {
+    let (stop, turns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    fn contestant<'a>(name: &str, open: Box<Open<'a, Square6>>) -> Contestant<'a, Square6> {
+        Contestant { name: name.into(), deterministic: false, origin: None, open }
+    }
+    let first =
+        contestant("first", Box::new(|_| Ok(Box::new(First { fails_at: None, batch: 64 }))));
+    let stops = contestant(
+        "stops",
+        Box::new(|_| Ok(Box::new(Stops { stop: stop.clone(), turns: turns.clone() }))),
+    );
+    let book = Source::Random { plies: 4 }.book::<Square6>(32, 5).expect("a book");
+    let outcome =
+        play([&first, &stops], &book.openings, &setting(64, 1), Vec::new(), &stop, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .expect("a match");
+    assert!(outcome.stopped && outcome.games.is_empty());
+    assert_eq!(turns.load(Ordering::Relaxed), 2, "not all 64 tables");
 }
 
 fn setting(games: u32, threads: usize) -> Setting {

@@ -124,7 +124,7 @@ fn read<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<(Replay<G>,
     }
     let place = args.games.display();
     if skipped > 0 {
-        eprintln!("warning: {place}: {skipped} games cannot be read; left out");
+        tell!("warning: {place}: {skipped} games cannot be read; left out");
     }
     if learnt.is_empty() || held_out.is_empty() {
         bail!("{place}: too few games: at least 50 are needed, one of which is held out");

@@ -16,7 +16,7 @@ use clap::Args as ClapArgs;
 
 use super::balance::{Balance, Report};
 use super::{Figure, number};
-use crate::cli::contest::stop_flag;
+use crate::cli::interrupt::stop_flag;
 use crate::config::Config;
 use crate::pipeline;
 use crate::store::run_dir::RunDir;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Figure::new(format!("run {name}"), value, unit).print(args.json)?;
     }
     for line in balance.advice(&config) {
-        if args.json { eprintln!("{line}") } else { println!("{line}") }
+        if args.json { tell!("{line}") } else { println!("{line}") }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,7 +100,7 @@ fn watch(
     stop: &AtomicBool,
     over: &AtomicBool,
 ) -> anyhow::Result<Vec<Report>> {
-    eprintln!("warming up until the run learns");
+    tell!("warming up until the run learns");
     let mut file = BufReader::new(std::fs::File::open(metrics)?);
     let (mut seen, mut reports, mut line) = (0, Vec::<Report>::new(), String::new());
     loop {
@@ -121,7 +121,7 @@ fn watch(
             continue;
         }
         if reports.is_empty() {
-            eprintln!("measuring");
+            tell!("measuring");
         }
         reports.push(report);
         if reports[reports.len() - 1].time - reports[0].time >= seconds {
@@ -153,7 +153,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("warning: {} stays: {error}", self.0.display());
+            tell!("warning: {} stays: {error}", self.0.display());
         }
     }
 }

@@ -46,7 +46,8 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
             (
                 "ratio_max",
                 "the most training samples for each new position: the learner waits; 0 is the \
-                same as `ratio`, with which a run of one actor is the same each time",
+                same as `ratio`, with which a run of one actor on a processor is the same each time, \
+                unless a cooldown looks at the clock",
             ),
             d.ratio_max,
             Bounds::within(0.0, 1000.0),

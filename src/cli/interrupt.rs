@@ -1,0 +1,56 @@
+//! How a signal ends a subcommand: the first in order, the second at once.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::arena::external;
+
+/// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
+pub const INTERRUPTED: u8 = 130;
+
+/// Set by the first Ctrl-C (or request to terminate, or end of the terminal); the second ends the
+/// process, and the engines that it has started.
+pub fn stop_flag() -> &'static AtomicBool {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static HANDLER: LazyLock<()> = LazyLock::new(|| {
+        let mut signals = vec![SIGINT, SIGTERM];
+        // `nohup` asks that the end of the terminal be ignored.
+        if !hangup_is_ignored() {
+            signals.push(SIGHUP);
+        }
+        match Signals::new(signals) {
+            Ok(mut signals) => drop(std::thread::spawn(move || {
+                signals.forever().for_each(|signal| received(signal, &STOP));
+            })),
+            Err(error) => tell!("warning: Ctrl-C ends the process at once: {error}"),
+        }
+    });
+    LazyLock::force(&HANDLER);
+    &STOP
+}
+
+fn received(signal: i32, stop: &AtomicBool) {
+    /// Not `stop`, which a run that ends by itself sets as well.
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    let again = ASKED.swap(true, Ordering::Relaxed);
+    stop.store(true, Ordering::Relaxed);
+    // A terminal that is closed may say so twice.
+    if again && signal != SIGHUP {
+        external::end_all();
+        std::process::exit(INTERRUPTED.into());
+    }
+    if !again {
+        tell!("stopping; once more ends at once");
+    }
+}
+
+/// Whether this process was started with hangups ignored, as far as the system tells.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_some_and(|set| set >> (SIGHUP - 1) & 1 == 1)
+}

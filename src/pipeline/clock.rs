@@ -1,0 +1,44 @@
+//! How long a run has trained, and what comes due meanwhile.
+
+use std::time::{Duration, Instant};
+
+/// Training time over all starts of a run.
+pub(super) struct Clock {
+    started: Instant,
+    before: f64,
+}
+
+impl Clock {
+    /// A clock that starts now, after so many seconds of earlier starts.
+    pub(super) fn after(before: f64) -> Clock {
+        Clock { started: Instant::now(), before }
+    }
+
+    /// Seconds of all starts.
+    pub(super) fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
+    }
+}
+
+/// Comes due again and again.
+pub(super) struct Timer {
+    every: Option<Duration>,
+    last: Instant,
+}
+
+impl Timer {
+    /// A timer of so many minutes; one of 0 never comes due.
+    pub(super) fn every(minutes: f64) -> Timer {
+        let every = (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0));
+        Timer { every, last: Instant::now() }
+    }
+
+    /// Whether its time has come; if so, the next one begins.
+    pub(super) fn is_due(&mut self) -> bool {
+        let due = self.every.is_some_and(|every| self.last.elapsed() >= every);
+        if due {
+            self.last = Instant::now();
+        }
+        due
+    }
+}
