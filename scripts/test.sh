@@ -13,7 +13,8 @@ smoke=yes
 case "${1-}" in
     '') ;;
     --no-smoke) smoke=no ;;
-    *) echo "error: unknown argument '$1'; allowed: --no-smoke" >&2; exit 2 ;;
+    -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "$0"; exit ;;
+    *) echo "error: unknown argument '$1'; allowed: --no-smoke, --help" >&2; exit 2 ;;
 esac
 
 work=$(mktemp -d)
