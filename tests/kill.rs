@@ -60,6 +60,10 @@ fn wait_for_games(dir: &Path, child: &mut Child) {
     }
 }
 
+fn manifest(dir: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON")
+}
+
 struct Stored {
     ids: HashSet<u64>,
     steps: u64,
@@ -113,8 +117,7 @@ fn a_run_survives_being_killed() {
     assert!(outflank(&arguments).status().expect("the program").success());
     let after = stored(&dir);
     assert!(after.ids.is_superset(&before.ids));
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    let manifest = manifest(&dir);
     assert_eq!(manifest["state"], "finished");
     assert_eq!(manifest["summary"]["games"], after.ids.len(), "each game counts once");
     assert!(manifest["summary"]["steps"].as_u64() > Some(before.steps));
@@ -134,11 +137,9 @@ fn the_first_interrupt_saves_and_ends_well() {
     let second = outflank(&[config, "--run-dir", run, "--resume"]).status().expect("the program");
     assert_eq!(second.code(), Some(2), "two runs on one directory");
 
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(interrupt.expect("kill").success());
-    assert_eq!(child.wait().expect("a child").code(), Some(0));
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    signal(&child, "-INT");
+    assert_eq!(ends(&mut child), Some(0));
+    let manifest = manifest(&dir);
     assert_eq!(manifest["state"], "stopped");
     assert_eq!(manifest["summary"]["games"], stored(&dir).ids.len());
 }
@@ -162,8 +163,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 fn state_of(dir: &Path) -> (String, u64) {
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON");
+    let manifest = manifest(dir);
     let steps = manifest["summary"]["steps"].as_u64().expect("a number");
     (manifest["state"].as_str().expect("a word").to_owned(), steps)
 }
