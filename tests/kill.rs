@@ -191,6 +191,22 @@ fn a_stop_does_not_wait_for_the_next_net() {
 }
 
 #[test]
+fn games_that_were_played_while_the_learner_failed_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("diverges.toml");
+    // The loss is read after a thousand steps, in which the actor plays on.
+    let text =
+        CONFIG.replace("steps_per_publish = 4", "steps_per_publish = 1000\nloss_limit = 1e-6");
+    fs::write(&config, text).expect("a file");
+    let dir = folder.path().join("run");
+    let arguments = [config.to_str(), Some("--run-dir"), dir.to_str()].map(Option::unwrap);
+    assert_eq!(ends(&mut outflank(&arguments).spawn().expect("the program")), Some(2));
+    assert_eq!(state_of(&dir).0, "failed");
+    // Learning begins with some twenty.
+    assert!(stored(&dir).ids.len() > 60, "{} games", stored(&dir).ids.len());
+}
+
+#[test]
 fn a_run_outlives_whoever_read_its_messages() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("alone.toml");

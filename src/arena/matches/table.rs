@@ -34,7 +34,7 @@ impl<G: Geometry> Table<G> {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.forfeit.is_some() || self.position.board.legal().is_empty()
+        self.is_forfeit() || self.position.board.legal().is_empty()
     }
 
     fn turn(&self) -> Turn<'_, G> {
