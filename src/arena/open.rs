@@ -116,10 +116,10 @@ fn net_player<G: Geometry>(
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
     let copies = Copies { threads: own.threads, symmetries: own.symmetries };
-    Ok(with_net(named, net, context, copies, move |name, backend, seed| {
+    Ok(with_net(named, net, context, copies, move |name, crew, seed| {
         let (search, parallel) = (own.search.clone(), own.parallel as usize);
         let thinking = Thinking { search, parallel, time: own.time, solvers: own.threads };
-        Box::new(NetPlayer::new(name, goal, backend, thinking, seed))
+        Box::new(NetPlayer::new(name, goal, crew, thinking, seed))
     }))
 }
 
@@ -130,8 +130,8 @@ fn policy_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Policy(PolicySpec { path: net.identity(), ..own.clone() });
     let copies = Copies { threads: 1, symmetries: own.symmetries };
-    Ok(with_net(named, net, context, copies, move |name, backend, seed| {
-        Box::new(PolicyPlayer::new(name, backend, own.temperature_plies, seed))
+    Ok(with_net(named, net, context, copies, move |name, crew, seed| {
+        Box::new(PolicyPlayer::new(name, Box::new(crew), own.temperature_plies, seed))
     }))
 }
 
@@ -150,22 +150,21 @@ fn with_net<G: Geometry>(
     net: LoadedNet,
     context: &Context,
     copies: Copies,
-    make: impl Fn(String, Box<dyn Backend>, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
+    make: impl Fn(String, Crew, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
     let (name, context) = (named.to_string(), context.clone());
     let origin = Some(net.origin(&name));
     let own_name = name.clone();
     let open = move |seed| {
-        let copy = || net.backend(&context.inference, &context.device);
-        let mut backend = copy()?;
-        if copies.threads > 1 {
-            let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
-            backend = Box::new(Crew::new(backend, others));
-        }
-        if copies.symmetries > 1 {
-            backend = Box::new(Symmetric::<G>::new(backend, copies.symmetries));
-        }
-        Ok(make(own_name.clone(), backend, seed))
+        let copy = || -> Result<Box<dyn Backend>, OpenError> {
+            let net = net.backend(&context.inference, &context.device)?;
+            Ok(match copies.symmetries {
+                1 => net,
+                count => Box::new(Symmetric::<G>::new(net, count)),
+            })
+        };
+        let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
+        Ok(make(own_name.clone(), Crew::new(copy()?, others), seed))
     };
     Contestant { name, deterministic: named.is_deterministic(), origin, open: Box::new(open) }
 }

@@ -215,6 +215,7 @@ const NET_KEYS: &[&str] = &[
     "first_play",
     "fpu_reduction",
     "spread_scale",
+    "prior_temperature",
     "score_weight",
     "tree_reuse",
     "parallel",
@@ -263,7 +264,7 @@ impl NetPlayerSpec {
     /// A net at `path` that plays as strongly as it can with `simulations`.
     ///
     /// A match asks for the best move and self-play for what can be learnt, so a player trusts the
-    /// net's policy more, looks for small differences where all moves are worth much the same, and
+    /// net's policy more, if not all of its certainty, looks for small differences where all moves are worth much the same, and
     /// leaves more of the game's end to the solver (docs/results.md, Play).
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
         let search = mcts::Options {
@@ -271,6 +272,7 @@ impl NetPlayerSpec {
             c_puct: 0.9,
             fpu_reduction: 0.15,
             spread_scale: 1.0,
+            prior_temperature: 1.5,
             temperature_plies: 0,
             solve_empties: SOLVE_EMPTIES,
             solve_leaves: SOLVE_LEAVES,

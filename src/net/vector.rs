@@ -25,7 +25,7 @@ pub(super) fn vectors(numbers: usize) -> usize {
 
 /// Asks for the cache line at an address, which need not be one of ours.
 #[inline(always)]
-pub(super) fn prefetch(address: *const Vector) {
+pub(super) fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     x86::prefetch(address);
     #[cfg(not(target_arch = "x86_64"))]

@@ -17,7 +17,7 @@ use crate::arena::ladder::{Ladder, LadderError, PlayerLine, Terms};
 use crate::arena::matches::{Contestant, Setting, play, tally};
 use crate::arena::open::{self, Context};
 use crate::arena::openings::Source;
-use crate::arena::players::{NetPlayer, Thinking};
+use crate::arena::players::{Crew, NetPlayer, Thinking};
 use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
 use crate::arena::tally::Tally;
@@ -176,7 +176,7 @@ impl Evaluator<'_> {
             let player = NetPlayer::new(
                 player.clone(),
                 config.goal,
-                backend,
+                Crew::new(backend, Vec::new()),
                 Thinking { search: options.clone(), parallel: 1, time: None, solvers: 1 },
                 seed,
             );

@@ -80,7 +80,8 @@ impl<G: Geometry> PlainSearch<'_, G> {
             return self.exact(score);
         }
         let estimate = (self.net)(node.board);
-        let weight = |square: Square| (estimate.policy[square.index()] as f64).exp();
+        let temperature = self.options.prior_temperature as f64;
+        let weight = |square: Square| (estimate.policy[square.index()] as f64 / temperature).exp();
         let sum: f64 = node.board.legal().map(weight).sum();
         let most = G::SQUARES as i32;
         node.moves.extend(node.board.legal().map(|square| Move {
@@ -185,11 +186,18 @@ fn agrees_on<G: Geometry>() {
     for goal in [Goal::Most, Goal::Fewest] {
         for empties in [5, 8, 10, 14, 20, 31] {
             for solve_empties in [0, 6] {
-                for (first_play, spread_scale) in
-                    [(FirstPlay::Parent, 0.0), (FirstPlay::Parent, 1.0), (FirstPlay::Zero, 0.5)]
-                {
-                    let options =
-                        Options { solve_empties, first_play, spread_scale, ..unsolved(300) };
+                for (first_play, spread_scale, prior_temperature) in [
+                    (FirstPlay::Parent, 0.0, 1.0),
+                    (FirstPlay::Parent, 1.0, 1.5),
+                    (FirstPlay::Zero, 0.5, 0.8),
+                ] {
+                    let options = Options {
+                        solve_empties,
+                        first_play,
+                        spread_scale,
+                        prior_temperature,
+                        ..unsolved(300)
+                    };
                     agrees::<G>(goal, &options, random_board(&mut random, empties));
                 }
             }

@@ -1,7 +1,8 @@
-//! Several copies of a net that share out each batch.
+//! Several copies of a net, each on a thread of its own.
 //!
 //! One copy computes on the thread that asks; each of the others has a thread that lives as
-//! long as the crew, since libtorch makes much ready on a thread's first call.
+//! long as the crew, since libtorch makes much ready on a thread's first call. They share out a
+//! batch, or each helper is given a question of its own while the asker goes on.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ type Done = Result<(Vec<Input>, Outputs), InferenceError>;
 struct Helper {
     tasks: Sender<Task>,
     done: Receiver<Done>,
-    /// Memory that travels with the tasks.
+    /// Memory that travels with the tasks; between them the last answers.
     spare: (Vec<Input>, Outputs),
 }
 
@@ -66,6 +67,13 @@ impl Helper {
         let _ = self.tasks.send(task);
     }
 
+    fn ask(&mut self, inputs: &[Input]) {
+        let (mut memory, answers) = std::mem::take(&mut self.spare);
+        memory.clear();
+        memory.extend_from_slice(inputs);
+        self.begin(Task::Evaluate(memory, answers));
+    }
+
     fn finish(&mut self) -> Result<(), InferenceError> {
         let done = receive(&self.done);
         self.spare = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
@@ -91,6 +99,46 @@ impl Crew {
     pub fn new(own: Box<dyn Backend>, others: Vec<Box<dyn Backend>>) -> Crew {
         Crew { own, helpers: others.into_iter().map(Helper::new).collect() }
     }
+
+    /// How many copies have a thread of their own; they are numbered from 0.
+    pub fn helpers(&self) -> usize {
+        self.helpers.len()
+    }
+
+    /// Asks a helper that has nothing to do. `collect` must follow before the crew is asked for
+    /// anything else but through `submit` and `evaluate_here`.
+    pub fn submit(&mut self, helper: usize, inputs: &[Input]) {
+        self.helpers[helper].ask(inputs);
+    }
+
+    /// Whether a helper that was asked has answered.
+    pub fn is_done(&self, helper: usize) -> bool {
+        !self.helpers[helper].done.is_empty()
+    }
+
+    /// Waits for the answer of a helper that was asked.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn collect(&mut self, helper: usize) -> Result<&Outputs, InferenceError> {
+        let helper = &mut self.helpers[helper];
+        helper.finish()?;
+        Ok(&helper.spare.1)
+    }
+
+    /// Has the copy on this thread alone answer, whatever the helpers are at.
+    ///
+    /// # Errors
+    ///
+    /// The device fails.
+    pub fn evaluate_here(
+        &mut self,
+        inputs: &[Input],
+        outputs: &mut Outputs,
+    ) -> Result<(), InferenceError> {
+        self.own.evaluate(inputs, outputs)
+    }
 }
 
 impl Backend for Crew {
@@ -101,10 +149,7 @@ impl Backend for Crew {
         let first = parts.next().unwrap_or_default();
         let mut asked = 0;
         for (helper, part) in self.helpers.iter_mut().zip(parts) {
-            let (mut memory, answers) = std::mem::take(&mut helper.spare);
-            memory.clear();
-            memory.extend_from_slice(part);
-            helper.begin(Task::Evaluate(memory, answers));
+            helper.ask(part);
             asked += 1;
         }
         let own = self.own.evaluate(first, outputs);

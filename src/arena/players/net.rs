@@ -3,15 +3,17 @@
 //! All games that the player is shown at once share one batch, so a match of many games is as
 //! fast as self-play.
 
+mod clock;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::hints;
+use super::{Crew, hints};
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
 use crate::game::{Geometry, Goal, Square};
 use crate::net::Input;
-use crate::net::inference::{Backend, InferenceError, Outputs};
+use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
 
@@ -20,25 +22,18 @@ pub(super) const GAMES_AT_ONCE: usize = 64;
 /// Bytes of the exact solver's table.
 const SOLVER_TABLE_BYTES: usize = 16 << 20;
 
-/// Simulations that a search by the clock is given at a time: it looks at the clock after them
-/// even if it has nothing to ask the net, and no more than a fraction of the tree's own.
-const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
-/// Simulations after which a search by the clock has enough: its tree takes some 200 bytes each.
-const MOST_SIMULATIONS: u32 = 4_000_000;
 /// By the clock a position is tried to be solved so many squares earlier than `solve_empties`...
 const TRIED_EARLIER: u32 = 2;
 /// ...for this share of the move's time, and a quarter more for the solution's move: so enough is
 /// left for a search if it does not succeed.
 const TRIED_SHARE: f64 = 0.4;
-/// What is left of a player's time for a game never falls below this: it must move somehow.
-const LAST_RESERVE: Duration = Duration::from_millis(10);
 
 /// How a net's player thinks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Thinking {
     /// How it searches.
     pub search: mcts::Options,
-    /// Leaves of one tree in a batch; at least 1.
+    /// Leaves of one tree that wait for the net at a time, all threads together; at least 1.
     pub parallel: usize,
     /// The time that it may take, in place of a number of simulations.
     pub time: Option<Time>,
@@ -56,12 +51,14 @@ pub struct NetPlayer<G: Geometry> {
     thinking: Thinking,
     /// Time spent in each running game, where it counts.
     spent: HashMap<u32, Duration>,
-    backend: Box<dyn Backend>,
+    crew: Crew,
     solver: Solver<G>,
     searches: HashMap<u32, Box<Search<G>>>,
     inputs: Vec<Input>,
     asked: Vec<(usize, Ticket)>,
     outputs: Outputs,
+    /// For each helper of the crew the leaves that it was asked about.
+    flights: Vec<Vec<Ticket>>,
 }
 
 /// What a turn came to.
@@ -77,7 +74,7 @@ impl<G: Geometry> NetPlayer<G> {
     pub fn new(
         name: String,
         goal: Goal,
-        backend: Box<dyn Backend>,
+        crew: Crew,
         thinking: Thinking,
         seed: u64,
     ) -> NetPlayer<G> {
@@ -87,7 +84,8 @@ impl<G: Geometry> NetPlayer<G> {
             goal,
             thinking,
             spent: HashMap::new(),
-            backend,
+            flights: vec![Vec::new(); crew.helpers()],
+            crew,
             solver: Solver::new(goal, SOLVER_TABLE_BYTES),
             searches: HashMap::new(),
             inputs: Vec::new(),
@@ -108,7 +106,7 @@ impl<G: Geometry> NetPlayer<G> {
                 search.begin(turn.position.board, simulations, Mode::Play);
             }
         }
-        self.search(turns, &mut thoughts, None)?;
+        self.search(turns, &mut thoughts)?;
         for thought in &mut thoughts {
             if let Thought::Searched(search, done) = thought {
                 *done = search.simulations();
@@ -142,68 +140,18 @@ impl<G: Geometry> NetPlayer<G> {
         Thought::Searched(search, 0)
     }
 
-    fn think_by_the_clock(&mut self, turn: &Turn<'_, G>) -> Result<Thought<G>, InferenceError> {
-        let begun = Instant::now();
-        let time = self.time_for(turn);
-        let until = begun + time;
-        let mut thought = [self.begin(turn, Some(time))];
-        self.solver.set_deadline(Some(until));
-        let board = turn.position.board;
-        if let Thought::Searched(search, _) = &mut thought[0]
-            && !self.thinking.search.tree_reuse
-        {
-            search.forget();
-        }
-        while let Thought::Searched(search, _) = &mut thought[0] {
-            let slice = (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end());
-            search.begin(board, slice, Mode::Play);
-            self.search(std::slice::from_ref(turn), &mut thought, Some(until))?;
-            let Thought::Searched(search, done) = &mut thought[0] else { break };
-            *done += search.simulations();
-            let proven = search.tree().exact().is_some();
-            // With one move to make, all there is to gain is a first look at it.
-            let forced = board.legal().len() == 1;
-            if proven || forced || *done >= MOST_SIMULATIONS || Instant::now() >= until {
-                break;
-            }
-        }
-        *self.spent.entry(turn.game).or_default() += begun.elapsed();
-        let [thought] = thought;
-        Ok(thought)
-    }
-
-    /// How long a move may take.
-    fn time_for(&self, turn: &Turn<'_, G>) -> Duration {
-        match self.thinking.time {
-            None => Duration::MAX,
-            Some(Time::Move(time)) => time,
-            Some(Time::Game(time)) => {
-                let spent = self.spent.get(&turn.game).copied().unwrap_or_default();
-                let left = time.saturating_sub(spent).max(LAST_RESERVE);
-                // Half of the squares that are not solved are the player's own moves.
-                let empties = turn.position.board.empties();
-                let moves = empties.saturating_sub(self.thinking.search.solve_empties) / 2;
-                left.mul_f64(0.95) / (moves + 2)
-            }
-        }
-    }
-
-    /// Runs the searches that have begun until they are done, or until the time is up.
+    /// Runs the searches that have begun until they are done.
     fn search(
         &mut self,
         turns: &[Turn<'_, G>],
         thoughts: &mut [Thought<G>],
-        until: Option<Instant>,
     ) -> Result<(), InferenceError> {
         while self.gather(turns, thoughts) {
-            self.backend.evaluate(&self.inputs, &mut self.outputs)?;
+            self.crew.evaluate(&self.inputs, &mut self.outputs)?;
             for (index, &(turn, ticket)) in self.asked.iter().enumerate() {
                 if let Thought::Searched(search, _) = &mut thoughts[turn] {
                     search.apply(ticket, answer::<G>(&self.outputs, index));
                 }
-            }
-            if until.is_some_and(|until| Instant::now() >= until) {
-                break;
             }
         }
         Ok(())
@@ -269,7 +217,7 @@ impl<G: Geometry> NetPlayer<G> {
         if self.inputs.is_empty() {
             return Ok(());
         }
-        self.backend.evaluate(&self.inputs, &mut self.outputs)?;
+        self.crew.evaluate(&self.inputs, &mut self.outputs)?;
         let scores = &self.outputs.score[..open.len()];
         if scores.iter().all(|&score| score == 0.0) {
             return Ok(());

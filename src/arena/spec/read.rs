@@ -73,6 +73,8 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.fpu_reduction =
         fields.number("fpu_reduction", 0.0..=2.0)?.unwrap_or(search.fpu_reduction);
     search.spread_scale = fields.number("spread_scale", 0.0..=1.0)?.unwrap_or(search.spread_scale);
+    search.prior_temperature =
+        fields.number("prior_temperature", 0.1..=10.0)?.unwrap_or(search.prior_temperature);
     search.score_weight = fields.number("score_weight", 0.0..=1.0)?.unwrap_or(search.score_weight);
     search.tree_reuse =
         fields.choice("tree_reuse", ["true", "false"].into_iter())?.unwrap_or(search.tree_reuse);

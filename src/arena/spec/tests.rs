@@ -31,6 +31,8 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("net:a,solve_growth=2.5", "net:a,simulations=100,solve_growth=2.5"),
         ("net:a,solve_growth=1.0", "net:a,simulations=100"),
         ("net:a,spread_scale=0", "net:a,simulations=100,spread_scale=0"),
+        ("net:a,prior_temperature=1.5", "net:a,simulations=100"),
+        ("net:a,prior_temperature=1", "net:a,simulations=100,prior_temperature=1"),
         ("policy:runs/a", "policy:runs/a"),
         ("policy:a,symmetries=2", "policy:a,symmetries=2"),
         (

@@ -90,6 +90,7 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     key(f, "first_play", &search.first_play, &default.first_play)?;
     key(f, "fpu_reduction", &search.fpu_reduction, &default.fpu_reduction)?;
     key(f, "spread_scale", &search.spread_scale, &default.spread_scale)?;
+    key(f, "prior_temperature", &search.prior_temperature, &default.prior_temperature)?;
     key(f, "score_weight", &search.score_weight, &default.score_weight)?;
     key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
     key(f, "parallel", &spec.parallel, &spec.usual_parallel())?;

@@ -52,6 +52,14 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.spread_scale,
             Bounds::within(0.0, 1.0),
         ),
+        prior_temperature: r.single(
+            (
+                "prior_temperature",
+                "priors are the net's policy to the power of 1 / `prior_temperature`: evener above 1",
+            ),
+            d.prior_temperature,
+            Bounds::within(0.1, 10.0),
+        ),
         dirichlet_total: r.single(
             (
                 "dirichlet_total",

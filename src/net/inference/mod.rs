@@ -191,7 +191,9 @@ pub fn open(
         BackendKind::Winograd if !matches!(options.precision, Precision::Auto | Precision::F32) => {
             unsupported("it computes in f32 only")
         }
-        BackendKind::Winograd => Ok(Box::new(winograd::Winograd::new(spec, weights)?)),
+        BackendKind::Winograd => {
+            Ok(Box::new(winograd::Winograd::new(spec, weights, options.precision)?))
+        }
         #[cfg(not(target_arch = "x86_64"))]
         BackendKind::Amx => unsupported("the processor has no AMX"),
     }

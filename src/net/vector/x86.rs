@@ -1,4 +1,4 @@
-//! What vectors of x86-64 do beyond [`wide`]: casts to bf16 and back, its products, bits.
+//! What vectors of x86-64 do beyond [`wide`]: casts to f16 and bf16 and back, products, bits.
 //!
 //! Each operation is safe to call, and this file holds all `unsafe` of vectors in `net`. It rests
 //! on one fact: an [`Avx512`] is made by [`Avx512::new`] alone, and only where the processor has
@@ -13,11 +13,11 @@ use bytemuck::must_cast;
 
 use super::{LANES, Vector};
 
-/// 16 numbers of bf16, by their bits.
+/// 16 numbers of bf16 or f16, by their bits.
 pub(in crate::net) type Half = wide::u16x16;
 
 /// The right to use AVX-512 (F, BW and BF16) and BMI2.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512(());
 
 impl Avx512 {
@@ -77,6 +77,17 @@ operations! {
     /// What was cast to bf16 as floats again.
     fn widen(half: Half) -> Vector {
         must_cast(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(must_cast(half))))
+    }
+
+    /// A vector cast to f16; what is too great for that becomes infinite.
+    fn narrow_f16(vector: Vector) -> Half {
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+        must_cast(_mm512_cvtps_ph::<NEAREST>(must_cast(vector)))
+    }
+
+    /// What was cast to f16 as floats again.
+    fn widen_f16(half: Half) -> Vector {
+        must_cast(_mm512_cvtph_ps(must_cast(half)))
     }
 
     /// Two vectors cast to bf16, one after the other.
@@ -155,7 +166,7 @@ operations! {
 
 /// Asks for the cache line at an address, which need not be one of ours.
 #[inline(always)]
-pub(super) fn prefetch(address: *const Vector) {
+pub(super) fn prefetch<T>(address: *const T) {
     // SAFETY: SSE is part of every x86_64, and a prefetch changes nothing but the cache.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
 }
@@ -163,7 +174,7 @@ pub(super) fn prefetch(address: *const Vector) {
 #[cfg(test)]
 mod tests {
     use bytemuck::must_cast;
-    use half::bf16;
+    use half::{bf16, f16};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -221,6 +232,18 @@ mod tests {
             let interleaved: Words = must_cast(avx512.interleave(a.into(), b.into()));
             for (lane, both) in interleaved.chunks(2).enumerate() {
                 assert_eq!(both, [words(a)[lane], words(b)[lane]]);
+            }
+        });
+    }
+
+    #[test]
+    fn casts_to_f16_are_those_of_the_library() {
+        with(|avx512, _, [a, b, _]| {
+            for numbers in [a, b.map(|number| number * 1e-7), b.map(|number| number * 1e4)] {
+                let half = avx512.narrow_f16(numbers.into());
+                let wanted = numbers.map(f16::from_f32);
+                assert_eq!(half.to_array(), wanted.map(f16::to_bits));
+                assert_eq!(avx512.widen_f16(half).to_array(), wanted.map(f16::to_f32));
             }
         });
     }

@@ -1,5 +1,7 @@
 //! Products of matrices whose sums stay in registers.
 
+#[cfg(target_arch = "x86_64")]
+use crate::net::vector::x86::{Avx512, Half};
 use crate::net::vector::{Vector, prefetch};
 
 /// Rows and vectors of columns of one block of sums. Sixteen sums with AVX-512; fewer where a
@@ -15,6 +17,83 @@ pub(in crate::net) struct Rows<'a> {
     pub stride: usize,
 }
 
+/// The vectors of a matrix, as they are or packed.
+pub(in crate::net) trait Factors: Copy {
+    /// Vectors that share a cache line.
+    const IN_LINE: usize;
+
+    /// How many there are.
+    fn len(self) -> usize;
+
+    /// So many from a place on.
+    fn part(self, from: usize, count: usize) -> Self;
+
+    /// The vector at a place.
+    fn at(self, place: usize) -> Vector;
+
+    /// Asks for the cache line of the vector at a place.
+    fn fetch(self, place: usize);
+}
+
+impl Factors for &[Vector] {
+    const IN_LINE: usize = 1;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        <[Vector]>::len(self)
+    }
+
+    #[inline(always)]
+    fn part(self, from: usize, count: usize) -> Self {
+        &self[from..][..count]
+    }
+
+    #[inline(always)]
+    fn at(self, place: usize) -> Vector {
+        self[place]
+    }
+
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        prefetch(&raw const self[place]);
+    }
+}
+
+/// Vectors cast to f16.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(in crate::net) struct Halves<'a> {
+    /// By their bits.
+    pub numbers: &'a [Half],
+    /// What brings them back.
+    pub avx512: Avx512,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Factors for Halves<'_> {
+    const IN_LINE: usize = 2;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.numbers.len()
+    }
+
+    #[inline(always)]
+    fn part(self, from: usize, count: usize) -> Self {
+        Halves { numbers: &self.numbers[from..][..count], ..self }
+    }
+
+    #[inline(always)]
+    fn at(self, place: usize) -> Vector {
+        self.avx512.widen_f16(self.numbers[place])
+    }
+
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        prefetch(&raw const self.numbers[place]);
+    }
+}
+
 /// `out[row][column] = sum over k of left[row][k] * right[k][column]` for `rows` rows and `depth`
 /// values of `k`.
 ///
@@ -28,16 +107,16 @@ pub(in crate::net) fn multiply(
     multiply_and_fetch(left, right, &[], out, sizes);
 }
 
-/// [`multiply`], and meanwhile brings `ahead` closer, a vector for each value of `k` of a block: what
-/// is read only once in a while comes too late otherwise.
-pub(in crate::net) fn multiply_and_fetch(
+/// [`multiply`], and meanwhile brings `ahead` closer, a cache line for each value of `k` of a block:
+/// what is read only once in a while comes too late otherwise.
+pub(in crate::net) fn multiply_and_fetch<F: Factors>(
     left: Rows<'_>,
-    right: &[Vector],
-    ahead: &[Vector],
+    right: F,
+    ahead: F,
     out: &mut [Vector],
     (rows, depth, columns): (usize, usize, usize),
 ) {
-    let ahead = ahead.iter();
+    let ahead = (ahead, 0);
     in_blocks(&mut Plain { left, right, ahead, out, depth, columns }, rows, columns);
 }
 
@@ -87,28 +166,30 @@ fn in_blocks(product: &mut impl Product, rows: usize, columns: usize) {
 }
 
 /// See [`multiply`].
-struct Plain<'a> {
+struct Plain<'a, F> {
     left: Rows<'a>,
-    right: &'a [Vector],
-    ahead: std::slice::Iter<'a, Vector>,
+    right: F,
+    /// What is to be brought closer, and how much of it was.
+    ahead: (F, usize),
     out: &'a mut [Vector],
     depth: usize,
     columns: usize,
 }
 
-impl Product for Plain<'_> {
+impl<F: Factors> Product for Plain<'_, F> {
     #[inline(always)]
     fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize) {
-        let Plain { left, depth, columns, .. } = *self;
+        let Plain { left, depth, columns, ahead: (ahead, ref mut fetched), .. } = *self;
         let rows: [&[f32]; R] =
             std::array::from_fn(|row| &left.numbers[(first + row) * left.stride..][..depth]);
-        let right = &self.right[column..][..(depth - 1) * columns + C];
+        let right = self.right.part(column, (depth - 1) * columns + C);
         let mut sums = [[Vector::ZERO; C]; R];
         for k in 0..depth {
-            if let Some(vector) = self.ahead.next() {
-                prefetch(vector);
+            if *fetched < ahead.len() {
+                ahead.fetch(*fetched);
+                *fetched += F::IN_LINE;
             }
-            let factors: [Vector; C] = std::array::from_fn(|c| right[k * columns + c]);
+            let factors: [Vector; C] = std::array::from_fn(|c| right.at(k * columns + c));
             for (sums, row) in sums.iter_mut().zip(rows) {
                 add(sums, row[k], factors);
             }

@@ -68,7 +68,7 @@ fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
     workspace.board().filter(&taps, &mut filter, channels.size());
     let mut found = vec![Vector::ZERO; boards.len()];
     workspace.convolve(
-        &filter,
+        &filter[..],
         channels,
         positions,
         |position, c, plane| *plane = plane_of(&boards[position * cells..], depth, c),

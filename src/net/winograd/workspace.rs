@@ -1,6 +1,6 @@
 //! Convolutions of a group of positions, forward and backward, in memory that is used again.
 
-use super::product::{Rows, add_transposed, multiply_and_fetch};
+use super::product::{Factors, Rows, add_transposed, multiply_and_fetch};
 use super::transform::{Board, NO_SCRATCH, Plane, Scratch};
 use crate::net::vector::{LANES, Vector, flat, vectors};
 
@@ -39,9 +39,12 @@ fn stride(positions: usize, depth: usize) -> usize {
 }
 
 /// The filters of the points, `size` vectors each, and for each what comes after it.
-fn with_next(filter: &[Vector], size: usize) -> impl Iterator<Item = (&[Vector], &[Vector])> {
-    let next = filter.chunks_exact(size).skip(1).chain([&[][..]]);
-    filter.chunks_exact(size).zip(next)
+fn with_next<F: Factors>(filter: F, size: usize) -> impl Iterator<Item = (F, F)> {
+    let points = filter.len() / size;
+    (0..points).map(move |point| {
+        let next = if point + 1 < points { size } else { 0 };
+        (filter.part(point * size, size), filter.part((point + 1) * size, next))
+    })
 }
 
 impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
@@ -67,7 +70,7 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
     #[inline(always)]
     pub(in crate::net) fn convolve(
         &mut self,
-        filter: &[Vector],
+        filter: impl Factors,
         channels: Channels,
         positions: usize,
         read: impl FnMut(usize, usize, &mut Plane<W>),

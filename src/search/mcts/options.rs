@@ -42,6 +42,9 @@ pub struct Options {
     /// deviation of the utilities behind a position, 0 (not at all) to 1. At 0.4 it is the same
     /// either way.
     pub spread_scale: f32,
+    /// Priors are the net's policy to the power of 1 / `prior_temperature`: above 1 they are
+    /// evener, and more moves are looked at; 0.1 to 10.
+    pub prior_temperature: f32,
     /// The Dirichlet noise's parameters sum to this over a position's legal moves, so that the
     /// noise is as spiky with many moves as with few; above 0.
     pub dirichlet_total: f32,
@@ -108,6 +111,7 @@ impl Default for Options {
             first_play: FirstPlay::Parent,
             fpu_reduction: 0.2,
             spread_scale: 0.0,
+            prior_temperature: 1.0,
             dirichlet_total: 10.0,
             dirichlet_share: 0.25,
             prune_noise: false,

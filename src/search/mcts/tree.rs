@@ -102,6 +102,8 @@ pub struct Tree<G: Geometry> {
     /// each `n`.
     solvable: [u8; 32],
     wipeout_nodes: u32,
+    /// What the policy's logits are multiplied by.
+    sharpness: f32,
 }
 
 impl<G: Geometry> Tree<G> {
@@ -121,6 +123,7 @@ impl<G: Geometry> Tree<G> {
             goal,
             solvable: std::array::from_fn(|doublings| options.solvable(doublings as u32) as u8),
             wipeout_nodes: options.wipeout_nodes,
+            sharpness: 1.0 / options.prior_temperature,
         }
     }
 
@@ -298,13 +301,14 @@ impl<G: Geometry> Tree<G> {
         true
     }
 
-    /// Appends the moves behind the edge `at`, their priors the softmax of their logits.
+    /// Appends the moves behind the edge `at`, their priors the softmax of their sharpened
+    /// logits.
     fn expand(&mut self, at: usize, legal: SquareSet<G>, logits: &[f32]) {
         let logits = &logits[..G::SQUARES];
         let mut lanes: Lanes = [0.0; _];
         let (mut count, mut likeliest, mut greatest) = (0, 0, f32::NEG_INFINITY);
         for square in legal {
-            let logit = logits[square.index()];
+            let logit = logits[square.index()] * self.sharpness;
             lanes[count] = logit;
             if logit > greatest {
                 (likeliest, greatest) = (count, logit);

@@ -3,9 +3,10 @@
 //! A batch goes through a layer in groups, and then through the next one: the filters of a layer at
 //! all points take 11 times the memory of its weights, and must not be fetched anew too often. They
 //! come from the third-level cache, in time; what the second one is to keep is the batch's
-//! activations and a group's points. Nothing is allocated after the start.
+//! activations and a group's points. A small batch takes as long as its filters take to come, which
+//! is why they are in f16 where that can be read; all sums are in float32. Nothing is allocated after the start.
 
-use super::pack::{Matrix, Packed};
+use super::pack::{Matrix, Packed, Points, Storage};
 use super::{AnyKernel, unsupported};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
@@ -13,6 +14,8 @@ use crate::net::fold::Folded;
 use crate::net::inference::InferenceError;
 use crate::net::plan::{HIDDEN, NetSpec};
 use crate::net::vector::{LANES, Vector, flat, flat_mut};
+#[cfg(target_arch = "x86_64")]
+use crate::net::winograd::product::Halves;
 use crate::net::winograd::product::{Rows, multiply};
 use crate::net::winograd::{Board, Channels, Plane, Workspace};
 
@@ -38,6 +41,7 @@ pub(super) struct Answers<'a> {
 pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     layout: &'static Layout,
     net: Packed,
+    storage: Storage,
     workspace: Workspace<W, PAIRS>,
     /// 1 on squares, 0 on holes.
     mask: Vec<Vector>,
@@ -63,9 +67,10 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
 fn packed<const W: usize, const PAIRS: usize>(
     net: &Folded,
     board: &Board<W, PAIRS>,
+    storage: Storage,
 ) -> Result<Packed, InferenceError> {
     match net {
-        Folded::Resnet(net) => Ok(Packed::new(net, board)),
+        Folded::Resnet(net) => Ok(Packed::new(net, board, storage)),
         Folded::Paper(_) => Err(unsupported()),
     }
 }
@@ -76,9 +81,13 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     /// # Errors
     ///
     /// It is no residual net.
-    pub(super) fn new(spec: &NetSpec, net: &Folded) -> Result<Kernel<W, PAIRS>, InferenceError> {
+    pub(super) fn new(
+        spec: &NetSpec,
+        net: &Folded,
+        storage: Storage,
+    ) -> Result<Kernel<W, PAIRS>, InferenceError> {
         let layout = spec.shape.layout();
-        let net = packed(net, &Board::<W, PAIRS>::new())?;
+        let net = packed(net, &Board::<W, PAIRS>::new(), storage)?;
         let depth = net.stem.bias.len();
         let cells = BATCH * Board::<W, PAIRS>::CELLS;
         let room = |vectors: usize| vec![Vector::ZERO; vectors];
@@ -87,6 +96,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         Ok(Kernel {
             layout,
             net,
+            storage,
             workspace: Workspace::new(GROUP, depth),
             mask,
             depth,
@@ -123,7 +133,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 let from = &planes[(first + position) * cells..][..cells];
                 plane.as_flattened_mut().copy_from_slice(from);
             };
-            workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+            convolve(workspace, filter, channels, positions, read, |position, c, sums| {
                 let into = &mut trunk[at(first + position, c)..];
                 leave(sums, net.stem.bias[c], mask, into);
             });
@@ -148,7 +158,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                     let from = &trunk[at(first + position, c)..][..cells];
                     plane.as_flattened_mut().copy_from_slice(from);
                 };
-                workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                convolve(workspace, filter, channels, positions, read, |position, c, sums| {
                     let position = first + position;
                     let into = &mut inner[at(position, c)..];
                     leave(sums, added[position * depth + c], mask, into);
@@ -160,7 +170,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                     let from = &inner[at(first + position, c)..][..cells];
                     plane.as_flattened_mut().copy_from_slice(from);
                 };
-                workspace.convolve(filter, channels, positions, read, |position, c, sums| {
+                convolve(workspace, filter, channels, positions, read, |position, c, sums| {
                     let bias = block.second.bias[c];
                     let old = &mut trunk[at(first + position, c)..][..cells];
                     let sums = sums.as_flattened().iter();
@@ -220,6 +230,26 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
     }
 }
 
+/// [`Workspace::convolve`] with filters as they are kept.
+#[inline(always)]
+fn convolve<const W: usize, const PAIRS: usize>(
+    workspace: &mut Workspace<W, PAIRS>,
+    filter: &Points,
+    channels: Channels,
+    positions: usize,
+    read: impl FnMut(usize, usize, &mut Plane<W>),
+    put: impl FnMut(usize, usize, &Plane<W>),
+) {
+    match filter {
+        Points::Full(filter) => workspace.convolve(&filter[..], channels, positions, read, put),
+        #[cfg(target_arch = "x86_64")]
+        Points::Half(numbers, avx512) => {
+            let filter = Halves { numbers, avx512: *avx512 };
+            workspace.convolve(filter, channels, positions, read, put);
+        }
+    }
+}
+
 /// A batch in groups: the first position of each, and how many.
 fn groups(positions: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
@@ -267,6 +297,6 @@ impl<const W: usize, const PAIRS: usize> AnyKernel for Kernel<W, PAIRS> {
     }
 
     fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError> {
-        packed(weights, self.workspace.board())
+        packed(weights, self.workspace.board(), self.storage)
     }
 }

@@ -2,13 +2,44 @@
 
 use crate::net::fold::{Affine, Resnet};
 use crate::net::plan::HEAD_CHANNELS;
+#[cfg(target_arch = "x86_64")]
+use crate::net::vector::x86::{Avx512, Half};
 use crate::net::vector::{LANES, Vector, flat_mut, vectors};
 use crate::net::winograd::Board;
 
-/// A convolution's filters at all points, `[point][input][output vector]`, and its bias.
+/// How filters are kept.
+#[derive(Clone, Copy)]
+pub(super) enum Storage {
+    /// In float32.
+    Full,
+    /// In f16, which takes half as long to fetch.
+    #[cfg(target_arch = "x86_64")]
+    Half(Avx512),
+}
+
+impl Storage {
+    /// The fastest that the processor has.
+    pub(super) fn fastest() -> Storage {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx512) = Avx512::new() {
+            return Storage::Half(avx512);
+        }
+        Storage::Full
+    }
+}
+
+/// Filters at all points, `[point][input][output vector]`.
+#[derive(Debug)]
+pub(super) enum Points {
+    Full(Vec<Vector>),
+    #[cfg(target_arch = "x86_64")]
+    Half(Vec<Half>, Avx512),
+}
+
+/// A convolution's filters and its bias.
 #[derive(Debug)]
 pub(super) struct Convolution {
-    pub points: Vec<Vector>,
+    pub points: Points,
     pub bias: Vec<Vector>,
 }
 
@@ -54,18 +85,19 @@ impl Packed {
     pub(super) fn new<const W: usize, const PAIRS: usize>(
         net: &Resnet,
         board: &Board<W, PAIRS>,
+        storage: Storage,
     ) -> Packed {
         let channels = net.stem.shape[0];
         let padded = vectors(channels) * LANES;
         let block = |block: &crate::net::fold::Block| Block {
-            first: convolution(&block.first, board, padded),
+            first: convolution(&block.first, board, padded, storage),
             pool: block.pool.as_ref().map(|pool| {
                 // The maxima begin where the padded means end.
                 let place =
                     |input| if input < channels { input } else { input - channels + padded };
                 matrix(pool, 2 * padded, place)
             }),
-            second: convolution(&block.second, board, padded),
+            second: convolution(&block.second, board, padded, storage),
         };
         let mut heads = matrix(&net.policy, padded, |input| input);
         let features = matrix(&net.features, padded, |input| input);
@@ -74,7 +106,7 @@ impl Packed {
         heads.bias.extend(features.bias);
         let score = net.score.as_ref();
         Packed {
-            stem: convolution(&net.stem, board, net.stem.shape[1]),
+            stem: convolution(&net.stem, board, net.stem.shape[1], storage),
             blocks: net.blocks.iter().map(block).collect(),
             heads,
             policy: row(&net.policy_out.weight)[0],
@@ -112,6 +144,7 @@ fn convolution<const W: usize, const PAIRS: usize>(
     affine: &Affine,
     board: &Board<W, PAIRS>,
     inputs: usize,
+    storage: Storage,
 ) -> Convolution {
     let [outputs, read] = [affine.shape[0], affine.shape[1]];
     let width = vectors(outputs) * LANES;
@@ -126,5 +159,14 @@ fn convolution<const W: usize, const PAIRS: usize>(
     }
     let mut points = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * size];
     board.filter(&taps, &mut points, size);
+    let points = match storage {
+        Storage::Full => Points::Full(points),
+        #[cfg(target_arch = "x86_64")]
+        Storage::Half(avx512) => {
+            let most = Vector::splat(half::f16::MAX.to_f32());
+            let narrow = |point: &Vector| avx512.narrow_f16(point.fast_min(most).fast_max(-most));
+            Points::Half(points.iter().map(narrow).collect(), avx512)
+        }
+    };
     Convolution { points, bias: row(&affine.bias) }
 }
