@@ -4,7 +4,8 @@
 //! all points take 11 times the memory of its weights, and must not be fetched anew too often. They
 //! come from the third-level cache, in time; what the second one is to keep is the batch's
 //! activations and a group's points. A small batch takes as long as its filters take to come, which
-//! is why they are in f16 where that can be read; all sums are in float32. Nothing is allocated after the start.
+//! is why they are in f16 where that can be read; all sums are in float32. Nothing is allocated after
+//! the start.
 
 use super::pack::{Matrix, Packed, Points, Storage};
 use super::{AnyKernel, unsupported};

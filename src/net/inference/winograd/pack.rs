@@ -18,10 +18,13 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// The fastest that the processor has.
+    /// The fastest that this build has: one for processors without AVX-512 would bring each vector
+    /// back by a call.
     pub(super) fn fastest() -> Storage {
         #[cfg(target_arch = "x86_64")]
-        if let Some(avx512) = Avx512::new() {
+        if cfg!(target_feature = "avx512f")
+            && let Some(avx512) = Avx512::new()
+        {
             return Storage::Half(avx512);
         }
         Storage::Full
