@@ -51,11 +51,14 @@ pub struct Context {
     pub device: String,
     /// How nets are computed.
     pub inference: inference::Options,
+    /// Cores that each player has to itself, at least 1.
+    pub cores: usize,
 }
 
 /// Somebody who takes part in matches as a specification says.
 ///
-/// A net is read here, once; its name says in which checkpoint it was found.
+/// A net is read here, once; its name says in which checkpoint it was found. The name of a player
+/// by the clock says how many threads it takes.
 ///
 /// # Errors
 ///
@@ -66,6 +69,7 @@ pub fn contestant<G: Geometry>(
     context: &Context,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let goal = context.goal;
+    let spec = spec.clone().on_cores(context.cores);
     let name = spec.to_string();
     let open: Box<Open<'static, G>> = match spec.clone() {
         PlayerSpec::Net(own) => return net_player(own, context),
@@ -115,10 +119,11 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    let copies = Copies { threads: own.threads, symmetries: own.symmetries };
+    let threads = own.threads.unwrap_or(1);
+    let copies = Copies { threads, symmetries: own.symmetries };
     Ok(with_net(named, net, context, copies, move |name, crew, seed| {
-        let (search, parallel) = (own.search.clone(), own.parallel as usize);
-        let thinking = Thinking { search, parallel, time: own.time, solvers: own.threads };
+        let (search, parallel) = (own.search.clone(), own.leaves());
+        let thinking = Thinking { search, parallel, time: own.time, solvers: threads };
         Box::new(NetPlayer::new(name, goal, crew, thinking, seed))
     }))
 }

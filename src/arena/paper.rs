@@ -116,8 +116,8 @@ impl Agent {
             Agent::Net => PlayerSpec::Net(NetPlayerSpec {
                 path: checkpoint.into(),
                 time: None,
-                parallel: 1,
-                threads: 1,
+                parallel: None,
+                threads: None,
                 symmetries: 1,
                 search: mcts::Options {
                     simulations,

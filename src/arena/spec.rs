@@ -78,8 +78,8 @@ pub struct AlphaBetaSpec {
     pub probcut: Option<f32>,
     /// With at most this many empty squares it plays perfectly, whatever the limit.
     pub solve_empties: u32,
-    /// Threads of one search.
-    pub threads: usize,
+    /// Threads of one search; `None` for one, or, by the clock, what the machine has for it.
+    pub threads: Option<usize>,
     /// Size of its transposition table in MiB.
     pub table_mb: usize,
 }
@@ -92,7 +92,7 @@ impl Default for AlphaBetaSpec {
             evaluation: Evaluation::Positional,
             probcut: None,
             solve_empties: 0,
-            threads: 1,
+            threads: None,
             table_mb: 16,
         }
     }
@@ -131,10 +131,10 @@ pub struct NetPlayerSpec {
     pub search: mcts::Options,
     /// The time that it may take, in place of `search.simulations`.
     pub time: Option<Time>,
-    /// Leaves of one tree that are evaluated at the same time.
-    pub parallel: u32,
-    /// Threads that compute the net.
-    pub threads: usize,
+    /// Leaves of one tree that are evaluated at the same time; `None` for what suits its threads.
+    pub parallel: Option<u32>,
+    /// Threads that compute the net; `None` for one, or, by the clock, what the machine has for it.
+    pub threads: Option<usize>,
     /// Images of a position whose answers are averaged: 1, 2, 4 or 8.
     pub symmetries: usize,
 }
@@ -183,6 +183,9 @@ pub enum PlayerSpec {
 }
 
 const DEFAULT_DEPTH: u32 = 8;
+/// The most threads that a player by the clock takes without being told so: what more of them
+/// are worth has not been measured.
+const MOST_USUAL_THREADS: usize = 4;
 /// What a net's player solves without a clock: some milliseconds, as long as its search takes.
 const SOLVE_EMPTIES: u32 = 16;
 /// At so many empty squares a leaf costs the solver less than a net of 4x64.
@@ -241,13 +244,24 @@ impl PlayerSpec {
     pub fn is_deterministic(&self) -> bool {
         match self {
             PlayerSpec::Random | PlayerSpec::Greedy | PlayerSpec::Rollouts(_) => false,
-            PlayerSpec::AlphaBeta(spec) => {
-                spec.threads == 1 && matches!(spec.limit, Limit::Depth(_) | Limit::Nodes(_))
-            }
+            PlayerSpec::AlphaBeta(spec) => spec.threads.unwrap_or(1) == 1 && !spec.is_timed(),
             PlayerSpec::Net(spec) => spec.search.temperature_plies == 0 && spec.time.is_none(),
             PlayerSpec::Policy(spec) => spec.temperature_plies == 0,
             PlayerSpec::External(_) => false,
         }
+    }
+
+    /// The same player on a machine that has so many cores for it: who goes by the clock, and is
+    /// not told otherwise, takes one thread for each, up to four.
+    #[must_use]
+    pub fn on_cores(mut self, cores: usize) -> PlayerSpec {
+        let threads = match &mut self {
+            PlayerSpec::AlphaBeta(spec) if spec.is_timed() => &mut spec.threads,
+            PlayerSpec::Net(spec) if spec.time.is_some() => &mut spec.threads,
+            _ => return self,
+        };
+        threads.get_or_insert(cores.clamp(1, MOST_USUAL_THREADS));
+        self
     }
 
     /// The net file, checkpoint or run directory that the player comes from, if it does.
@@ -260,12 +274,19 @@ impl PlayerSpec {
     }
 }
 
+impl AlphaBetaSpec {
+    fn is_timed(&self) -> bool {
+        matches!(self.limit, Limit::MoveTime(_) | Limit::GameTime(_))
+    }
+}
+
 impl NetPlayerSpec {
     /// A net at `path` that plays as strongly as it can with `simulations`.
     ///
     /// A match asks for the best move and self-play for what can be learnt, so a player trusts the
-    /// net's policy more, if not all of its certainty, looks for small differences where all moves are worth much the same, and
-    /// leaves more of the game's end to the solver (docs/results.md, Play).
+    /// net's policy more, if not all of its certainty, looks for small differences where all moves
+    /// are worth much the same, and leaves more of the game's end to the solver (docs/results.md,
+    /// Play).
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
         let search = mcts::Options {
             simulations,
@@ -279,7 +300,7 @@ impl NetPlayerSpec {
             solve_growth: 1.0,
             ..mcts::Options::default()
         };
-        NetPlayerSpec { path, search, time: None, parallel: 1, threads: 1, symmetries: 1 }
+        NetPlayerSpec { path, search, time: None, parallel: None, threads: None, symmetries: 1 }
     }
 
     /// Empty squares at which the solver takes over where nothing else is said.
@@ -305,15 +326,19 @@ impl NetPlayerSpec {
         }
     }
 
-    /// Leaves in a batch where nothing else is said: one, for a search whose strength is in its
-    /// simulations; some for each thread; and a few where the clock decides, for their speed.
-    fn usual_parallel(&self) -> u32 {
-        let threads = self.threads as u32;
-        match (self.time, threads) {
-            (None, 1) => 1,
-            (None, _) => 4 * threads,
-            (Some(_), _) => 8 * threads,
-        }
+    /// Leaves that wait for the net at a time. Where nothing else is said that is one, for a search
+    /// whose strength is in its simulations; some for each thread; and a few where the clock
+    /// decides, for their speed.
+    pub fn leaves(&self) -> usize {
+        let threads = self.threads.unwrap_or(1);
+        self.parallel.map_or_else(
+            || match (self.time, threads) {
+                (None, 1) => 1,
+                (None, _) => 4 * threads,
+                (Some(_), _) => 8 * threads,
+            },
+            |leaves| leaves as usize,
+        )
     }
 }
 

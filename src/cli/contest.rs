@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::stop_flag;
+use super::machine::cores;
 use crate::arena::ladder::{Ladder, MatchLine};
 use crate::arena::matches::{Contestant, Outcome, Setting, play};
 use crate::arena::open::{Context, contestant};
@@ -26,7 +27,8 @@ pub struct MatchArgs {
     /// Where games begin: random:PLIES, start, or a file of transcripts or OBF positions
     #[arg(long, value_name = "SOURCE", default_value = "random:8")]
     pub openings: Source,
-    /// Threads that play games; all cores by default
+    /// Threads that play games; all cores by default. Players by the clock have what cores are
+    /// left: all with `--threads 1`
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Where nets are computed: auto, cpu, cuda or cuda:N
@@ -40,13 +42,12 @@ pub struct MatchArgs {
 impl MatchArgs {
     /// How many threads play.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.threads.map_or_else(cores, usize::from)
     }
 
     /// What players need to know.
     pub fn context(&self, goal: Goal) -> Context {
-        Context { goal, device: self.device.clone(), inference: inference::Options::default() }
+        context(goal, &self.device, cores() / self.threads())
     }
 
     /// The openings of a match, with a warning for each line of a file that is none.
@@ -58,6 +59,12 @@ impl MatchArgs {
         }
         Ok(book)
     }
+}
+
+/// What players need to know that compute nets on `device` and have so many cores each.
+pub fn context(goal: Goal, device: &str, cores: usize) -> Context {
+    let inference = inference::Options::default();
+    Context { goal, device: device.into(), inference, cores: cores.max(1) }
 }
 
 /// The players of some specifications.

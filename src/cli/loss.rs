@@ -6,15 +6,14 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::contest::{contestants, progress_bar};
+use super::contest::{contestants, context, progress_bar};
 use super::interrupt::stop_flag;
+use super::machine::cores;
 use crate::arena::loss::positions::{Positions, Problem, Sample, from_file, from_games, to_lines};
 use crate::arena::loss::{self, LossError, Report, Setting};
 use crate::arena::matches::Contestant;
-use crate::arena::open::Context;
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal, Shape};
-use crate::net::inference;
 use crate::store::write_atomically;
 
 /// Judges players by the exact scores of their moves.
@@ -55,7 +54,8 @@ pub struct Args {
     /// Who wins: `most` or `fewest` discs
     #[arg(long, value_name = "GOAL", default_value = "most")]
     goal: Goal,
-    /// Threads that play and solve; all cores by default. Players by the clock want `--threads 1`
+    /// Threads that play and solve; all cores by default. Players by the clock have what cores
+    /// are left: all with `--threads 1`
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Size of the solvers' tables in MiB, all together
@@ -113,7 +113,6 @@ impl Args {
     }
 
     fn setting(&self) -> Setting {
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Setting {
             goal: self.goal,
             seed: self.seed,
@@ -124,8 +123,8 @@ impl Args {
 }
 
 fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
-    let (goal, device) = (args.goal, args.device.clone());
-    let context = Context { goal, device, inference: inference::Options::default() };
+    let goal = args.goal;
+    let context = context(goal, &args.device, cores() / args.setting().threads);
     let players = contestants::<G>(&args.players, &context)?;
     let mut problems = args.positions::<G>()?;
     let mut about = json!({

@@ -161,8 +161,12 @@ impl Cpuinfo {
 /// The processor, and how many cores of it this process may use.
 pub fn processor() -> Machine {
     let cpu = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()).model;
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    Machine { cpu, cores }
+    Machine { cpu, cores: cores() }
+}
+
+/// How many cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
 /// Memory in bytes: what the machine or the control group may use in all, and what is free.

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::contest::contestants;
-use crate::arena::open::Context;
+use super::contest::{contestants, context};
+use super::machine::cores;
 use crate::arena::player::{Hint, Player};
 use crate::arena::report::table;
 use crate::arena::shipped;
@@ -17,7 +17,6 @@ use crate::game::notation::{
     square_name, transcript,
 };
 use crate::game::{Colour, Geometry, Goal, Position, Shape};
-use crate::net::inference;
 use crate::protocol::lines::{Line, next_line};
 use crate::protocol::session::Session;
 
@@ -65,11 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
-    let context = Context {
-        goal: args.goal,
-        device: args.device.clone(),
-        inference: inference::Options::default(),
-    };
+    let context = context(args.goal, &args.device, cores());
     let player = args.player.clone().unwrap_or_else(|| shipped::opponent(G::SHAPE, args.goal));
     let contestants = contestants::<G>(&[player], &context)?;
     let human = match args.colour {

@@ -3,12 +3,11 @@
 use std::io::{self, BufReader};
 use std::process::ExitCode;
 
-use super::contest::contestants;
-use crate::arena::open::Context;
+use super::contest::{contestants, context};
+use super::machine::cores;
 use crate::arena::player::Player;
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal, Shape};
-use crate::net::inference;
 use crate::protocol::{gtp, nboard};
 
 /// Who plays, and what.
@@ -58,11 +57,7 @@ pub fn run_gtp(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn open<G: Geometry>(args: &Args) -> anyhow::Result<Box<dyn Player<G>>> {
-    let context = Context {
-        goal: args.goal,
-        device: args.device.clone(),
-        inference: inference::Options::default(),
-    };
+    let context = context(args.goal, &args.device, cores());
     let contestants = contestants::<G>(std::slice::from_ref(&args.player), &context)?;
     Ok((contestants[0].open)(args.seed)?)
 }

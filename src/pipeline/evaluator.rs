@@ -103,6 +103,7 @@ impl Evaluator<'_> {
             goal: self.config.goal,
             device: self.config.device.clone(),
             inference: self.config.inference.clone(),
+            cores: 1,
         };
         let open = |opponent: &String| {
             let spec = opponent.parse().with_context(|| format!("opponent `{opponent}`"))?;

@@ -16,7 +16,7 @@ use crate::game::{Board, Cross92, Square6, Word};
 
 fn player<G: Geometry>(spec: &str, goal: Goal) -> Contestant<'static, G> {
     let inference = crate::net::inference::Options::default();
-    let context = Context { goal, device: "cpu".into(), inference };
+    let context = Context { goal, device: "cpu".into(), inference, cores: 1 };
     let spec: PlayerSpec = spec.parse().expect("a specification");
     contestant(&spec, &context).expect("a player")
 }

@@ -13,6 +13,7 @@ fn named<G: Geometry>(spec: &str) -> Contestant<'static, G> {
         goal: Goal::Most,
         device: "cpu".into(),
         inference: crate::net::inference::Options::default(),
+        cores: 1,
     };
     let spec: PlayerSpec = spec.parse().expect("a specification");
     contestant(&spec, &context).expect("a player")

@@ -54,7 +54,7 @@ impl<G: Geometry> AlphaBeta<G> {
         let spent = || self.spent.get(&game).copied().unwrap_or_default();
         let common = Limits {
             solve_empties: self.spec.solve_empties,
-            threads: self.spec.threads,
+            threads: self.spec.threads.unwrap_or(1),
             ..Limits::default()
         };
         match self.spec.limit {
@@ -91,7 +91,7 @@ impl<G: Geometry> AlphaBeta<G> {
         let nodes = (best.nodes / u64::from(others)).max(4 * G::SQUARES as u64);
         let common = Limits {
             depth: Some(best.depth.saturating_sub(1).max(1)),
-            threads: self.spec.threads,
+            threads: self.spec.threads.unwrap_or(1),
             ..Limits::default()
         };
         match self.spec.limit {

@@ -28,7 +28,8 @@ pub(super) fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecEr
     spec.evaluation = fields.choice("eval", names)?.unwrap_or_default();
     spec.probcut = fields.number("probcut", 0.1..=10.0)?;
     spec.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(spec.solve_empties);
-    spec.threads = fields.whole("threads", 1..=256)?.unwrap_or(spec.threads);
+    let timed = spec.is_timed();
+    spec.threads = fields.whole("threads", 1..=256)?.filter(|&threads| threads > 1 || timed);
     spec.table_mb = fields.whole("table_mb", 1..=65536)?.unwrap_or(spec.table_mb);
     Ok(spec)
 }
@@ -78,8 +79,12 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.score_weight = fields.number("score_weight", 0.0..=1.0)?.unwrap_or(search.score_weight);
     search.tree_reuse =
         fields.choice("tree_reuse", ["true", "false"].into_iter())?.unwrap_or(search.tree_reuse);
-    spec.threads = fields.whole("threads", 1..=256)?.unwrap_or(1);
-    spec.parallel = fields.whole("parallel", 1..=2048)?.unwrap_or(spec.usual_parallel());
+    let timed = spec.time.is_some();
+    spec.threads = fields.whole("threads", 1..=256)?.filter(|&threads| threads > 1 || timed);
+    // How many leaves are usual is only known where the threads are.
+    let usual = (spec.threads.is_some() || !timed).then(|| spec.leaves());
+    spec.parallel =
+        fields.whole("parallel", 1..=2048)?.filter(|&leaves| Some(leaves as usize) != usual);
     spec.symmetries = read_symmetries(&mut fields)?;
     Ok(spec)
 }

@@ -17,7 +17,12 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
         ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
         ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
+        ("alphabeta:threads=1,nodes=9", "alphabeta:nodes=9"),
+        ("alphabeta:threads=1,movetime=1s", "alphabeta:movetime=1s,threads=1"),
         ("net:a,movetime=100ms", "net:a,movetime=100ms"),
+        ("net:a,movetime=100ms,threads=1,parallel=8", "net:a,movetime=100ms,threads=1"),
+        ("net:a,movetime=100ms,parallel=8", "net:a,movetime=100ms,parallel=8"),
+        ("net:a,threads=1,parallel=1", "net:a,simulations=100"),
         ("net:a,gametime=1m,parallel=4", "net:a,gametime=60s,parallel=4"),
         ("net:a,movetime=10ms,solve_empties=14", "net:a,movetime=10ms"),
         ("net:a,movetime=10ms,solve_empties=16", "net:a,movetime=10ms,solve_empties=16"),
@@ -43,6 +48,23 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(spec.to_string(), canonical);
         assert_eq!(canonical.parse::<PlayerSpec>().as_ref(), Ok(&spec));
+    }
+}
+
+#[test]
+fn who_goes_by_the_clock_takes_the_cores_that_it_has() {
+    for (text, cores, settled) in [
+        ("alphabeta:movetime=1s", 2, "alphabeta:movetime=1s,threads=2"),
+        ("alphabeta:gametime=1m,threads=3", 2, "alphabeta:gametime=60s,threads=3"),
+        ("alphabeta:depth=8", 2, "alphabeta:depth=8"),
+        ("net:a,movetime=1s", 1, "net:a,movetime=1s,threads=1"),
+        ("net:a,gametime=1m", 64, "net:a,gametime=60s,threads=4"),
+        ("net:a,movetime=1s,threads=1", 2, "net:a,movetime=1s,threads=1"),
+        ("net:a,simulations=100", 2, "net:a,simulations=100"),
+        ("policy:a", 2, "policy:a"),
+    ] {
+        let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(spec.on_cores(cores).to_string(), settled);
     }
 }
 

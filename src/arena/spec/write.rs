@@ -53,6 +53,11 @@ fn key<T: PartialEq + fmt::Display>(
     if value == default { Ok(()) } else { write!(f, ",{key}={value}") }
 }
 
+/// Writes a key that something was said of.
+fn said<T: fmt::Display>(f: &mut fmt::Formatter<'_>, key: &str, value: Option<T>) -> fmt::Result {
+    value.map_or(Ok(()), |value| write!(f, ",{key}={value}"))
+}
+
 fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match spec.limit {
         Limit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
@@ -62,11 +67,9 @@ fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Res
     }
     let default = AlphaBetaSpec::default();
     key(f, "eval", &spec.evaluation, &default.evaluation)?;
-    if let Some(deviations) = spec.probcut {
-        write!(f, ",probcut={deviations}")?;
-    }
+    said(f, "probcut", spec.probcut)?;
     key(f, "solve_empties", &spec.solve_empties, &default.solve_empties)?;
-    key(f, "threads", &spec.threads, &default.threads)?;
+    said(f, "threads", spec.threads)?;
     key(f, "table_mb", &spec.table_mb, &default.table_mb)
 }
 
@@ -93,7 +96,7 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     key(f, "prior_temperature", &search.prior_temperature, &default.prior_temperature)?;
     key(f, "score_weight", &search.score_weight, &default.score_weight)?;
     key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
-    key(f, "parallel", &spec.parallel, &spec.usual_parallel())?;
-    key(f, "threads", &spec.threads, &1)?;
+    said(f, "parallel", spec.parallel)?;
+    said(f, "threads", spec.threads)?;
     key(f, "symmetries", &spec.symmetries, &1)
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tch::{Device, Kind, Tensor};
 
-use crate::cli::machine::Cpuinfo;
+use crate::cli::machine::{Cpuinfo, cores};
 use crate::game::Shape;
 use crate::net::trainer::Trainer;
 use crate::net::{Net, NetSpec, TowerOptions, inference};
@@ -114,7 +114,7 @@ impl Processor {
     pub(super) fn new(cpuinfo: &Cpuinfo) -> Self {
         Self {
             model: cpuinfo.model.clone(),
-            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            cores: cores(),
             avx2: cpuinfo.has("avx2"),
             avx512: ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
                 .iter()
