@@ -114,6 +114,11 @@ impl LoadedNet {
         Ok(self)
     }
 
+    /// Whether it foretells the final disc difference.
+    pub fn has_score(&self) -> bool {
+        self.description.spec.options.score_head
+    }
+
     /// A copy of the net for play.
     ///
     /// # Errors

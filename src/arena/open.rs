@@ -10,7 +10,7 @@ use super::players::{
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference::{self, Backend};
-use crate::search::rollouts;
+use crate::search::{mcts, rollouts};
 
 /// Why a player cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -119,10 +119,13 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
+    // A net without a score head foretells no discs to look for.
+    let score_empties = if net.has_score() { own.search.score_empties } else { 0 };
+    let search = mcts::Options { score_empties, ..own.search.clone() };
     let threads = own.threads.unwrap_or(1);
     let copies = Copies { threads, symmetries: own.symmetries };
     Ok(with_net(named, net, context, copies, move |name, crew, seed| {
-        let (search, parallel) = (own.search.clone(), own.leaves());
+        let (search, parallel) = (search.clone(), own.leaves());
         let thinking = Thinking { search, parallel, time: own.time, solvers: threads };
         Box::new(NetPlayer::new(name, goal, crew, thinking, seed))
     }))

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 mod read;
+mod usual;
 mod write;
 
 use super::grammar::{Fields, SpecError, list};
@@ -186,10 +187,6 @@ const DEFAULT_DEPTH: u32 = 8;
 /// The most threads that a player by the clock takes without being told so: what more of them
 /// are worth has not been measured.
 const MOST_USUAL_THREADS: usize = 4;
-/// What a net's player solves without a clock: some milliseconds, as long as its search takes.
-const SOLVE_EMPTIES: u32 = 16;
-/// At so many empty squares a leaf costs the solver less than a net of 4x64.
-const SOLVE_LEAVES: u32 = 10;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 const ALPHABETA_KEYS: &[&str] = &[
@@ -220,6 +217,7 @@ const NET_KEYS: &[&str] = &[
     "spread_scale",
     "prior_temperature",
     "score_weight",
+    "score_empties",
     "tree_reuse",
     "parallel",
     "threads",
@@ -295,50 +293,18 @@ impl NetPlayerSpec {
             spread_scale: 1.0,
             prior_temperature: 1.5,
             temperature_plies: 0,
-            solve_empties: SOLVE_EMPTIES,
-            solve_leaves: SOLVE_LEAVES,
             solve_growth: 1.0,
             ..mcts::Options::default()
         };
-        NetPlayerSpec { path, search, time: None, parallel: None, threads: None, symmetries: 1 }
-    }
-
-    /// Empty squares at which the solver takes over where nothing else is said.
-    ///
-    /// Solving takes about 2.2 times as long for each square more. By the clock it is to take a
-    /// small part of a move's time, for what is given up is time lost.
-    fn usual_solve_empties(&self) -> u32 {
-        /// The moves that a game's time is divided among.
-        const MOVES: u32 = 25;
-        let time = match self.time {
-            None => return SOLVE_EMPTIES,
-            Some(Time::Move(time)) => time,
-            Some(Time::Game(time)) => time / MOVES,
+        let spec = NetPlayerSpec {
+            path,
+            search,
+            time: None,
+            parallel: None,
+            threads: None,
+            symmetries: 1,
         };
-        match time.as_millis() {
-            25_000.. => 24,
-            5000.. => 22,
-            1000.. => 20,
-            200.. => 18,
-            40.. => 16,
-            8.. => 14,
-            _ => 12,
-        }
-    }
-
-    /// Leaves that wait for the net at a time. Where nothing else is said that is one, for a search
-    /// whose strength is in its simulations; some for each thread; and a few where the clock
-    /// decides, for their speed.
-    pub fn leaves(&self) -> usize {
-        let threads = self.threads.unwrap_or(1);
-        self.parallel.map_or_else(
-            || match (self.time, threads) {
-                (None, 1) => 1,
-                (None, _) => 4 * threads,
-                (Some(_), _) => 8 * threads,
-            },
-            |leaves| leaves as usize,
-        )
+        spec.solving_as_usual()
     }
 }
 

@@ -175,6 +175,10 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
         "run.toml:4:16: search.score_weight = 0.1 contradicts net.score_head = false",
     ),
     (
+        "[net]\nscore_head = false\n[search]\nscore_empties = 20",
+        "run.toml:4:17: search.score_empties = 20 contradicts net.score_head = false",
+    ),
+    (
         "[selfplay]\nfull_share = 0.25\nfast_simulations = 65",
         "run.toml:3:20: selfplay.fast_simulations = 65 contradicts search.simulations = 64",
     ),

@@ -259,6 +259,31 @@ fn values_keep_their_scale_whatever_the_score_weighs() {
 }
 
 #[test]
+fn from_score_empties_on_discs_alone_count() {
+    let late = Options { score_empties: 30, ..unsolved(100) };
+    let moves = |search: &Search<Square8>| search.tree().root_moves().collect::<Vec<_>>();
+    let mut random = random(48);
+    let mut turned = 0;
+    for (empties, score_weight) in [(31, late.score_weight), (30, 1.0), (20, 1.0)].repeat(4) {
+        let board = random_board::<Square8>(&mut random, empties);
+        let mut search = searched(board, Goal::Most, &late, Mode::Play, hashed);
+        let plain = Options { score_weight, ..unsolved(100) };
+        let wanted = searched(board, Goal::Most, &plain, Mode::Play, hashed);
+        assert_eq!(moves(&search), moves(&wanted), "{empties} empty squares");
+        // What was found for wins is of no use to a search for discs.
+        let next = board.play_unchecked(search.tree().principal_variation(1)[0]);
+        if empties == 31 && !next.legal().is_empty() {
+            search.begin(next, 100, Mode::Play);
+            run(&mut search, &mut solver(Goal::Most), hashed, &mut random);
+            let fresh = searched(next, Goal::Most, &late, Mode::Play, hashed);
+            assert_eq!(moves(&search), moves(&fresh));
+            turned += 1;
+        }
+    }
+    assert!(turned > 0);
+}
+
+#[test]
 fn answers_that_are_no_numbers_do_not_spread() {
     fn broken(_: outflank::game::Board<Square8>) -> Estimate {
         Estimate { policy: vec![f32::NAN; 64], value: f32::NAN, score: f32::INFINITY }

@@ -7,6 +7,10 @@ use crate::search::mcts::{MoveStats, Search};
 /// Moves of a hint's line.
 const LINE: usize = 12;
 
+/// The same as for alpha-beta, where a net looks for discs alone: it wins with probability
+/// `1 / (1 + exp(-score / WIN_SCALE))`.
+const WIN_SCALE: f32 = 3.0;
+
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
 /// searched again once its score is exact.
 pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<Hint> {
@@ -17,14 +21,20 @@ pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Ve
     moves.sort_by(|(a, x), (b, y)| {
         is_best(b).cmp(&is_best(a)).then(y.total_cmp(x)).then(b.visits.cmp(&a.visits))
     });
+    let win_chance = |value: f32| (value + 1.0) / 2.0;
     let hint = |stats: MoveStats| {
         let exact = stats.lower == stats.upper;
-        // The utility of a proven score counts its discs, too.
-        let worth = if exact { Some(f32::from(stats.lower.signum())) } else { stats.utility };
+        let proven = exact.then_some(f32::from(stats.lower));
+        let expected = stats.utility.and_then(|utility| search.tree().score_of(utility));
+        let win_chance = match (proven, expected) {
+            (Some(score), _) => Some(win_chance(score.clamp(-1.0, 1.0))),
+            (None, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
+            (None, None) => stats.utility.map(win_chance),
+        };
         Hint {
             line: search.tree().line_behind(stats.square, LINE),
-            win_chance: worth.map(|worth| (worth + 1.0) / 2.0),
-            score: exact.then_some(f32::from(stats.lower)),
+            win_chance,
+            score: proven.or(expected),
             exact,
             depth: Some(stats.visits),
         }
@@ -44,7 +54,7 @@ mod tests {
 
     /// A position 12 squares from the end, searched by a net whose moves are drawn; they are solved
     /// once the search has come back to them a few times.
-    fn searched(number: u64) -> Option<Search<Square8>> {
+    fn searched(number: u64, score_empties: u32) -> Option<Search<Square8>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let mut board = Board::<Square8>::start();
         while board.empties() > 12 {
@@ -55,15 +65,20 @@ mod tests {
                 count => board.play_unchecked(legal[random.random_range(0..count)]),
             };
         }
-        let options =
-            Options { solve_leaves: 8, solve_growth: 1.0, solve_empties: 11, ..Options::default() };
+        let options = Options {
+            solve_leaves: 8,
+            solve_growth: 1.0,
+            solve_empties: 11,
+            score_empties,
+            ..Options::default()
+        };
         let mut search = Search::new(Goal::Most, &options);
         let mut solver = Solver::new(Goal::Most, 1 << 16);
         let simulations = random.random_range(3..80);
         (!board.legal().is_empty()).then(|| search.begin(board, simulations, Mode::Play))?;
         let logits: [f32; 64] = std::array::from_fn(|_| random.random_range(-3.0..3.0));
         while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
-            search.apply(ticket, Answer { policy: &logits, value: 0.0, score: 0.0 });
+            search.apply(ticket, Answer { policy: &logits, value: 0.2, score: 2.0 });
         }
         Some(search)
     }
@@ -71,7 +86,7 @@ mod tests {
     #[test]
     fn the_first_hint_is_the_move_to_play_and_what_is_proven_is_certain() {
         let (mut proven, mut few_visits) = (0, 0);
-        for mut search in (0..120).filter_map(searched) {
+        for mut search in (0..120).filter_map(|number| searched(number, 0)) {
             let hints = of_search(&mut search, 30);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
             assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));
@@ -84,5 +99,20 @@ mod tests {
             few_visits += hints.iter().any(|hint| hint.depth > hints[0].depth) as u32;
         }
         assert!(proven > 20 && few_visits > 0, "{proven} proven, {few_visits} with few visits");
+    }
+
+    #[test]
+    fn who_looks_for_discs_alone_says_how_many_and_how_likely_that_wins() {
+        let mut open = 0;
+        for mut search in (0..40).filter_map(|number| searched(number, 12)) {
+            for hint in of_search(&mut search, 30).iter().filter(|hint| !hint.exact) {
+                let Some(score) = hint.score else { continue };
+                assert!((-64.0..=64.0).contains(&score), "{score}");
+                let chance = hint.win_chance.expect("a chance to win beside the discs");
+                assert_eq!(chance > 0.5, score > 0.0, "{score}");
+                open += 1;
+            }
+        }
+        assert!(open > 20, "{open} moves that are not proven");
     }
 }

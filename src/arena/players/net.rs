@@ -202,10 +202,10 @@ impl<G: Geometry> NetPlayer<G> {
 }
 
 impl<G: Geometry> NetPlayer<G> {
-    /// Gives each hint that is not proven the disc difference that the net expects after its
-    /// first move. A net without that head foretells 0 for all of them, and is not quoted.
+    /// Gives each hint without a disc difference the one that the net expects after its first
+    /// move. A net without that head foretells 0 for all of them, and is not quoted.
     fn add_scores(&mut self, turn: &Turn<'_, G>, hints: &mut [Hint]) -> Result<(), InferenceError> {
-        let mut open: Vec<_> = hints.iter_mut().filter(|hint| !hint.exact).collect();
+        let mut open: Vec<_> = hints.iter_mut().filter(|hint| hint.score.is_none()).collect();
         let after = |hint: &&mut Hint| {
             let next = hint.line.first().and_then(|&square| turn.position.play(square));
             next.unwrap_or(turn.position).settled()

@@ -58,10 +58,10 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
         return Err(SpecError::Exclusive { kind: "net", first, second });
     }
     spec.time = movetime.map(Time::Move).or(gametime.map(Time::Game));
-    let solve_empties = spec.usual_solve_empties();
+    spec.search.simulations = simulations.unwrap_or(spec.search.simulations);
+    spec = spec.solving_as_usual();
     let search = &mut spec.search;
-    search.simulations = simulations.unwrap_or(search.simulations);
-    search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(solve_empties);
+    search.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(search.solve_empties);
     search.solve_leaves = fields.whole("solve_leaves", 0..=30)?.unwrap_or(search.solve_leaves);
     search.solve_growth = fields.number("solve_growth", 0.0..=4.0)?.unwrap_or(search.solve_growth);
     search.wipeout_nodes =
@@ -79,6 +79,9 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.score_weight = fields.number("score_weight", 0.0..=1.0)?.unwrap_or(search.score_weight);
     search.tree_reuse =
         fields.choice("tree_reuse", ["true", "false"].into_iter())?.unwrap_or(search.tree_reuse);
+    // As many as are solved count, so this comes after them.
+    spec.search.score_empties =
+        fields.whole("score_empties", 0..=92)?.unwrap_or(spec.usual_score_empties());
     let timed = spec.time.is_some();
     spec.threads = fields.whole("threads", 1..=256)?.filter(|&threads| threads > 1 || timed);
     // How many leaves are usual is only known where the threads are.

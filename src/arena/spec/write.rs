@@ -82,8 +82,10 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Some(Time::Move(time)) => write!(f, "movetime={}", duration_text(time))?,
         Some(Time::Game(time)) => write!(f, "gametime={}", duration_text(time))?,
     }
-    let default = NetPlayerSpec::new(PathBuf::new(), search.simulations).search;
-    key(f, "solve_empties", &search.solve_empties, &spec.usual_solve_empties())?;
+    let default =
+        NetPlayerSpec { time: spec.time, ..NetPlayerSpec::new(PathBuf::new(), search.simulations) };
+    let default = default.solving_as_usual().search;
+    key(f, "solve_empties", &search.solve_empties, &default.solve_empties)?;
     key(f, "solve_leaves", &search.solve_leaves, &default.solve_leaves)?;
     key(f, "solve_growth", &search.solve_growth, &default.solve_growth)?;
     key(f, "wipeout_nodes", &search.wipeout_nodes, &default.wipeout_nodes)?;
@@ -95,6 +97,7 @@ fn write_net(spec: &NetPlayerSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     key(f, "spread_scale", &search.spread_scale, &default.spread_scale)?;
     key(f, "prior_temperature", &search.prior_temperature, &default.prior_temperature)?;
     key(f, "score_weight", &search.score_weight, &default.score_weight)?;
+    key(f, "score_empties", &search.score_empties, &spec.usual_score_empties())?;
     key(f, "tree_reuse", &search.tree_reuse, &default.tree_reuse)?;
     said(f, "parallel", spec.parallel)?;
     said(f, "threads", spec.threads)?;

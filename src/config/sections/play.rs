@@ -184,6 +184,15 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
             d.score_weight,
             SHARE,
         ),
+        score_empties: r.whole(
+            (
+                "score_empties",
+                "with at most this many empty squares at the root the utility is the final disc \
+                difference alone; 0 is off",
+            ),
+            d.score_empties,
+            0..=92,
+        ),
     }
 }
 

@@ -88,9 +88,19 @@ pub struct Options {
     /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
     /// the value.
     pub score_weight: f32,
+    /// With at most this many empty squares at the root the utility is the final disc difference
+    /// alone, whatever `score_weight`; 0 switches it off. Where the tree solves what it comes back
+    /// to, who plays for discs plays for the win as well.
+    pub score_empties: u32,
 }
 
 impl Options {
+    /// The weight of the final disc difference in the search of a position with so many empty
+    /// squares.
+    pub fn score_weight_at(&self, empties: u32) -> f32 {
+        if empties <= self.score_empties { 1.0 } else { self.score_weight }
+    }
+
     /// Empty squares up to which a position of the tree is solved that `2^doublings` simulations
     /// have reached.
     pub fn solvable(&self, doublings: u32) -> u32 {
@@ -128,6 +138,7 @@ impl Default for Options {
             solve_growth: 0.0,
             wipeout_nodes: 400,
             score_weight: 0.1,
+            score_empties: 0,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::edge::{Edge, bring_next};
 use super::select;
 use super::tree::{ROOT, RootSums, Tree, root_edge};
+use super::utility::Utility;
 use crate::game::{Board, Geometry, MAX_SQUARES, Square, Word};
 
 /// How many plies below the old root a new one is looked for. Two suffice between two moves of
@@ -71,6 +72,16 @@ impl<G: Geometry> Tree<G> {
             None => self.clear(),
         }
         self.board = board;
+    }
+
+    /// Sets the weight of the final disc difference in the utility. A tree whose utilities have
+    /// another weight is forgotten.
+    pub(super) fn weigh_score(&mut self, weight: f32) {
+        let utility = Utility::new(weight, G::SQUARES);
+        if utility != self.utility {
+            self.utility = utility;
+            self.clear();
+        }
     }
 
     /// Forgets everything but where the root is.
@@ -197,6 +208,11 @@ impl<G: Geometry> Tree<G> {
     /// The utility of an exact final score.
     pub(super) fn utility_of(&self, score: i8) -> f32 {
         self.utility.exact(score)
+    }
+
+    /// The final disc difference that a utility stands for; `None` where the value counts as well.
+    pub fn score_of(&self, utility: f32) -> Option<f32> {
+        self.utility.score_of(utility)
     }
 
     /// The utility of the net's own estimate of the root, before any search; 0 before that, and the

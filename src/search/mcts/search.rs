@@ -60,9 +60,10 @@ impl<G: Geometry> Search<G> {
 
     /// Starts the search of `board`, which must have a legal move.
     ///
-    /// What an earlier search found below this position is kept if the options allow, but the
-    /// budget counts new simulations only.
+    /// What an earlier search found below this position is kept if the options allow, and if it
+    /// strove for the same, but the budget counts new simulations only.
     pub fn begin(&mut self, board: Board<G>, simulations: u32, mode: Mode) {
+        self.tree.weigh_score(self.options.score_weight_at(board.empties()));
         self.tree.set_root(board, self.options.tree_reuse);
         self.mode = mode;
         self.budget = simulations.max(1);

@@ -50,6 +50,11 @@ impl Utility {
         self.of_value * score.signum() as f32 + self.of_disc * score as f32
     }
 
+    /// The disc difference that a utility stands for, where nothing but that counts.
+    pub fn score_of(self, utility: f32) -> Option<f32> {
+        (self.of_value == 0.0).then(|| utility / self.of_disc)
+    }
+
     /// The worth of an exact final score.
     pub fn proven(self, score: i8) -> Worth {
         Worth { utility: self.exact(score), value: score.signum() as f32, score: score as f32 }
