@@ -7,9 +7,12 @@ use crate::search::mcts::{MoveStats, Search};
 /// Moves of a hint's line.
 const LINE: usize = 12;
 
-/// The same as for alpha-beta, where a net looks for discs alone: it wins with probability
-/// `1 / (1 + exp(-score / WIN_SCALE))`.
-const WIN_SCALE: f32 = 3.0;
+/// Where a search looks for discs alone, the difference, in discs, between the odds of a score and
+/// e times these odds: the move wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
+///
+/// Fitted by maximum likelihood to 928 positions with 20 empty squares, all moves of which were
+/// solved: what `checkpoints/8x8` expected with 100 simulations against the exact outcome.
+const WIN_SCALE: f32 = 2.6;
 
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
 /// searched again once its score is exact.
