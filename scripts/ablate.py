@@ -243,14 +243,21 @@ class Ablation:
     def summary(self, row, seed):
         return (read_json(self.run_dir(row, seed) / "run.json") or {}).get("summary", {})
 
+    def seeds_played(self, row):
+        """The seeds of a row that have a match."""
+        names = [path.stem for path in (self.out / "matches").glob(f"{row}-s*.json")]
+        seeds = [name.removeprefix(f"{row}-s") for name in names]
+        return sorted(int(seed) for seed in seeds if seed.isdecimal())
+
     def write_report(self):
-        """Tables and the picture of the matches that there are. Returns the table."""
-        results = []
-        for row, (question, keys) in self.options["rows"].items():
-            for seed in self.options["seeds"]:
-                match = Match(self, row, seed)
-                if match.done():
+        """Tables and the picture of the matches that there are, those of earlier calls as well.
+        Returns the table."""
+        results, known = [], read_rows()
+        for row, keys in read_json(self.out / "plan.json")["rows"].items():
+            for seed in self.seeds_played(row):
+                if Match(self, row, seed).done():
                     found = dict(read_json(self.match_path(row, seed)))
+                    question = known[row][0] if row in known else row
                     found.update(row=row, seed=seed, question=question, changes=keys)
                     found["arm"] = self.summary(row, seed)
                     found["baseline"] = self.summary(self.baseline(row), seed)

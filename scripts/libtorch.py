@@ -138,17 +138,18 @@ def pip_download(pip, wheel, folder, lock):
     help_text = subprocess.run(pip + ["download", "--help"], stdout=subprocess.PIPE).stdout
     if b"--resume-retries" in help_text:
         command += ["--resume-retries", "20"]
-    # A pip told to run in virtual environments only may still download.
-    environment = dict(os.environ, PIP_REQUIRE_VIRTUALENV="0", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    # A pip told to run in virtual environments only may still download. What it unpacks on its way
+    # needs as much room as the wheel, which /tmp may not have.
+    environment = dict(os.environ, PIP_REQUIRE_VIRTUALENV="0", PIP_DISABLE_PIP_VERSION_CHECK="1", TMPDIR=folder)
     # A pip that outlives a killed parent keeps the lock, so that the next run waits for its wheel.
     done = subprocess.run(command, stdout=sys.stderr, env=environment, pass_fds=[lock])
     found = [name for name in os.listdir(folder) if name.endswith(".whl")]
     return os.path.join(folder, found[0]) if done.returncode == 0 and len(found) == 1 else None
 
 
-def salvage(wheels, downloads, work):
-    """Keeps what a killed run had fetched, and clears the rest of its folder."""
-    wanted = {digest for _, _, _, digest in wheels}
+def salvage(downloads, work):
+    """Keeps what a killed run had fetched, of either kind, and clears the rest of its folder."""
+    wanted = {wheel[3] for kind in (CPU, CUDA) for wheels in kind.values() for wheel in wheels}
     for folder, _, names in os.walk(work):
         for name in names:
             path = os.path.join(folder, name)
@@ -238,7 +239,7 @@ def make(kind, wheels, cache, final, lock):
     work = os.path.join(cache, "tmp")
     downloads = os.path.join(cache, "downloads")
     os.makedirs(downloads, exist_ok=True)
-    salvage(wheels, downloads, work)  # the lock says that no other run is alive
+    salvage(downloads, work)  # the lock says that no other run is alive
     os.makedirs(work)
     free = shutil.disk_usage(cache).free + sum(entry.stat().st_size for entry in os.scandir(downloads))
     if free < ROOM[kind]:
@@ -261,7 +262,8 @@ def make(kind, wheels, cache, final, lock):
     os.sync()  # the name must not outlive a power cut that the bytes did not
     shutil.rmtree(final, ignore_errors=True)
     os.rename(new, final)
-    shutil.rmtree(downloads)
+    for path in paths:
+        os.remove(path)
     shutil.rmtree(work, ignore_errors=True)
 
 

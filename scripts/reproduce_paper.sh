@@ -42,12 +42,13 @@ fi
 # What `run.json` says of a key, which stands on a line of its own.
 told() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$run_dir/run.json" | head -n 1; }
 
-resume=()
-[ -f "$run_dir/run.json" ] && resume=(--resume)
-if [ ${#resume[@]} -eq 0 ] || [ "$(told state)" != finished ] || [ "$(told games)" -lt "$episodes" ]; then
+# A run goes on as it was configured, with what the first call changed.
+begin=("$here/configs/paper.toml")
+[ -f "$run_dir/run.json" ] && begin=(--resume)
+if [ ${begin[0]} != --resume ] || [ "$(told state)" != finished ] || [ "$(told games)" -lt "$episodes" ]; then
     # Ctrl-C goes to the program too, which ends in order; the shell then looks how far it came.
     trap 'true' INT
-    "$outflank" train "$here/configs/paper.toml" --run-dir "$run_dir" ${resume[@]+"${resume[@]}"} \
+    "$outflank" train "${begin[@]}" --run-dir "$run_dir" \
         --set "limits.games=$episodes" ${extra[@]+"${extra[@]}"}
     trap - INT
     [ "$(told state)" = finished ] || { echo "the same command goes on" >&2; exit 130; }

@@ -93,6 +93,12 @@ main() {
     esac
     [ $# -le 1 ] || die "one argument at most: --cpu or --cuda"
 
+    # Cargo takes the variable as it is, and reads it in other folders.
+    case "${LIBTORCH-/}" in
+        /*) ;;
+        '') die "LIBTORCH is set, but to nothing.  fix: unset it to have libtorch fetched" ;;
+        *) die "LIBTORCH is '$LIBTORCH', which is no absolute path.  fix: begin it with /, or unset it to have libtorch fetched" ;;
+    esac
     if [ -n "${LIBTORCH-}" ] && [ -d "$LIBTORCH" ] && [ -e .libtorch ] && [ "$(real_path "$LIBTORCH")" = "$(real_path .libtorch)" ]; then
         unset LIBTORCH # it names our own link
     fi

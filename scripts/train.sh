@@ -7,6 +7,7 @@
 #   scripts/train.sh configs/cpu.toml ARGS...  the arguments go to `outflank train`, such as
 #                                              --run-dir DIR, --resume, --set limits.minutes=5
 #
+# A run is resumed as it was configured, with what --set changed, unless a config is named again.
 # Without --run-dir the run goes to runs/NAME-DATE-TIME; with --resume, the newest such is taken.
 # Ctrl-C once ends the run in order, and it can be resumed; twice leaves at once.
 set -euo pipefail
@@ -14,8 +15,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 case "${1-}" in
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;;
-    '' | -*) config=$here/configs/quick.toml ;;
-    *) config=$1; shift ;;
+    '' | -*) config=$here/configs/quick.toml named=no ;;
+    *) config=$1 named=yes; shift ;;
 esac
 [ -f "$config" ] || { echo "error: there is no config '$config'; see $here/configs" >&2; exit 2; }
 
@@ -66,7 +67,8 @@ EOF
 # The program ends a run in order on the first Ctrl-C, with exit code 0; the shell must only know.
 interrupted=no
 trap 'interrupted=yes' INT
-"$outflank" train "$config" "$@" || { code=$?; where; exit $code; }
+if [ $resume = no ] || [ $named = yes ]; then set -- "$config" "$@"; fi
+"$outflank" train "$@" || { code=$?; where; exit $code; }
 if [ $interrupted = yes ]; then
     where
     exit 0

@@ -108,8 +108,11 @@ fn an_interrupted_ablation_goes_on_where_it_was() {
     assert!(svg.contains("no-owner-head") && svg.ends_with("</svg>\n"));
 
     // All is done: nothing is started, and other conditions are kept out.
-    let third = script(folder.path(), &rows).output().expect("bash runs");
+    let third = script(folder.path(), &["--rows", "no-ema"]).output().expect("bash runs");
     assert!(third.status.success() && !stderr(&third).contains("starts"), "{}", stderr(&third));
+    // A call for one row forgets nothing of the other.
+    let kept = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
+    assert_eq!(kept, text);
     let longer = [&rows[..], &["--minutes", "0.05"]].concat();
     let other = script(folder.path(), &longer).output().expect("bash runs");
     assert_eq!(other.status.code(), Some(2));

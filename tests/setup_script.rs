@@ -132,6 +132,13 @@ fn refuses_a_libtorch_of_another_version_by_name() {
     assert!(text.contains("2.10.0") && text.contains("2.11.0") && text.contains("fix:"), "{text}");
     let output = place.run(&[], Some(&place.path("nowhere")));
     assert!(stderr(&output).contains("not a folder"), "{}", stderr(&output));
+    // Cargo would not find what only this folder does.
+    place.libtorch("good", 11);
+    for (path, wanted) in [("good", "no absolute path"), ("", "set, but to nothing")] {
+        let output = place.run(&[], Some(Path::new(path)));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(wanted), "{}", stderr(&output));
+    }
     assert_eq!(place.link(), None);
 }
 

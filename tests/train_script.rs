@@ -100,7 +100,13 @@ fn the_newest_run_of_the_configuration_itself_is_gone_on_with() {
     ["quick-20260701-235959", "quick-20260801-000000"].into_iter().for_each(make);
     let output = place.run(&["--resume"]);
     assert!(output.status.success(), "{}", said(&output));
-    let given = place.given("train");
     let newest = place.path("a checkout/runs/quick-20260801-000000");
-    assert_eq!(given.last().map(Path::new), Some(&*newest), "{given:?}");
+    // A configuration that nobody named would replace the run's own.
+    let newest = newest.to_str().expect("text");
+    assert_eq!(place.given("train"), ["train", "--resume", "--run-dir", newest]);
+    let config = place.path("a checkout/configs/quick.toml");
+    let config = config.to_str().expect("text");
+    let output = place.run(&[config, "--resume"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(place.given("train")[..3], ["train", config, "--resume"]);
 }
