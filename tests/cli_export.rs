@@ -79,6 +79,12 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     };
     assert_eq!(against("checkpoints/6x6-fewest"), against("run"));
 
+    // A checkpoint is found in its run from wherever its name is given.
+    let inside = fs::read_dir(folder.join("run/checkpoints")).expect("checkpoints");
+    let inside = inside.last().expect("a checkpoint").expect("a checkpoint").path();
+    succeeds(&outflank(&["export", ".", "../../../inside"], &inside));
+    assert!(folder.join("inside/config.toml").exists());
+
     let again = ["export", "run", "checkpoints/6x6-fewest"];
     fails(&outflank(&again, folder), "checkpoints/6x6-fewest holds something already");
     let from_net = ["export", "checkpoints/6x6-fewest", "elsewhere"];

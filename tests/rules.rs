@@ -167,6 +167,7 @@ fn notation_round_trips() {
             assert_eq!(notation::parse_square::<G>(&name), Some(square));
             assert_eq!(notation::parse_square::<G>(&name.to_uppercase()), Some(square));
         }
+        let mut passes = 0;
         for _ in 0..30 {
             let game = random_game::<G>(&mut random);
             let last = *game.last().expect("a position");
@@ -176,14 +177,24 @@ fn notation_round_trips() {
                 notation::parse_transcript(&text, Position::<G>::start()),
                 Ok((moves, last))
             );
-            for position in game {
+            for &position in &game {
                 let line = notation::parse_obf::<G>(&notation::obf(position)).expect("an OBF line");
                 assert_eq!((line.position, line.scores.len()), (position, 0));
                 let diagram = notation::diagram(position);
                 let marked = diagram.matches('.').count();
                 assert_eq!(marked, position.board.legal().len(), "{diagram}");
             }
+            // A given position may begin with a pass, which may be written.
+            let before = game.iter().flat_map(|&position| {
+                position.board.legal().filter_map(move |square| position.play(square))
+            });
+            for given in before.filter(|given| given.settled().side != given.side) {
+                let after = notation::parse_transcript("--", given);
+                assert_eq!(after, Ok((Vec::new(), given.settled())));
+                passes += 1;
+            }
         }
+        assert!(passes > 0, "{}", G::SHAPE);
     }
     each_shape!(check);
 }

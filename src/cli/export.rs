@@ -60,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     // Last: a folder with a net is whole.
     write(checkpoint::NET, origin.checkpoint.net.bytes())?;
     println!("{}: net, configuration and card", args.folder.display());
-    println!("play against it with: outflank play net:{}", args.folder.display());
+    tell!("play against it with: outflank play net:{}", args.folder.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,7 +82,9 @@ struct Origin {
 
 impl Origin {
     fn of(path: &Path) -> anyhow::Result<Origin> {
-        let run = path.ancestors().nth(2).unwrap_or(path).to_path_buf();
+        // Of a path such as `.` only this tells where it lies.
+        let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let run = whole.ancestors().nth(2).unwrap_or(&whole).to_path_buf();
         let manifest = match run_dir::list(&run)?.pop() {
             Some(listed) if listed.path == run => listed.manifest?,
             _ => bail!("{} is not in the `checkpoints` of a run directory", path.display()),

@@ -75,8 +75,25 @@ type Counts = (u64, Vec<(Option<Square>, u64)>);
 fn counted<G: Geometry>(board: Board<G>, args: &Args) -> Counts {
     if args.divide {
         let moves = perft::divide(board, args.depth);
-        (moves.iter().map(|&(_, leaves)| leaves).sum(), moves)
+        // At depth 0 the position itself is the only leaf, and no move's.
+        let all = moves.iter().map(|&(_, leaves)| leaves).sum();
+        (if args.depth == 0 { 1 } else { all }, moves)
     } else {
         (perft::count(board, args.depth), Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Square6;
+
+    #[test]
+    fn moves_share_out_all_leaves() {
+        for depth in 0..5 {
+            let args = |divide| Args { shape: Shape::Square6, depth, divide, json: false };
+            let count = |divide| counted(Board::<Square6>::start(), &args(divide)).0;
+            assert_eq!(count(true), count(false), "depth {depth}");
+        }
     }
 }

@@ -168,14 +168,15 @@ pub fn parse_transcript<G: Geometry>(
     position: Position<G>,
 ) -> Result<(Vec<Square>, Position<G>), NotationError> {
     let layout = G::SHAPE.layout();
-    let mut position = position.settled();
+    let given = position;
+    let mut position = given.settled();
     let mut moves = Vec::new();
     let mut rest = text.trim();
     let start = text.len() - text.trim_start().len();
     let total = rest.len();
     // A pass that the rules force was already taken by `settled`; a written one then only has
     // to stand where that happened.
-    let mut passed = false;
+    let mut passed = position.side != given.side;
     while !rest.is_empty() {
         let offset = start + total - rest.len();
         if let Some(after) = strip_pass(rest) {

@@ -43,7 +43,7 @@ impl fmt::Display for Action {
 
 /// The operating system refused to do something with a file.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}{}", path.display(), hint(source))]
+#[error("cannot {action} {}{}", path.display(), hint(*action, source))]
 pub struct FileError {
     /// What was tried.
     pub action: Action,
@@ -54,13 +54,16 @@ pub struct FileError {
     pub source: io::Error,
 }
 
-fn hint(source: &io::Error) -> &'static str {
+fn hint(action: Action, source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull => {
             " (the disk is full: free some space, what was stored before is intact)"
         }
         io::ErrorKind::QuotaExceeded => {
             " (the disk quota is used up: free some space, what was stored before is intact)"
+        }
+        io::ErrorKind::PermissionDenied if action == Action::Read => {
+            " (this user may not read it: change its permissions)"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             " (this user may not write there: choose another directory or change its permissions)"
@@ -166,6 +169,16 @@ mod tests {
         let error = write_atomically(&path, b"one").unwrap_err();
         assert!(error.to_string().contains("missing"), "{error}");
         assert!(error.is_missing());
+    }
+
+    #[test]
+    fn who_may_not_read_is_not_told_about_writing() {
+        let refused = |action| {
+            let source = io::Error::from(io::ErrorKind::PermissionDenied);
+            FileError::at(action, Path::new("net"))(source).to_string()
+        };
+        assert!(refused(Action::Read).contains("may not read"));
+        assert!(refused(Action::Write).contains("may not write"));
     }
 
     #[test]

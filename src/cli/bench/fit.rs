@@ -30,7 +30,8 @@ const JUDGED: usize = 8192;
 /// One game in fifty is held out, the same ones as in a run. The net is judged by positions of
 /// theirs with more than `search.solve_empties` empty squares, those that were searched. The
 /// learning rate is that of a run that has made as many positions, and cools down as the time
-/// runs out.
+/// runs out. What is judged are the weights of the last step; `--write` stores their average, as
+/// a run does.
 #[derive(ClapArgs, Debug)]
 pub struct Args {
     /// The configuration.

@@ -90,9 +90,6 @@ impl Gpus {
         if tch::Cuda::is_available() {
             devices.extend((0..tch::Cuda::device_count()).map(|index| format!("cuda:{index}")));
         }
-        if tch::utils::has_mps() {
-            devices.push("mps".to_string());
-        }
         let answer = Command::new("nvidia-smi")
             .args(["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"])
             .output();

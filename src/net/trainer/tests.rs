@@ -4,7 +4,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::Trainer;
 use crate::game::Shape;
-use crate::net::fixtures::{positions, resnet, skipped, trained};
+use crate::net::fixtures::{positions, resnet, trained};
 use crate::net::{Heads, Inputs, Net, NetSpec, Pass};
 
 /// A loss in which every output of every head has a weight of its own.
@@ -87,7 +87,9 @@ fn gradients_agree_with_libtorch() {
 #[cfg(target_arch = "x86_64")]
 fn agree_on_tiles() {
     if !crate::net::tile::available() {
-        skipped("learning on tiles: this processor has no AMX for bf16, or no AVX-512 for it");
+        crate::net::fixtures::skipped(
+            "learning on tiles: this processor has no AMX for bf16, or no AVX-512 for it",
+        );
         return;
     }
     for shape in Shape::ALL {
