@@ -212,3 +212,32 @@ fn what_cannot_be_played_is_said_before_a_game_is() {
         assert!(!folder.path().join("ladder.jsonl").exists(), "{arguments:?}");
     }
 }
+
+#[test]
+fn an_anchor_that_nobody_knows_is_refused_before_the_match() {
+    let folder = folder();
+    let arguments = ["arena", "random", "greedy", "--anchor", "gredy"];
+    let said = complaint(&outflank(folder.path(), &arguments));
+    assert!(said.contains("`gredy` has played no game"), "{said}");
+    let log = std::fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
+    assert!(!log.contains("\"match\""), "{log}");
+}
+
+#[test]
+fn a_dying_engine_forfeits_with_the_reason_in_the_log() {
+    let folder = folder();
+    let engine = "external:protocol=gtp,command=\"sh -c 'exit 9'\"";
+    let said = ok(&outflank(folder.path(), &["arena", engine, "random", "--games", "4"]));
+    assert!(said.contains("forfeited 4 games"), "{said}");
+    let log = std::fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
+    assert_eq!(log.matches("exit status: 9").count(), 4);
+
+    // Each has reasons of its own.
+    let other = "external:protocol=gtp,command=\"sh -c 'exit 7'\"";
+    let said = ok(&outflank(folder.path(), &["arena", engine, other, "--games", "4"]));
+    let of_both: Vec<_> = said.lines().filter(|line| line.contains("forfeited")).collect();
+    assert_eq!(of_both.len(), 2, "{said}");
+    for (line, own) in of_both.iter().zip(["status: 9", "status: 7"]) {
+        assert!(line.contains(own) && line.matches("status: ").count() == 1, "{line}");
+    }
+}

@@ -299,6 +299,28 @@ fn wait_for(arguments: &str, count: usize) {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn whoever_serves_an_engine_takes_it_along() {
+    use std::io::Write as _;
+
+    let engine = format!("sleep 87{:03}.5", std::process::id() % 1000);
+    let player = format!("external:protocol=gtp,command=\"{engine}\"");
+    for (command, question, way, code) in
+        [("gtp", "genmove b\n", "-TERM", 143), ("play", "f5\n", "-INT", 130)]
+    {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_outflank"));
+        server.args([command, &player]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut server = server.stderr(Stdio::null()).spawn().expect("the program");
+        let mut stdin = server.stdin.take().expect("a pipe");
+        stdin.write_all(question.as_bytes()).expect("it listens");
+        wait_for(&engine, 1);
+        signal(&server, way);
+        assert_eq!(ends(&mut server), Some(code), "{command}");
+        wait_for(&engine, 0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_second_interrupt_ends_the_engines_too() {
     use std::io::BufRead as _;
 

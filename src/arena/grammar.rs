@@ -57,6 +57,16 @@ pub enum SpecError {
         /// The other.
         second: &'static str,
     },
+    /// A key's value would make no difference.
+    #[error("key `{key}` of player `{kind}` does nothing {beside}")]
+    Unread {
+        /// The kind of player.
+        kind: &'static str,
+        /// The key.
+        key: &'static str,
+        /// Beside which other keys.
+        beside: &'static str,
+    },
     /// Something that the kind cannot do without is not given.
     #[error("player `{kind}` needs {wanted}, such as `{example}`")]
     Missing {
@@ -154,6 +164,11 @@ impl Fields {
             allowed: allowed.into(),
         };
         read(&value).map(Some).ok_or_else(bad)
+    }
+
+    /// What to say of a key that nothing would read.
+    pub fn unread(&self, key: &'static str, beside: &'static str) -> SpecError {
+        SpecError::Unread { kind: self.kind, key, beside }
     }
 
     /// A whole number within a range.

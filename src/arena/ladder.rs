@@ -68,6 +68,8 @@ pub struct Ladder {
     others: Vec<GameLine>,
     /// Players that come from a training run, by name.
     pub players: HashMap<String, PlayerLine>,
+    /// Those of the other ladders that count as well.
+    of_others: HashMap<String, PlayerLine>,
     /// The numbers of lines that could not be read, counted from 1.
     pub skipped: Vec<usize>,
 }
@@ -129,6 +131,7 @@ impl Ladder {
             games: Vec::new(),
             others: Vec::new(),
             players: HashMap::new(),
+            of_others: HashMap::new(),
             skipped: Vec::new(),
         }
     }
@@ -143,9 +146,15 @@ impl Ladder {
         let mut other = Ladder::look_at(path)?;
         self.others.append(&mut other.games);
         for (name, line) in other.players {
-            self.players.entry(name).or_insert(line);
+            self.of_others.entry(name).or_insert(line);
         }
         Ok(other.skipped)
+    }
+
+    /// Where in its training a player comes from, as far as this ladder or another one that
+    /// counts tells.
+    pub fn origin(&self, name: &str) -> Option<&PlayerLine> {
+        self.players.get(name).or_else(|| self.of_others.get(name))
     }
 
     /// This ladder's games, and those of the others that count as well.

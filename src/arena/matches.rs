@@ -3,8 +3,8 @@
 //! Every thread has players of its own and runs its games in lockstep, so that a player sees
 //! all positions where it is to move as one batch. Threads take games from one list and share
 //! nothing else. What happens in a game follows from the match's seed and the game's number
-//! alone (unless a player goes by the clock), so neither the number of threads nor an
-//! interruption changes a match.
+//! alone (players by the clock or with several threads and outside engines aside), so neither the
+//! number of threads nor an interruption changes a match.
 
 mod beginnings;
 mod count;
@@ -40,7 +40,7 @@ pub type Open<'a, G> =
 pub struct Contestant<'a, G: Geometry> {
     /// The name that ratings and logs know it by.
     pub name: String,
-    /// Whether it always plays the same move in the same position.
+    /// Whether it always plays the same moves in the same line of play.
     pub deterministic: bool,
     /// Where in a training run it comes from, if it does.
     pub origin: Option<PlayerLine>,

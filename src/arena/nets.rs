@@ -141,11 +141,40 @@ impl LoadedNet {
     /// The place in its training of the player called `name`.
     pub fn origin(&self, name: &str) -> PlayerLine {
         let Description { steps, positions, .. } = self.description;
-        let is_checkpoint = self.path.parent().is_some_and(|dir| dir.ends_with(CHECKPOINTS));
-        let run = self.path.ancestors().nth(if is_checkpoint { 2 } else { 0 });
-        let run = run.unwrap_or(&self.path).display().to_string();
+        let run = run_name(&self.path);
         let when = course::at_checkpoint(&self.path);
         PlayerLine::new(name.into(), run, steps, Some(positions))
             .after(when.and_then(|(games, _)| games), when.map(|(_, minutes)| minutes))
+    }
+}
+
+/// The name of the run that a checkpoint belongs to, as the run's own ladder has it: the name of
+/// its folder. A net that lies elsewhere is a run of its own.
+fn run_name(path: &Path) -> String {
+    let checkpoints = path.parent().filter(|dir| dir.ends_with(CHECKPOINTS));
+    // The parent of a single name has no name itself.
+    let run = checkpoints.and_then(|dir| std::path::absolute(dir).ok());
+    let name = run.as_deref().and_then(Path::parent).and_then(Path::file_name);
+    name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_s_run_has_the_name_of_its_folder() {
+        let here = std::env::current_dir().expect("a folder");
+        let here = here.file_name().expect("a name").to_string_lossy().into_owned();
+        for (path, name) in [
+            ("/tmp/runs/long/checkpoints/step-00000500", "long"),
+            ("runs/long/checkpoints/step-00000500", "long"),
+            ("long/checkpoints/step-00000500", "long"),
+            ("checkpoints/step-00000500", here.as_str()),
+            ("checkpoints/8x8/net.safetensors", "checkpoints/8x8/net.safetensors"),
+            ("net.safetensors", "net.safetensors"),
+        ] {
+            assert_eq!(run_name(Path::new(path)), name);
+        }
     }
 }

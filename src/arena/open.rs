@@ -119,9 +119,11 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    // A net without a score head foretells no discs to look for.
-    let score_empties = if net.has_score() { own.search.score_empties } else { 0 };
-    let search = mcts::Options { score_empties, ..own.search.clone() };
+    // A net without a score head foretells no discs to look for, nor any to weigh exact ones with.
+    let search = match net.has_score() {
+        true => own.search.clone(),
+        false => mcts::Options { score_empties: 0, score_weight: 0.0, ..own.search.clone() },
+    };
     let threads = own.threads.unwrap_or(1);
     let copies = Copies { threads, symmetries: own.symmetries };
     Ok(with_net(named, net, context, copies, move |name, crew, seed| {

@@ -137,7 +137,8 @@ pub trait Player<G: Geometry>: Send {
     /// Tells that a game is over and its number will not come again.
     fn end_game(&mut self, game: u32);
 
-    /// The best moves, at most `count`, best first.
+    /// The best moves, at most `count`, best first. Who has a time for the game is given none of
+    /// it for them.
     ///
     /// # Errors
     ///

@@ -28,8 +28,8 @@ pub struct Report {
     pub limited: Option<[u32; 2]>,
     /// Games that the first and the second player forfeited.
     pub forfeits: [u32; 2],
-    /// Why games were forfeited, each reason once.
-    pub reasons: Vec<String>,
+    /// Why each of them did, each reason once.
+    pub reasons: [Vec<String>; 2],
     /// What the sequential test says, if there is one.
     pub ruling: Option<Ruling>,
     /// Whether the match was stopped before its end.
@@ -47,15 +47,16 @@ impl Report {
             repeated,
             limited: None,
             forfeits: [0; 2],
-            reasons: Vec::new(),
+            reasons: [const { Vec::new() }; 2],
             ruling: outcome.ruling,
             stopped: outcome.stopped,
         };
         for played in &outcome.games {
             let Some(forfeit) = &played.forfeit else { continue };
-            report.forfeits[usize::from(forfeit.by != played.first)] += 1;
-            if !report.reasons.contains(&forfeit.reason) {
-                report.reasons.push(forfeit.reason.clone());
+            let player = usize::from(forfeit.by != played.first);
+            report.forfeits[player] += 1;
+            if !report.reasons[player].contains(&forfeit.reason) {
+                report.reasons[player].push(forfeit.reason.clone());
             }
         }
         report
@@ -133,9 +134,10 @@ impl Report {
                 self.repeated
             ));
         }
-        for (name, forfeits) in [&self.first, &self.second].into_iter().zip(self.forfeits) {
+        let names = [&self.first, &self.second];
+        for ((name, forfeits), reasons) in names.into_iter().zip(self.forfeits).zip(&self.reasons) {
             if forfeits > 0 {
-                let reasons = self.reasons.join("; ");
+                let reasons = reasons.join("; ");
                 remarks.push(format!("{name} forfeited {forfeits} games ({reasons})"));
             }
         }

@@ -238,7 +238,7 @@ impl PlayerSpec {
         ("external", EXTERNAL_KEYS),
     ];
 
-    /// Whether the same position always gets the same move, in every match and with any seed.
+    /// Whether the same line of play always gets the same moves, in every match and with any seed.
     pub fn is_deterministic(&self) -> bool {
         match self {
             PlayerSpec::Random | PlayerSpec::Greedy | PlayerSpec::Rollouts(_) => false,
@@ -253,12 +253,17 @@ impl PlayerSpec {
     /// not told otherwise, takes one thread for each, up to four.
     #[must_use]
     pub fn on_cores(mut self, cores: usize) -> PlayerSpec {
-        let threads = match &mut self {
-            PlayerSpec::AlphaBeta(spec) if spec.is_timed() => &mut spec.threads,
-            PlayerSpec::Net(spec) if spec.time.is_some() => &mut spec.threads,
-            _ => return self,
-        };
-        threads.get_or_insert(cores.clamp(1, MOST_USUAL_THREADS));
+        let usual = cores.clamp(1, MOST_USUAL_THREADS);
+        match &mut self {
+            PlayerSpec::AlphaBeta(spec) if spec.is_timed() => {
+                spec.threads.get_or_insert(usual);
+            }
+            PlayerSpec::Net(spec) if spec.time.is_some() => {
+                spec.threads.get_or_insert(usual);
+                spec.leave_out_usual_parallel();
+            }
+            _ => {}
+        }
         self
     }
 

@@ -64,7 +64,7 @@ pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>)
             }
         }
     }
-    count.standings(goal, anchor, &ladder.players)
+    count.standings(goal, anchor, |name| ladder.origin(name).cloned())
 }
 
 /// A game by its players and moves: what it may not repeat.
@@ -146,12 +146,12 @@ impl<G: Geometry> Count<G> {
         self,
         goal: Goal,
         anchor: Option<&str>,
-        origins: &HashMap<String, PlayerLine>,
+        origin: impl Fn(&str) -> Option<PlayerLine>,
     ) -> Standings {
         let place_of = |name: &str| self.places.get(name).copied();
         let anchor = anchor.and_then(place_of);
         let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of)).or_else(|| {
-            let fixed = |name: &String| !origins.contains_key(name);
+            let fixed = |name: &String| origin(name).is_none();
             self.names.iter().position(fixed).filter(|_| !self.names.iter().all(fixed))
         });
         let found = ratings(self.names.len(), &self.encounters(), anchor);
@@ -174,7 +174,7 @@ impl<G: Geometry> Count<G> {
                 rating: Rating { elo: found[place].elo - shift, ..found[place] },
                 total,
                 against,
-                origin: origins.get(&self.names[place]).cloned(),
+                origin: origin(&self.names[place]),
             }
         };
         Standings {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 
-use super::contest::{MatchArgs, contestants, run_match, write_file};
-use super::interrupt::stop_flag;
+use super::contest::{MatchArgs, contestants, run_match, warn_of, write_file};
+use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::course;
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
@@ -23,7 +23,8 @@ use crate::game::{Geometry, Goal, Shape};
 /// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,probcut=1.5,
 /// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
 /// external:protocol=nboard|gtp,command="...". Without players the ratings are printed.
-/// With --sprt the exit code is 0 if the first player proves stronger, else 1.
+/// With --sprt the exit code is 0 if the first player proves stronger, else 1; it is 130 if Ctrl-C
+/// left games unplayed.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The players, two or more
@@ -89,22 +90,13 @@ fn run_of(ladder: &Path) -> PathBuf {
     ladder.parent().unwrap_or(Path::new("")).into()
 }
 
-fn warn_of(ladder: &Path, skipped: &[usize]) {
-    if !skipped.is_empty() {
-        let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
-        tell!(
-            "warning: {}: lines that cannot be read are left out: {}",
-            ladder.display(),
-            lines.join(", ")
-        );
-    }
-}
-
 struct Arena<'a, G: Geometry> {
     args: &'a Args,
     ladder: Ladder,
     players: Vec<Contestant<'static, G>>,
     verdict: Option<Verdict>,
+    /// Whether an interrupt left games unplayed.
+    stopped: bool,
 }
 
 impl<'a, G: Geometry> Arena<'a, G> {
@@ -130,7 +122,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for path in &args.also {
             warn_of(path, &ladder.count_also(path)?);
         }
-        Ok(Arena { args, ladder, players, verdict: None })
+        Ok(Arena { args, ladder, players, verdict: None, stopped: false })
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
@@ -139,36 +131,53 @@ impl<'a, G: Geometry> Arena<'a, G> {
                 self.ladder.introduce(origin)?;
             }
         }
+        if self.anchor_of_match().is_none() {
+            // Before matches are played for nothing.
+            self.anchor()?;
+        }
         let seed = self.args.seed.unwrap_or_else(|| self.ladder.fresh_seed());
         let count = self.players.len();
         let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
         for (one, other) in pairs {
-            if stop_flag().load(Ordering::Relaxed) {
+            self.stopped |= stop_flag().load(Ordering::Relaxed);
+            if self.stopped {
                 break;
             }
             let report = self.play(one, other, seed)?;
             self.show(&report);
+            self.stopped = report.stopped;
             self.verdict = report.ruling.map(|ruling| ruling.verdict);
         }
-        let anchor = self.anchor()?;
-        let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
-        for ladder in std::iter::once(&self.args.ladder).chain(&self.args.also) {
-            course::complete(&mut standings, &run_of(ladder));
-        }
-        self.show_standings(&standings)?;
-        if stop_flag().load(Ordering::Relaxed) {
+        let shown = self.show_standings();
+        if self.stopped {
+            // The games so far may be too few for what was to be shown.
+            if let Err(error) = shown {
+                tell!("{error:#}");
+            }
             tell!("stopped; --resume goes on");
+            return Ok(ExitCode::from(INTERRUPTED));
         }
+        shown?;
         let accepted = self.verdict.is_none_or(|verdict| verdict == Verdict::Accepted);
         Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    /// The player of this match that is to have rating 0. A net's name tells the very checkpoint
+    /// that was found.
+    fn anchor_of_match(&self) -> Option<&str> {
+        let given = self.args.anchor.as_ref()?;
+        let spec: Option<PlayerSpec> = given.parse().ok();
+        let mut players = self.args.players.iter().zip(&self.players);
+        let found =
+            players.find(|(of, player)| Some(*of) == spec.as_ref() || player.name == *given);
+        found.map(|(_, player)| player.name.as_str())
     }
 
     /// The name of the player that is to have rating 0: as given, or as its specification is
     /// written in the ladder.
     fn anchor(&self) -> anyhow::Result<Option<String>> {
         let Some(given) = &self.args.anchor else { return Ok(None) };
-        let spec: Option<PlayerSpec> = given.parse().ok();
-        let canonical = spec.as_ref().map(PlayerSpec::to_string);
+        let canonical = given.parse().ok().map(|spec: PlayerSpec| spec.to_string());
         let plays = |name: &str| {
             let (board, goal) = (self.args.shape.name(), self.args.goal.name());
             let mut games = self.ladder.all_games();
@@ -178,10 +187,8 @@ impl<'a, G: Geometry> Arena<'a, G> {
                     && [&game.black, &game.white].contains(&&name.to_owned())
             })
         };
-        // A net's name tells the very checkpoint that was found.
-        let of_match = self.args.players.iter().zip(&self.players);
-        let found = of_match.into_iter().find(|(player, _)| Some(*player) == spec.as_ref());
-        let names = [found.map(|(_, player)| player.name.clone()), Some(given.clone()), canonical];
+        let found = self.anchor_of_match().map(String::from);
+        let names = [found, Some(given.clone()), canonical];
         match names.into_iter().flatten().find(|name| plays(name)) {
             Some(name) => Ok(Some(name)),
             None => bail!("--anchor `{given}` has played no game on board {}", self.args.shape),
@@ -260,7 +267,12 @@ impl<'a, G: Geometry> Arena<'a, G> {
         }
     }
 
-    fn show_standings(&self, standings: &Standings) -> anyhow::Result<()> {
+    fn show_standings(&self) -> anyhow::Result<()> {
+        let anchor = self.anchor()?;
+        let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
+        for ladder in std::iter::once(&self.args.ladder).chain(&self.args.also) {
+            course::complete(&mut standings, &run_of(ladder));
+        }
         if self.args.matches.json {
             standings.json().iter().for_each(|player| println!("{player}"));
         } else if standings.players.is_empty() {
@@ -269,10 +281,10 @@ impl<'a, G: Geometry> Arena<'a, G> {
             print!("\n{}", standings.text());
         }
         if let Some(path) = &self.args.svg {
-            write_file(path, &svg::crosstable(standings))?;
+            write_file(path, &svg::crosstable(&standings))?;
         }
         if let Some(path) = &self.args.curve {
-            self.draw_curve(standings, path)?;
+            self.draw_curve(&standings, path)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! shown while it runs.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -132,4 +132,17 @@ pub fn progress_bar(title: &str, count: u64, things: &str) -> ProgressBar {
 /// Writes a file that the user asked for.
 pub fn write_file(path: &PathBuf, content: &str) -> anyhow::Result<()> {
     std::fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Tells of lines of a ladder that cannot be read.
+/// Tells of lines of a ladder that cannot be read.
+pub fn warn_of(ladder: &Path, skipped: &[usize]) {
+    if !skipped.is_empty() {
+        let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
+        tell!(
+            "warning: {}: lines that cannot be read are left out: {}",
+            ladder.display(),
+            lines.join(", ")
+        );
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 
-use super::contest::{MatchArgs, contestants, run_match};
+use super::contest::{MatchArgs, contestants, run_match, warn_of};
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
@@ -109,8 +109,11 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     // Before a ladder is begun for nothing.
     let book = matches.book::<G>(args.seed)?;
     let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
-    if let (Some(ladder), Some(origin)) = (&mut ladder, &net.origin) {
-        ladder.introduce(origin.clone())?;
+    if let (Some(ladder), Some(path)) = (&mut ladder, &args.ladder) {
+        warn_of(path, &ladder.skipped);
+        for origin in std::iter::once(&net).chain(&players).filter_map(|it| it.origin.clone()) {
+            ladder.introduce(origin)?;
+        }
     }
     let setting = Setting {
         goal,
@@ -144,6 +147,10 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     }
     if let Some(ladder) = &ladder {
         show_rating::<G>(ladder, goal, &net.name, matches.json);
+    }
+    if reports.len() < opponents.len() || reports.iter().any(|(_, report)| report.stopped) {
+        tell!("stopped before all games were played");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }

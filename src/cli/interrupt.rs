@@ -15,21 +15,30 @@ pub const INTERRUPTED: u8 = 130;
 /// process, and the engines that it has started.
 pub fn stop_flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
-    static HANDLER: LazyLock<()> = LazyLock::new(|| {
-        let mut signals = vec![SIGINT, SIGTERM];
-        // `nohup` asks that the end of the terminal be ignored.
-        if !hangup_is_ignored() {
-            signals.push(SIGHUP);
-        }
-        match Signals::new(signals) {
-            Ok(mut signals) => drop(std::thread::spawn(move || {
-                signals.forever().for_each(|signal| received(signal, &STOP));
-            })),
-            Err(error) => tell!("warning: Ctrl-C ends the process at once: {error}"),
-        }
-    });
+    static HANDLER: LazyLock<()> = LazyLock::new(|| on_signals(|signal| received(signal, &STOP)));
     LazyLock::force(&HANDLER);
     &STOP
+}
+
+/// From now on the first Ctrl-C ends the process at once, as a shell's commands do, and the engines
+/// that it has started: for subcommands that have nothing to bring in order.
+pub fn end_at_once() {
+    on_signals(|signal| {
+        external::end_all();
+        std::process::exit(128 + signal);
+    });
+}
+
+fn on_signals(act: impl Fn(i32) + Send + 'static) {
+    let mut signals = vec![SIGINT, SIGTERM];
+    // `nohup` asks that the end of the terminal be ignored.
+    if !hangup_is_ignored() {
+        signals.push(SIGHUP);
+    }
+    match Signals::new(signals) {
+        Ok(mut signals) => drop(std::thread::spawn(move || signals.forever().for_each(act))),
+        Err(error) => tell!("warning: Ctrl-C ends the process at once: {error}"),
+    }
 }
 
 fn received(signal: i32, stop: &AtomicBool) {

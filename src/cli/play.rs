@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::contest::{contestants, context};
+use super::interrupt::end_at_once;
 use super::machine::cores;
 use crate::arena::player::{Hint, Player};
 use crate::arena::report::table;
@@ -67,6 +68,7 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     let context = context(args.goal, &args.device, cores());
     let player = args.player.clone().unwrap_or_else(|| shipped::opponent(G::SHAPE, args.goal));
     let contestants = contestants::<G>(&[player], &context)?;
+    end_at_once();
     let human = match args.colour {
         Side::Black => Colour::Black,
         Side::White => Colour::White,

@@ -4,6 +4,7 @@ use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use super::contest::{contestants, context};
+use super::interrupt::end_at_once;
 use super::machine::cores;
 use crate::arena::player::Player;
 use crate::arena::spec::PlayerSpec;
@@ -59,5 +60,6 @@ pub fn run_gtp(args: Args) -> anyhow::Result<ExitCode> {
 fn open<G: Geometry>(args: &Args) -> anyhow::Result<Box<dyn Player<G>>> {
     let context = context(args.goal, &args.device, cores());
     let contestants = contestants::<G>(std::slice::from_ref(&args.player), &context)?;
+    end_at_once();
     Ok((contestants[0].open)(args.seed)?)
 }

@@ -179,8 +179,8 @@ fn conclude(dir: &Path, summary: &Summary) {
         state.steps,
         state.seconds / 60.0,
     );
-    println!("play and evaluate with: {}", dir.display());
+    tell!("play and evaluate with: {}", dir.display());
     if !summary.finished {
-        println!("go on with: outflank train --resume --run-dir {}", dir.display());
+        tell!("go on with: outflank train --resume --run-dir {}", dir.display());
     }
 }

@@ -15,7 +15,7 @@ pub struct Limits {
     pub remaining: Option<Duration>,
     /// Positions to visit.
     pub nodes: Option<u64>,
-    /// With at most this many empty squares the position is solved, whatever the depth.
+    /// With at most this many empty squares the position is solved, whatever the other limits.
     pub solve_empties: u32,
     /// Threads that work on the position.
     pub threads: usize,

@@ -46,7 +46,7 @@ struct Node<G: Geometry> {
     children: Vec<u32>,
     visits: u32,
     /// Points and disc differences of the side that moved into the node.
-    points: f32,
+    points: f64,
     score: f64,
 }
 
@@ -83,7 +83,7 @@ impl<G: Geometry> Rollouts<G> {
         MoveReport {
             line: self.line(child),
             visits: node.visits,
-            win_chance: node.points / visits as f32,
+            win_chance: (node.points / f64::from(visits)) as f32,
             score: (node.score / f64::from(visits)) as f32,
         }
     }
@@ -138,7 +138,7 @@ impl<G: Geometry> Rollouts<G> {
         let bound = |child: usize| {
             let node = &self.nodes[child];
             let visits = node.visits as f32;
-            node.points / visits + self.options.c_uct * (2.0 * log / visits).sqrt()
+            node.points as f32 / visits + self.options.c_uct * (2.0 * log / visits).sqrt()
         };
         let children = self.nodes[at].children.iter().map(|&child| child as usize);
         children.max_by(|&a, &b| bound(a).total_cmp(&bound(b))).unwrap_or(at)
@@ -152,7 +152,7 @@ impl<G: Geometry> Rollouts<G> {
                 score = -score;
             }
             node.visits += 1;
-            node.points += 0.5 + 0.5 * score.signum() as f32;
+            node.points += 0.5 + 0.5 * f64::from(score.signum());
             node.score += f64::from(score);
         }
     }

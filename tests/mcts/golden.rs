@@ -22,12 +22,11 @@ fn describe<G: Geometry>(goal: Goal, root: Root, empties: u32, out: &mut String)
     let (lower, upper) = tree.bounds();
     writeln!(
         out,
-        "{} {goal} {root} {board:?}\n  visits {} utility {:.4} value {:.4} score {:.2} bounds {lower} {upper} line {}",
+        "{} {goal} {root} {board:?}\n  visits {} utility {:.4} value {:.4} bounds {lower} {upper} line {}",
         G::SHAPE,
         tree.visits(),
         tree.root_utility(),
         tree.root_value(),
-        tree.root_score(),
         variation.join(" "),
     )
     .expect("a string");

@@ -48,12 +48,15 @@ impl<G: Geometry> Dialog<G> for Nboard {
         loop {
             let line = listening.line()?;
             let Some(answer) = line.trim().strip_prefix("===") else { continue };
-            let mut parts = answer.split(|letter: char| letter == '/' || letter.is_whitespace());
-            let mut parts = parts.by_ref().filter(|part| !part.is_empty());
+            // An engine that does not evaluate leaves nothing between the slashes.
+            let parts: Vec<_> = match answer.contains('/') {
+                true => answer.split('/').map(str::trim).collect(),
+                false => answer.split_whitespace().collect(),
+            };
             let wanted = "a move after `===`";
-            let name =
-                parts.next().ok_or_else(|| PlayerError::Garbled { shown: shown(&line), wanted })?;
-            let score = parts.next().and_then(|score| score.parse().ok());
+            let name = parts.first().filter(|name| !name.is_empty());
+            let name = name.ok_or_else(|| PlayerError::Garbled { shown: shown(&line), wanted })?;
+            let score = parts.get(1).and_then(|score| score.parse().ok());
             return Ok((read_move::<G>(name)?, score.filter(|score: &f32| score.is_finite())));
         }
     }

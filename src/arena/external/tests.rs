@@ -56,6 +56,7 @@ fn well_behaved_engines_are_understood() {
         (Protocol::Nboard, nboard_script("echo status thinking; echo '=== F5/1.5/0.1'"), Some(1.5)),
         (Protocol::Nboard, nboard_script("echo '===  f5  -2.25 0.1'"), Some(-2.25)),
         (Protocol::Nboard, nboard_script("echo '=== F5'"), None),
+        (Protocol::Nboard, nboard_script("echo '=== F5//0.05'"), None),
         (Protocol::Gtp, gtp_script("printf 'noise\\n\\n=%s F5\\n\\n' \"$id\""), None),
         (Protocol::Gtp, gtp_script("printf '= f5\\n\\n'"), None),
     ] {
@@ -72,6 +73,7 @@ fn bad_engines_are_found_out() {
         (nboard("echo '=== A1'"), "played `a1`"),
         (nboard("echo '=== PA'"), "played `PA`"),
         (nboard("echo '==='"), "a move after"),
+        (nboard("echo '=== //0.1'"), "a move after"),
         (nboard("exit 3"), "exit status: 3"),
         (nboard("kill -9 $$"), "signal: 9"),
         (error_of_slow(Protocol::Nboard, &nboard_script("true")), "no answer within 0.5 s"),

@@ -240,3 +240,19 @@ fn games_and_minutes_come_back_and_may_be_missing() {
     assert_eq!(ladder.players["a"], known);
     assert_eq!(ladder.players["b"], PlayerLine::new("b".into(), "run".into(), 3, Some(4)));
 }
+
+#[test]
+fn what_another_ladder_knows_of_a_player_is_noted_here_as_well() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [here, there] = ["here.jsonl", "there.jsonl"].map(|name| folder.path().join(name));
+    let line = PlayerLine::new("a".into(), "run".into(), 500, Some(9));
+    let mut other = Ladder::open(&there).expect("a ladder");
+    other.introduce(line.clone()).expect("writable");
+    drop(other);
+    let mut ladder = Ladder::open(&here).expect("a ladder");
+    ladder.count_also(&there).expect("readable");
+    assert_eq!(ladder.origin("a"), Some(&line));
+    ladder.introduce(line.clone()).expect("writable");
+    drop(ladder);
+    assert_eq!(Ladder::look_at(&here).expect("a ladder").players["a"], line);
+}

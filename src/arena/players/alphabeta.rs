@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn};
 use crate::arena::spec::{AlphaBetaSpec, Limit};
@@ -71,15 +71,23 @@ impl<G: Geometry> AlphaBeta<G> {
     fn think(&mut self, turn: &Turn<'_, G>) -> Result<Outcome, PlayerError> {
         self.search.forget();
         let found = self.search.think(turn.position.board, &self.limits(turn.game));
-        let outcome = found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })?;
-        self.charge(turn.game, Duration::from_secs_f64(outcome.seconds));
-        Ok(outcome)
+        found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
     }
 
-    fn charge(&mut self, game: u32, time: Duration) {
+    /// A move, whose time counts; that of hints, which somebody else asks for, does not.
+    fn play(&mut self, turn: &Turn<'_, G>) -> Result<Choice, PlayerError> {
+        let outcome = self.think(turn)?;
         if matches!(self.spec.limit, Limit::GameTime(_)) {
-            *self.spent.entry(game).or_default() += time;
+            let time = Duration::from_secs_f64(outcome.seconds);
+            *self.spent.entry(turn.game).or_default() += time;
         }
+        Ok(Choice {
+            square: outcome.square,
+            score: Some(outcome.score),
+            depth: Some(outcome.depth),
+            nodes: outcome.nodes,
+            seconds: outcome.seconds,
+        })
     }
 
     /// The limits of a search of each other move: one ply less than the best one had, and together
@@ -143,14 +151,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        let choice = |outcome: Outcome| Choice {
-            square: outcome.square,
-            score: Some(outcome.score),
-            depth: Some(outcome.depth),
-            nodes: outcome.nodes,
-            seconds: outcome.seconds,
-        };
-        turns.iter().map(|turn| self.think(turn).map(choice)).collect()
+        turns.iter().map(|turn| self.play(turn)).collect()
     }
 
     fn end_game(&mut self, game: u32) {
@@ -165,10 +166,8 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
         let others: Vec<_> =
             board.legal().filter(|&square| square != best.square && count > 1).collect();
         let limits = self.limits_beside(&best, others.len());
-        let begun = Instant::now();
         let mut others: Vec<_> =
             others.into_iter().filter_map(|square| self.hint(turn, square, &limits)).collect();
-        self.charge(turn.game, begun.elapsed());
         others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));
         hints.extend(others);
         hints.truncate(count);
@@ -193,10 +192,19 @@ mod tests {
     #[test]
     fn hints_are_sorted_lines_of_legal_moves() {
         let start = Position::<Square8>::start();
-        let position = start.play(Square(19)).expect("d3").settled();
-        let turn = Turn { game: 0, start, moves: &[Square(19)], position };
-        let hints = player::<Square8>("alphabeta:depth=5").hints(&turn, 9).expect("hints");
-        assert_eq!(hints.len(), 3);
+        let moves = [19, 34, 45, 37, 44, 20].map(Square);
+        let play = |position: Position<Square8>, &square: &Square| {
+            position.play(square).expect("a legal move").settled()
+        };
+        let position = moves.iter().fold(start, play);
+        let turn = Turn { game: 0, start, moves: &moves, position };
+        let hints = player::<Square8>("alphabeta:depth=5").hints(&turn, 20).expect("hints");
+        assert_eq!(hints.len(), position.board.legal().len());
+        // The best move comes first, whatever shallower searches make of the others; those are
+        // sorted, and here that is another order than the board's.
+        let others = &hints[1..];
+        assert!(others.is_sorted_by(|a, b| a.score >= b.score), "{others:?}");
+        assert!(others.iter().any(|hint| hint.line[0] < others[0].line[0]), "{others:?}");
         for hint in &hints {
             assert_eq!(legal_part(position, &hint.line), hint.line);
             assert!(!hint.exact && hint.depth.is_some_and(|depth| depth >= 4));
@@ -236,6 +244,13 @@ mod tests {
             seconds += choice.seconds;
             moves.push(choice.square);
             position = position.play(choice.square).expect("legal").settled();
+            if !position.board.legal().is_empty() {
+                // Advice to somebody else takes nothing of the player's time.
+                let (spent, turn) =
+                    (player.spent[&4], Turn { game: 4, start, moves: &moves, position });
+                player.hints(&turn, 3).expect("hints");
+                assert_eq!(player.spent[&4], spent);
+            }
         }
         // One player made all moves of both sides; on a busy machine a clock is read late.
         assert!(seconds < 3.0, "{seconds}");

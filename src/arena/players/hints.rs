@@ -16,7 +16,7 @@ const WIN_SCALE: f32 = 2.6;
 
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
 /// searched again once its score is exact.
-pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<Hint> {
+pub(super) fn best_moves<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<MoveStats> {
     let best = search.best();
     let policy = search.policy().to_vec();
     let mut moves: Vec<_> = search.tree().root_moves().zip(policy).collect();
@@ -24,25 +24,38 @@ pub(super) fn of_search<G: Geometry>(search: &mut Search<G>, count: usize) -> Ve
     moves.sort_by(|(a, x), (b, y)| {
         is_best(b).cmp(&is_best(a)).then(y.total_cmp(x)).then(b.visits.cmp(&a.visits))
     });
-    let win_chance = |value: f32| (value + 1.0) / 2.0;
-    let hint = |stats: MoveStats| {
-        let exact = stats.lower == stats.upper;
-        let proven = exact.then_some(f32::from(stats.lower));
-        let expected = stats.utility.and_then(|utility| search.tree().score_of(utility));
-        let win_chance = match (proven, expected) {
-            (Some(score), _) => Some(win_chance(score.clamp(-1.0, 1.0))),
-            (None, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
-            (None, None) => stats.utility.map(win_chance),
-        };
-        Hint {
-            line: search.tree().line_behind(stats.square, LINE),
-            win_chance,
-            score: proven.or(expected),
-            exact,
-            depth: Some(stats.visits),
+    moves.into_iter().take(count).map(|(stats, _)| stats).collect()
+}
+
+/// What a search says about a move, for which the net, if it does foretell that, expects a final
+/// disc difference of `foretold`.
+pub(super) fn hint<G: Geometry>(
+    search: &Search<G>,
+    stats: &MoveStats,
+    foretold: Option<f32>,
+) -> Hint {
+    let (tree, exact) = (search.tree(), stats.lower == stats.upper);
+    let proven = exact.then_some(f32::from(stats.lower));
+    let searched = stats.utility.and_then(|utility| tree.score_of(utility));
+    let even = |value: f32| (value + 1.0) / 2.0;
+    let likely = match (proven, searched) {
+        (Some(score), _) => Some(even(score.clamp(-1.0, 1.0))),
+        (None, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
+        (None, None) => {
+            // The disc difference has a share in the utility that is no chance to win.
+            let value = |utility| tree.value_of(utility, foretold.unwrap_or(0.0));
+            stats.utility.and_then(value).map(even)
         }
     };
-    moves.into_iter().take(count).map(|(stats, _)| hint(stats)).collect()
+    // A win may be proven before its score is.
+    let [least, most] = [stats.lower, stats.upper].map(|score| even(f32::from(score.signum())));
+    Hint {
+        line: tree.line_behind(stats.square, LINE),
+        win_chance: likely.map(|chance| chance.clamp(least, most)),
+        score: proven.or(searched).or(foretold),
+        exact,
+        depth: Some(stats.visits),
+    }
 }
 
 #[cfg(test)]
@@ -86,11 +99,17 @@ mod tests {
         Some(search)
     }
 
+    /// Its hints, by a net that foretells two discs for the side to move, whoever that is.
+    fn of_search(search: &mut Search<Square8>) -> Vec<Hint> {
+        let moves = best_moves(search, 30);
+        moves.iter().map(|stats| hint(search, stats, Some(-2.0))).collect()
+    }
+
     #[test]
     fn the_first_hint_is_the_move_to_play_and_what_is_proven_is_certain() {
         let (mut proven, mut few_visits) = (0, 0);
         for mut search in (0..120).filter_map(|number| searched(number, 0)) {
-            let hints = of_search(&mut search, 30);
+            let hints = of_search(&mut search);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
             assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));
             for hint in hints.iter().filter(|hint| hint.exact) {
@@ -105,12 +124,54 @@ mod tests {
     }
 
     #[test]
+    fn a_proven_win_or_loss_is_certain_before_its_score_is() {
+        let mut early = 0;
+        for score_empties in [0, 12] {
+            for mut search in (0..120).filter_map(|number| searched(number, score_empties)) {
+                for stats in best_moves(&mut search, 30) {
+                    let (chance, wins) = (hint(&search, &stats, None).win_chance, stats.lower > 0);
+                    if stats.lower < stats.upper && (wins || stats.upper < 0) {
+                        assert_eq!(chance, Some(if wins { 1.0 } else { 0.0 }), "{stats:?}");
+                        early += 1;
+                    }
+                }
+            }
+        }
+        assert!(early > 20, "{early} moves");
+    }
+
+    #[test]
+    fn a_chance_to_win_is_the_net_s_value_without_the_share_of_discs() {
+        let mut open = 0;
+        for mut search in (0..40).filter_map(|number| searched(number, 0)) {
+            let moves = best_moves(&mut search, 30);
+            for stats in moves.iter().filter(|stats| stats.visits == 1 && stats.lower == -64) {
+                // One look at it, by the net: 0.2 and 2 discs for the side that moves next.
+                if stats.upper < 64 {
+                    continue;
+                }
+                let own_turn = stats.utility.is_some_and(|utility| utility > 0.0);
+                let (score, chance) = if own_turn { (2.0, 0.6) } else { (-2.0, 0.4) };
+                let said = hint(&search, stats, Some(score));
+                let (known, found) = (said.score, said.win_chance.expect("a chance"));
+                assert!(known == Some(score) && (found - chance).abs() < 1e-5, "{found}, {chance}");
+                open += 1;
+            }
+        }
+        assert!(open > 20, "{open} moves with one visit");
+    }
+
+    #[test]
     fn who_looks_for_discs_alone_says_how_many_and_how_likely_that_wins() {
         let mut open = 0;
         for mut search in (0..40).filter_map(|number| searched(number, 12)) {
-            for hint in of_search(&mut search, 30).iter().filter(|hint| !hint.exact) {
-                let Some(score) = hint.score else { continue };
+            for hint in of_search(&mut search).iter().filter(|hint| !hint.exact) {
+                let score = hint.score.expect("a difference");
                 assert!((-64.0..=64.0).contains(&score), "{score}");
+                if hint.depth == Some(0) {
+                    assert_eq!((score, hint.win_chance), (-2.0, None));
+                    continue;
+                }
                 let chance = hint.win_chance.expect("a chance to win beside the discs");
                 assert_eq!(chance > 0.5, score > 0.0, "{score}");
                 open += 1;

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use super::{Crew, hints};
 use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
-use crate::game::{Geometry, Goal, Square};
+use crate::game::{Geometry, Goal, Position, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
+use crate::search::mcts::{self, Answer, Gathered, Mode, MoveStats, Search, Ticket};
 
 /// Games that a net likes to be shown at once: enough for a full batch.
 pub(super) const GAMES_AT_ONCE: usize = 64;
@@ -49,7 +49,7 @@ pub struct NetPlayer<G: Geometry> {
     seed: u64,
     goal: Goal,
     thinking: Thinking,
-    /// Time spent in each running game, where it counts.
+    /// Time spent on the moves of each running game, where it counts.
     spent: HashMap<u32, Duration>,
     crew: Crew,
     solver: Solver<G>,
@@ -202,31 +202,31 @@ impl<G: Geometry> NetPlayer<G> {
 }
 
 impl<G: Geometry> NetPlayer<G> {
-    /// Gives each hint without a disc difference the one that the net expects after its first
-    /// move. A net without that head foretells 0 for all of them, and is not quoted.
-    fn add_scores(&mut self, turn: &Turn<'_, G>, hints: &mut [Hint]) -> Result<(), InferenceError> {
-        let mut open: Vec<_> = hints.iter_mut().filter(|hint| hint.score.is_none()).collect();
-        let after = |hint: &&mut Hint| {
-            let next = hint.line.first().and_then(|&square| turn.position.play(square));
-            next.unwrap_or(turn.position).settled()
-        };
-        let positions: Vec<_> = open.iter().map(after).collect();
-        let inputs = positions.iter().map(|next| Input::new(next.board, next.board.legal()));
+    /// The final disc difference that the net expects after each of some moves whose score is not
+    /// proven. A net without that head foretells 0 for all of them, and is not quoted.
+    fn foretold(
+        &mut self,
+        turn: &Turn<'_, G>,
+        moves: &[MoveStats],
+    ) -> Result<Vec<Option<f32>>, InferenceError> {
+        let mut scores = vec![None; moves.len()];
+        let open = (0..moves.len()).filter(|&place| moves[place].lower < moves[place].upper);
+        let after = |place: usize| turn.position.play(moves[place].square).map(Position::settled);
+        let open: Vec<_> = open.filter_map(|place| Some((place, after(place)?))).collect();
         self.inputs.clear();
-        self.inputs.extend(inputs);
+        self.inputs.extend(open.iter().map(|(_, next)| Input::new(next.board, next.board.legal())));
         if self.inputs.is_empty() {
-            return Ok(());
+            return Ok(scores);
         }
         self.crew.evaluate(&self.inputs, &mut self.outputs)?;
-        let scores = &self.outputs.score[..open.len()];
-        if scores.iter().all(|&score| score == 0.0) {
-            return Ok(());
+        let foretold = &self.outputs.score[..open.len()];
+        if foretold.iter().any(|&score| score != 0.0) {
+            for ((place, next), &score) in open.iter().zip(foretold) {
+                let own = next.side == turn.position.side;
+                scores[*place] = Some(if own { score } else { -score });
+            }
         }
-        for ((hint, next), score) in open.iter_mut().zip(&positions).zip(scores) {
-            let same_side = next.side == turn.position.side;
-            hint.score = Some(if same_side { *score } else { -score });
-        }
-        Ok(())
+        Ok(scores)
     }
 }
 
@@ -262,6 +262,13 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
                 let mut choices: Vec<_> =
                     concluded.map(|(turn, thought)| self.conclude(turn, thought)).collect();
                 timed(&mut choices, begun);
+                if self.thinking.time.is_some() {
+                    // The time of hints, which somebody else asks for, does not count.
+                    let each = begun.elapsed() / turns.len().max(1) as u32;
+                    for turn in turns {
+                        *self.spent.entry(turn.game).or_default() += each;
+                    }
+                }
                 choices
             }
         }
@@ -284,10 +291,14 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
                 depth: Some(turn.position.board.empties()),
             }],
             Some(Thought::Searched(mut search, _)) => {
-                let mut hints = hints::of_search(&mut search, count);
+                let moves = hints::best_moves(&mut search, count);
+                let foretold = self.foretold(turn, &moves).map_err(failed);
+                let of_move = |(stats, score): (&MoveStats, &Option<f32>)| {
+                    hints::hint(&search, stats, *score)
+                };
+                let hints = foretold.map(|scores| moves.iter().zip(&scores).map(of_move).collect());
                 self.searches.insert(turn.game, search);
-                self.add_scores(turn, &mut hints).map_err(failed)?;
-                hints
+                hints?
             }
         })
     }

@@ -7,7 +7,7 @@ use super::{
     PolicySpec, Protocol, RolloutsSpec, Time,
 };
 use crate::arena::grammar::{Fields, SpecError};
-use crate::search::mcts;
+use crate::search::mcts::FirstPlay;
 
 pub(super) fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {
     let mut spec = AlphaBetaSpec::default();
@@ -67,12 +67,19 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
     search.wipeout_nodes =
         fields.whole("wipeout_nodes", 0..=1_000_000)?.unwrap_or(search.wipeout_nodes);
     search.temperature_plies = fields.whole("temperature_plies", 0..=92)?.unwrap_or(0);
-    search.temperature = fields.number("temperature", 0.0..=100.0)?.unwrap_or(search.temperature);
+    let temperature = fields.number("temperature", 0.0..=100.0)?;
+    if temperature.is_some() && search.temperature_plies == 0 {
+        return Err(fields.unread("temperature", "without `temperature_plies`"));
+    }
+    search.temperature = temperature.unwrap_or(search.temperature);
     search.c_puct = fields.number("c_puct", 0.0..=100.0)?.unwrap_or(search.c_puct);
-    let names = mcts::options::FirstPlay::ALL.iter().map(|choice| choice.name());
+    let names = FirstPlay::ALL.iter().map(|choice| choice.name());
     search.first_play = fields.choice("first_play", names)?.unwrap_or(search.first_play);
-    search.fpu_reduction =
-        fields.number("fpu_reduction", 0.0..=2.0)?.unwrap_or(search.fpu_reduction);
+    let fpu_reduction = fields.number("fpu_reduction", 0.0..=2.0)?;
+    if fpu_reduction.is_some() && search.first_play == FirstPlay::Zero {
+        return Err(fields.unread("fpu_reduction", "with `first_play=zero`"));
+    }
+    search.fpu_reduction = fpu_reduction.unwrap_or(search.fpu_reduction);
     search.spread_scale = fields.number("spread_scale", 0.0..=1.0)?.unwrap_or(search.spread_scale);
     search.prior_temperature =
         fields.number("prior_temperature", 0.1..=10.0)?.unwrap_or(search.prior_temperature);
@@ -84,10 +91,11 @@ pub(super) fn read_net(mut fields: Fields) -> Result<NetPlayerSpec, SpecError> {
         fields.whole("score_empties", 0..=92)?.unwrap_or(spec.usual_score_empties());
     let timed = spec.time.is_some();
     spec.threads = fields.whole("threads", 1..=256)?.filter(|&threads| threads > 1 || timed);
+    spec.parallel = fields.whole("parallel", 1..=2048)?;
     // How many leaves are usual is only known where the threads are.
-    let usual = (spec.threads.is_some() || !timed).then(|| spec.leaves());
-    spec.parallel =
-        fields.whole("parallel", 1..=2048)?.filter(|&leaves| Some(leaves as usize) != usual);
+    if spec.threads.is_some() || !timed {
+        spec.leave_out_usual_parallel();
+    }
     spec.symmetries = read_symmetries(&mut fields)?;
     Ok(spec)
 }
@@ -117,7 +125,11 @@ pub(super) fn read_external(mut fields: Fields) -> Result<ExternalSpec, SpecErro
             shlex::split(value).filter(|words| !words.is_empty()).map(|_| value.to_owned())
         })?
         .ok_or(missing("a command"))?;
-    let depth = fields.whole("depth", 1..=60)?.unwrap_or(DEFAULT_DEPTH);
+    let depth = fields.whole("depth", 1..=60)?;
+    if depth.is_some() && protocol != Protocol::Nboard {
+        return Err(fields.unread("depth", "with `protocol=gtp`: set it in the engine's command"));
+    }
+    let depth = depth.unwrap_or(DEFAULT_DEPTH);
     let timeout = take_duration(&mut fields, "timeout")?.unwrap_or(DEFAULT_TIMEOUT);
     Ok(ExternalSpec { protocol, command, depth, timeout })
 }

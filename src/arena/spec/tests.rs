@@ -72,11 +72,15 @@ fn who_goes_by_the_clock_takes_the_cores_that_it_has() {
         ("net:a,movetime=1s", 1, "net:a,movetime=1s,threads=1"),
         ("net:a,gametime=1m", 64, "net:a,gametime=60s,threads=4"),
         ("net:a,movetime=1s,threads=1", 2, "net:a,movetime=1s,threads=1"),
+        ("net:a,movetime=1s,parallel=16", 2, "net:a,movetime=1s,threads=2"),
+        ("net:a,movetime=1s,parallel=16", 1, "net:a,movetime=1s,parallel=16,threads=1"),
         ("net:a,simulations=100", 2, "net:a,simulations=100"),
         ("policy:a", 2, "policy:a"),
     ] {
         let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(spec.on_cores(cores).to_string(), settled);
+        let spec = spec.on_cores(cores);
+        assert_eq!(spec.to_string(), settled);
+        assert_eq!(settled.parse(), Ok(spec));
     }
 }
 
@@ -114,15 +118,41 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,movetime=1s,simulations=5", "`simulations` and `movetime` of player `net` exclude"),
         ("net:a,gametime=1s,movetime=5s", "exclude each other"),
         ("net:a,threads=0", "from 1"),
+        ("net:a,temperature=0.5", "nothing without `temperature_plies`"),
+        ("net:a,first_play=zero,fpu_reduction=0.2", "nothing with `first_play=zero`"),
+        ("external:protocol=gtp,command=x,depth=5", "nothing with `protocol=gtp`"),
     ] {
         let error = text.parse::<PlayerSpec>().expect_err(text).to_string();
         assert!(error.contains(wanted), "{text}: {error}");
     }
 }
 
+/// Something that some key may have, or nearly.
+fn value() -> impl Strategy<Value = String> {
+    const WORDS: &[&str] =
+        &["true", "false", "zero", "parent", "discs", "gtp", "nboard", "x", "\"a b\""];
+    prop_oneof![
+        (0..40u32).prop_map(|number| number.to_string()),
+        (-1.0..3.0f32).prop_map(|number| number.to_string()),
+        (0..5000u32, prop::sample::select(&["ms", "s", "m"][..]))
+            .prop_map(|(n, unit)| format!("{n}{unit}")),
+        prop::sample::select(WORDS).prop_map(String::from),
+    ]
+}
+
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "[a-z:=,\"\\\\ 0-9]{0,40}") {
+    fn any_text_is_read_or_refused(
+        kind in prop::sample::select(PlayerSpec::KINDS),
+        subject in prop::option::of("[a-z\"\\\\= /]{1,8}"),
+        pairs in prop::collection::vec((any::<prop::sample::Index>(), value()), 0..4),
+        junk in prop::option::weighted(0.1, "[a-z:=,\"\\\\ 0-9]{0,12}"),
+    ) {
+        let (kind, keys) = kind;
+        let pairs = pairs.iter().filter(|_| !keys.is_empty());
+        let pairs = pairs.map(|(key, value)| format!("{}={value}", key.get(keys)));
+        let pieces: Vec<_> = subject.into_iter().chain(pairs).chain(junk).collect();
+        let text = format!("{kind}:{}", pieces.join(","));
         if let Ok(spec) = text.parse::<PlayerSpec>() {
             prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
         }

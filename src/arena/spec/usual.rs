@@ -54,6 +54,13 @@ impl NetPlayerSpec {
         }
     }
 
+    /// Says nothing of the leaves at a time if they are as many as is usual for the threads: one
+    /// player has one name.
+    pub(super) fn leave_out_usual_parallel(&mut self) {
+        let given = self.parallel.take();
+        self.parallel = given.filter(|&leaves| leaves as usize != self.leaves());
+    }
+
     /// Leaves that wait for the net at a time. Where nothing else is said that is one, for a search
     /// whose strength is in its simulations; some for each thread; and a few where the clock
     /// decides, for their speed.

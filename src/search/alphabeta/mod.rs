@@ -91,10 +91,12 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     pub fn think(&mut self, board: Board<G>, limits: &Limits) -> Option<Outcome> {
         let first = board.legal().next()?;
         let empties = board.empties();
+        let solves = empties <= limits.solve_empties;
+        let unlimited = Limits { threads: limits.threads, ..Limits::default() };
+        let limits = if solves { &unlimited } else { limits };
         let clock = Clock::start(limits, empties);
         self.table.age();
-        let solve = if empties <= limits.solve_empties { empties } else { 0 };
-        let deepest = limits.depth.unwrap_or(u32::MAX).max(solve).clamp(1, empties);
+        let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
         let mut found = (0, Best { square: first, score: 0 });
         for depth in 1..=deepest {
             if depth > 1 && !clock.allows_another_iteration() {

@@ -132,6 +132,31 @@ fn probcut_saves_nodes_and_hardly_changes_scores() {
 }
 
 #[test]
+fn what_is_to_be_solved_is_solved_whatever_the_limits() {
+    let mut search = positional();
+    let tight = [
+        Limits::depth(1),
+        Limits { nodes: Some(10), ..Limits::default() },
+        Limits { movetime: Some(Duration::from_nanos(1)), ..Limits::default() },
+        Limits { remaining: Some(Duration::from_nanos(1)), ..Limits::default() },
+    ];
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    let boards = (0..10).map(|_| random_board::<Square8>(&mut random, 11));
+    for board in boards.filter(|board| !board.legal().is_empty()).collect::<Vec<_>>() {
+        let truth = fresh(&mut search, board, board.empties()).score;
+        for limits in tight {
+            search.forget();
+            let found = search.think(board, &limits).expect("a move");
+            assert!(!found.exact, "{board:?} {limits:?}");
+            search.forget();
+            let solving = Limits { solve_empties: board.empties(), ..limits };
+            let found = search.think(board, &solving).expect("a move");
+            assert_eq!((found.exact, found.score), (true, truth), "{board:?} {limits:?}");
+        }
+    }
+}
+
+#[test]
 fn probcut_that_is_never_sure_enough_changes_no_score() {
     let (mut full, mut cut) = (positional(), with_probcut(1e6));
     for board in boards(8, 12) {

@@ -48,13 +48,48 @@ impl<G: Geometry> Tree<G> {
             if edge.lower > -most || edge.upper < most {
                 worth = self.utility.within(worth, edge.lower, edge.upper);
             }
-            edge.visits += 1;
             edge.in_flight -= 1;
-            edge.utility_sum += worth.utility;
-            edge.square_sum += worth.utility * worth.utility;
+            edge.add(worth.utility);
         }
         self.sums.simulations += 1;
-        self.sums.value += worth.value;
-        self.sums.score += worth.score;
+        self.sums.value += f64::from(worth.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::game::{Goal, Square8};
+    use crate::search::mcts::Options;
+    use crate::search::mcts::tree::{ROOT, Tree};
+
+    /// A tree whose root has had simulations of these values.
+    fn tree(values: impl IntoIterator<Item = f32>) -> Tree<Square8> {
+        let mut tree = Tree::new(Goal::Most, &Options { spread_scale: 1.0, ..Options::default() });
+        for value in values {
+            tree.edges[ROOT].in_flight += 1;
+            tree.back_up(&[ROOT as u32], tree.utility.estimated(value, 0.0));
+        }
+        tree
+    }
+
+    #[test]
+    fn means_and_spreads_stay_true_through_millions_of_simulations() {
+        let tree = tree(std::iter::repeat_n(0.55, 4_000_000));
+        let worth = tree.utility.estimated(0.55, 0.0);
+        assert!((tree.root_utility() - worth.utility).abs() < 1e-6, "{}", tree.root_utility());
+        assert!((tree.root_value() - worth.value).abs() < 1e-6, "{}", tree.root_value());
+        // What is always worth the same does not spread.
+        assert!(tree.root_c_puct() < 0.1 * Options::default().c_puct, "{}", tree.root_c_puct());
+    }
+
+    #[test]
+    fn a_mean_that_moves_later_is_no_spread_and_takes_none_away() {
+        let waves = |mean: f32, count: usize| (0..count).map(move |i| mean + [-0.15, 0.15][i % 2]);
+        let early = tree(waves(0.3, 60_000)).root_c_puct();
+        for moved in [0.0, 0.6] {
+            let tree = tree(waves(0.3, 1 << 16).chain(waves(moved, 300_000)));
+            let late = tree.root_c_puct();
+            assert!((late / early - 1.0).abs() < 0.01, "{early}, then {late} at {moved}");
+        }
     }
 }

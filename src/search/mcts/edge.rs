@@ -9,10 +9,12 @@ use crate::game::Square;
 /// and nothing else.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Edge {
+    /// Sum over the finished simulations. In `f32` it would lose what simulations add after some
+    /// hundred thousand of them.
+    pub utility_sum: f64,
     pub prior: f32,
-    /// Sum over the finished simulations.
-    pub utility_sum: f32,
-    /// Sum of their squares.
+    /// Sum of the squares of the utilities; once they are [`SPREAD_SAMPLES`], of their
+    /// differences from their mean.
     pub square_sum: f32,
     /// Finished simulations, the one that expanded the position behind included.
     pub visits: u32,
@@ -33,16 +35,20 @@ pub(super) struct Edge {
     pub same_side: bool,
 }
 
-// A search of 32 simulations on 8x8 then makes some 8 KB of edges.
-const _: () = assert!(size_of::<Edge>() == 28);
+// Two to a line of the cache; a search of 32 simulations on 8x8 makes some 9 KB of edges.
+const _: () = assert!(size_of::<Edge>() == 32);
+
+/// Simulations that tell how much utilities spread, the first ones; a sum of so many squares is
+/// still exact enough in `f32`.
+const SPREAD_SAMPLES: u32 = 1 << 16;
 
 impl Edge {
     /// A move that nothing is known about on a board of so many squares.
     #[inline(always)]
     pub fn new(square: Square, prior: f32, squares: usize) -> Edge {
         Edge {
-            prior,
             utility_sum: 0.0,
+            prior,
             square_sum: 0.0,
             visits: 0,
             first: 0,
@@ -81,9 +87,41 @@ impl Edge {
         before != (self.lower, self.upper)
     }
 
+    /// Counts a finished simulation that was worth `utility`.
+    #[inline(always)]
+    pub fn add(&mut self, utility: f32) {
+        self.visits += 1;
+        self.utility_sum += f64::from(utility);
+        if self.visits <= SPREAD_SAMPLES {
+            self.square_sum += utility * utility;
+        }
+        if self.visits == SPREAD_SAMPLES {
+            // The mean will move on, these squares will not.
+            self.square_sum -= self.mean() * self.mean() * SPREAD_SAMPLES as f32;
+        }
+    }
+
+    /// How many utilities tell of their spread, at least 1, and the sum of the squares of their
+    /// differences from their mean.
+    #[inline(always)]
+    pub fn spread(&self) -> (f32, f32) {
+        if self.visits >= SPREAD_SAMPLES {
+            return (SPREAD_SAMPLES as f32, self.square_sum.max(0.0));
+        }
+        let samples = self.visits.max(1) as f32;
+        let mean = self.mean();
+        (samples, (self.square_sum - mean * mean * samples).max(0.0))
+    }
+
+    /// The mean utility of the finished simulations; 0 before the first.
+    #[inline(always)]
+    pub fn mean(&self) -> f32 {
+        (self.utility_sum / f64::from(self.visits.max(1))) as f32
+    }
+
     /// The sum of utilities as the side to move behind sees them.
     #[inline(always)]
-    pub fn utility_sum_behind(&self) -> f32 {
+    pub fn utility_sum_behind(&self) -> f64 {
         if self.same_side { self.utility_sum } else { -self.utility_sum }
     }
 }

@@ -158,11 +158,11 @@ impl<G: Geometry> Tree<G> {
         let moves = self.moves();
         // All other simulations went on along one of its moves; but bounds on a position change
         // what comes by it, and then its mean is the better guess.
-        let below: f32 = moves.iter().map(|edge| edge.utility_sum).sum();
+        let below: f64 = moves.iter().map(|edge| edge.utility_sum).sum();
         let (lower, upper) = self.bounds();
         let all = G::SQUARES as i8;
         let raw = match (lower, upper) == (-all, all) {
-            true => self.edges[ROOT].utility_sum - below,
+            true => (self.edges[ROOT].utility_sum - below) as f32,
             false => self.root_utility(),
         };
         // A score that was solved as a whole says nothing about which move reaches it, and a root
@@ -215,6 +215,12 @@ impl<G: Geometry> Tree<G> {
         self.utility.score_of(utility)
     }
 
+    /// The expected outcome, -1 to 1, behind a utility where the disc difference is expected to be
+    /// `score`; `None` where that alone counts.
+    pub fn value_of(&self, utility: f32, score: f32) -> Option<f32> {
+        self.utility.value_of(utility, score)
+    }
+
     /// The utility of the net's own estimate of the root, before any search; 0 before that, and the
     /// mean so far of a position within the tree that became the root with some of it proven.
     pub fn raw_utility(&self) -> f32 {
@@ -227,17 +233,9 @@ impl<G: Geometry> Tree<G> {
         let (lower, upper) = self.bounds();
         let mean = match self.sums.simulations {
             0 => self.root_utility(),
-            simulations => self.sums.value / simulations as f32,
+            simulations => (self.sums.value / f64::from(simulations)) as f32,
         };
         mean.clamp(lower.signum() as f32, upper.signum() as f32)
-    }
-
-    /// The mean final disc difference of the simulations since the root was set, for the side to
-    /// move. Exact where the root is; within what its bounds allow.
-    pub fn root_score(&self) -> f32 {
-        let (lower, upper) = self.bounds();
-        let mean = self.sums.score / self.sums.simulations.max(1) as f32;
-        mean.clamp(lower as f32, upper as f32)
     }
 
     /// The weight of the prior against the value at the root.

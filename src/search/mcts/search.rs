@@ -33,7 +33,7 @@ pub struct Search<G: Geometry> {
     budget: u32,
     begun: u32,
     finished: u32,
-    /// Whether noise is still to be mixed in once the root's priors are known.
+    /// Whether the root's priors are known and noise, if any is wanted, has been mixed in.
     prepared: bool,
     halving: Halving,
     moves: Vec<MoveStats>,

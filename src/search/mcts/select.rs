@@ -29,8 +29,7 @@ pub(super) struct Selector {
 /// The mean utility of an edge within what its bounds allow, unanswered visits left out.
 #[inline(always)]
 pub(super) fn mean(edge: &Edge, utility: Utility) -> f32 {
-    let mean = edge.utility_sum / edge.visits.max(1) as f32;
-    mean.clamp(utility.exact(edge.lower), utility.exact(edge.upper))
+    edge.mean().clamp(utility.exact(edge.lower), utility.exact(edge.upper))
 }
 
 impl Selector {
@@ -51,10 +50,9 @@ impl Selector {
         if self.spread_scale == 0.0 {
             return (self.c_puct, self.fpu_reduction);
         }
-        let visits = here.visits.max(1) as f32;
-        let squares = here.square_sum - here.utility_sum * here.utility_sum / visits;
+        let (samples, squares) = here.spread();
         let usual = USUAL_VISITS * USUAL_DEVIATION * USUAL_DEVIATION;
-        let deviation = ((squares.max(0.0) + usual) / (visits + USUAL_VISITS - 1.0)).sqrt();
+        let deviation = ((squares + usual) / (samples + USUAL_VISITS - 1.0)).sqrt();
         let factor = 1.0 + self.spread_scale * (deviation / USUAL_DEVIATION - 1.0);
         (factor * self.c_puct, factor * self.fpu_reduction)
     }
@@ -77,7 +75,7 @@ impl Selector {
             seen_prior += edge.prior;
             let in_flight = edge.in_flight as f32;
             let count = edge.visits as f32 + in_flight;
-            let mut q = (edge.utility_sum - in_flight) / count;
+            let mut q = (edge.utility_sum as f32 - in_flight) / count;
             if edge.lower > -self.squares || edge.upper < self.squares {
                 // An exact score has nothing left to tell, nor has a move that cannot exceed
                 // what others have proven. A position that is not exact itself has a move that
@@ -96,7 +94,7 @@ impl Selector {
         let first_play = match self.first_play {
             FirstPlay::Zero => 0.0,
             FirstPlay::Parent => {
-                let parent = here.utility_sum_behind() / here.visits.max(1) as f32;
+                let parent = if here.same_side { here.mean() } else { -here.mean() };
                 (parent - fpu_reduction * seen_prior.sqrt()).max(-1.0)
             }
         };

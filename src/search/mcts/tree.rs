@@ -8,8 +8,8 @@
 //! Every edge has bounds on its exact final score. Terminal and solved positions have equal
 //! bounds; bounds back up as in minimax, and values are clamped to what bounds allow. No
 //! simulation follows an edge whose score is exact or cannot exceed what its position is proven
-//! to reach, so that simulations go where something is left to prove. A root with equal bounds
-//! is solved.
+//! to reach, so that simulations go where something is left to prove; only from the root does one
+//! go where it is forced to. A root with equal bounds is solved.
 //!
 //! Invariants: an edge's `visits` counts finished simulations only and `in_flight` the
 //! unanswered ones, each of which is in `pending`; an edge with equal bounds ends a simulation;
@@ -77,8 +77,7 @@ struct Pending<G: Geometry> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct RootSums {
     pub simulations: u32,
-    pub value: f32,
-    pub score: f32,
+    pub value: f64,
 }
 
 /// A search tree over positions of shape `G`.

@@ -16,15 +16,13 @@ pub(super) struct Worth {
     pub utility: f32,
     /// Win, draw or loss as 1, 0 or -1, or an expectation of it.
     pub value: f32,
-    /// The final disc difference, or an expectation of it.
-    pub score: f32,
 }
 
 impl Worth {
     /// The same for the other side.
     #[inline(always)]
     pub fn reversed(self) -> Worth {
-        Worth { utility: -self.utility, value: -self.value, score: -self.score }
+        Worth { utility: -self.utility, value: -self.value }
     }
 }
 
@@ -40,7 +38,7 @@ impl Utility {
     pub fn estimated(self, value: f32, score: f32) -> Worth {
         let number = |x: f32, most: f32| if x.is_nan() { 0.0 } else { x.clamp(-most, most) };
         let (value, score) = (number(value, 1.0), number(score, self.squares));
-        Worth { utility: self.of_value * value + self.of_disc * score, value, score }
+        Worth { utility: self.of_value * value + self.of_disc * score, value }
     }
 
     /// The utility of an exact final score. It rises strictly with the score as long as the
@@ -55,9 +53,16 @@ impl Utility {
         (self.of_value == 0.0).then(|| utility / self.of_disc)
     }
 
+    /// The expected outcome, -1 to 1, behind a utility that such an expected disc difference has a
+    /// share in; `None` where nothing but that counts.
+    pub fn value_of(self, utility: f32, score: f32) -> Option<f32> {
+        let value = (utility - self.of_disc * score) / self.of_value;
+        (self.of_value > 0.0).then(|| value.clamp(-1.0, 1.0))
+    }
+
     /// The worth of an exact final score.
     pub fn proven(self, score: i8) -> Worth {
-        Worth { utility: self.exact(score), value: score.signum() as f32, score: score as f32 }
+        Worth { utility: self.exact(score), value: score.signum() as f32 }
     }
 
     /// The nearest to `worth` that bounds on the exact final score allow.
@@ -67,7 +72,6 @@ impl Utility {
         Worth {
             utility: worth.utility.clamp(least.utility, most.utility),
             value: worth.value.clamp(least.value, most.value),
-            score: worth.score.clamp(least.score, most.score),
         }
     }
 }

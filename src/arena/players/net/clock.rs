@@ -16,6 +16,8 @@ use crate::search::mcts::{Gathered, Mode, Search, Ticket};
 /// Simulations that a search by the clock is given at a time: it looks at the clock after them
 /// even if it has nothing to ask the net, and no more than a fraction of the tree's own.
 const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
+/// Simulations of a position with one move to make.
+const FIRST_LOOK: u32 = 32;
 /// Simulations after which a search by the clock has enough: its tree takes some 200 bytes each.
 const MOST_SIMULATIONS: u32 = 4_000_000;
 /// What is left of a player's time for a game never falls below this: it must move somehow.
@@ -38,8 +40,13 @@ impl<G: Geometry> NetPlayer<G> {
         {
             search.forget();
         }
+        // With one move to make, all there is to gain is a first look at it.
+        let forced = board.legal().len() == 1;
         while let Thought::Searched(search, done) = &mut thought {
-            let slice = (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end());
+            let slice = match forced {
+                true => FIRST_LOOK,
+                false => (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end()),
+            };
             search.begin(board, slice, Mode::Play);
             let searched = self.search_until(until, turn, search);
             // All are waited for, whatever goes wrong: an answer left over would be taken for the
@@ -48,13 +55,10 @@ impl<G: Geometry> NetPlayer<G> {
             helpers.fold(searched, |result, helper| self.land(helper, search).and(result))?;
             *done += search.simulations();
             let proven = search.tree().exact().is_some();
-            // With one move to make, all there is to gain is a first look at it.
-            let forced = board.legal().len() == 1;
             if proven || forced || *done >= MOST_SIMULATIONS || Instant::now() >= until {
                 break;
             }
         }
-        *self.spent.entry(turn.game).or_default() += begun.elapsed();
         Ok(thought)
     }
 
@@ -76,17 +80,19 @@ impl<G: Geometry> NetPlayer<G> {
 
     /// Runs a search that has begun until it is done, or until the time is up. Whoever of the crew
     /// is free gets leaves of his own, so that nobody waits while this thread is in the tree;
-    /// helpers may be at work when it returns.
+    /// helpers may be at work when it returns. With fewer leaves at a time than threads some have
+    /// nothing to do.
     fn search_until(
         &mut self,
         until: Instant,
         turn: &Turn<'_, G>,
         search: &mut Search<G>,
     ) -> Result<(), InferenceError> {
-        let share = self.thinking.parallel / (self.flights.len() + 1);
+        let helpers = self.flights.len().min(self.thinking.parallel.saturating_sub(1));
+        let share = self.thinking.parallel / (helpers + 1);
         let mut random = stream(self.seed, turn);
         loop {
-            for helper in 0..self.flights.len() {
+            for helper in 0..helpers {
                 if self.flights[helper].is_empty() || self.crew.is_done(helper) {
                     self.land(helper, search)?;
                     self.flights[helper] = self.leaves(search, share, &mut random);
@@ -148,6 +154,7 @@ impl<G: Geometry> NetPlayer<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::player::Player;
     use crate::arena::players::Crew;
     use crate::arena::players::net::Thinking;
     use crate::game::{Goal, Position, Square8};
@@ -208,6 +215,28 @@ mod tests {
         let visits: u32 = search.tree().root_moves().map(|stats| stats.visits).sum();
         assert_eq!((visits + 1, search.tree().visits()), (done, done));
         assert!(done > 0);
+    }
+
+    #[test]
+    fn advice_takes_nothing_of_a_game_s_time() {
+        let mut player = player([u32::MAX; 3], Duration::ZERO);
+        player.thinking.time = Some(Time::Game(Duration::from_millis(500)));
+        let hints = player.hints(&turn(), 3).expect("hints");
+        assert_eq!((hints.len(), player.spent.get(&0)), (3, None));
+        let choice = player.choose(&[turn()]).remove(0).expect("a move");
+        let spent = player.spent[&0].as_secs_f64();
+        assert!(spent >= choice.seconds && choice.seconds > 0.0, "{spent}");
+    }
+
+    #[test]
+    fn few_leaves_at_a_time_are_kept_to_by_many_threads() {
+        for (parallel, asked) in [(1, [true, false, false]), (2, [true, true, false])] {
+            // A helper that is asked fails at once.
+            let lefts = asked.map(|asked| if asked { u32::MAX } else { 0 });
+            let mut player = player(lefts, Duration::from_millis(20));
+            player.thinking.parallel = parallel;
+            assert!(player.think_by_the_clock(&turn()).is_ok(), "{parallel}");
+        }
     }
 
     #[test]
