@@ -35,9 +35,17 @@ impl<G: Geometry> ActorThread<'_, G> {
     /// Plays until the run stops or the learner is gone.
     pub fn run(mut self) -> Result<(), InferenceError> {
         let mut finished = Vec::new();
-        let (mut busy, mut waiting) = (Duration::ZERO, Duration::ZERO);
+        let mut done = Activity::default();
         let mut reported = Instant::now();
         while !self.shared.stopping() {
+            if reported.elapsed() >= REPORT_EVERY {
+                reported = Instant::now();
+                done.work += self.actor.take_work();
+                // A report that finds the channel full goes with the next.
+                if self.activity.try_send(done).is_ok() {
+                    done = Activity::default();
+                }
+            }
             let start = Instant::now();
             // Where the ratio is a band, an actor may go on for long with the net that it has, and
             // must not for that.
@@ -48,24 +56,17 @@ impl<G: Geometry> ActorThread<'_, G> {
             }
             if self.has_enough(self.version) && !self.shared.starved.load(Ordering::Relaxed) {
                 self.take_net()?;
-                waiting += start.elapsed();
+                done.waiting += start.elapsed();
                 continue;
             }
             let start = Instant::now();
             self.actor.step(self.numbers, &mut finished)?;
-            busy += start.elapsed();
+            done.busy += start.elapsed();
             let start = Instant::now();
             if !self.send(&mut finished) {
                 return Ok(());
             }
-            waiting += start.elapsed();
-            if reported.elapsed() >= REPORT_EVERY {
-                reported = Instant::now();
-                let work = self.actor.take_work();
-                let (busy, waiting) = (std::mem::take(&mut busy), std::mem::take(&mut waiting));
-                // A report that finds the channel full is worth less than the time to wait.
-                let _ = self.activity.try_send(Activity { work, busy, waiting });
-            }
+            done.waiting += start.elapsed();
         }
         Ok(())
     }
@@ -160,6 +161,26 @@ mod tests {
     /// Versions that an actor loads which finds three in its channel and plays by this schedule until
     /// it has asked so many questions, or waits for a fourth. Nobody takes its games.
     fn loaded(schedule: Schedule, questions: u32) -> Vec<u64> {
+        let (sender, nets) = bounded(8);
+        for version in 1..=3 {
+            let weights = Arc::new(Weights::default());
+            sender
+                .send(NewNet { weights, version, steps: 0, positions: 0, games: 0, minutes: 0.0 })
+                .expect("room");
+        }
+        drop(sender);
+        let (activity, _reports) = unbounded();
+        alone(nets, activity, schedule, questions, true)
+    }
+
+    /// Versions that an actor loads which gets its nets from here.
+    fn alone(
+        nets: Receiver<NewNet>,
+        activity: Sender<Activity>,
+        schedule: Schedule,
+        questions: u32,
+        starved: bool,
+    ) -> Vec<u64> {
         let text =
             "board = \"6x6\"\n[search]\nsimulations = 2\nsolve_empties = 0\nsolve_leaves = 0";
         let config = Config::parse("test", text, &[]).expect("a configuration");
@@ -174,24 +195,30 @@ mod tests {
         let rules = crate::pipeline::rules(&config);
         let made = Made::default();
         let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers, made);
-        let (sender, nets) = bounded(8);
-        for version in 1..=3 {
-            let weights = Arc::new(Weights::default());
-            sender
-                .send(NewNet { weights, version, steps: 0, positions: 0, games: 0, minutes: 0.0 })
-                .expect("room");
-        }
-        drop(sender);
         let (games, _source) = in_process(1000);
-        let starved = AtomicBool::new(true);
+        let starved = AtomicBool::new(starved);
         let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop };
-        let (activity, _reports) = unbounded();
         let games = games.another();
         let (numbers, shared) = (&numbers, &shared);
         let thread =
             ActorThread { actor, numbers, shared, schedule, version: 0, nets, games, activity };
         thread.run().expect("a net that does not fail");
         notes.lock().expect("one thread").clone()
+    }
+
+    /// Nobody plays, and still it is told that all of them wait.
+    #[test]
+    fn an_actor_that_waits_for_a_net_says_so() {
+        let (sender, nets) = bounded(1);
+        let (activity, reports) = unbounded();
+        let waits = std::thread::spawn(move || {
+            std::thread::sleep(3 * REPORT_EVERY);
+            drop(sender);
+        });
+        alone(nets, activity, schedule(0, 0.0, 0.0), 200, false);
+        waits.join().expect("a thread");
+        let waited: Duration = reports.iter().map(|report| report.waiting).sum();
+        assert!(waited >= REPORT_EVERY, "{waited:?}");
     }
 
     fn schedule(warmup: u64, quota: f64, largest_quota: f64) -> Schedule {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
-use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, Timer};
 use super::held_out;
 use super::messages::{Activity, NewNet};
+use super::state::{RunState, Summary};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
 use crate::config::Config;
@@ -24,7 +24,7 @@ use crate::net::weights::Metadata;
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::GameWriter;
 use crate::store::net_file::NetFile;
-use crate::store::run_dir::{self, RunDir, State};
+use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{Closed, GameSource, InProcessSource};
 use crate::telemetry::{Event, Progress};
 use crate::train::learner::{Learner, Losses, Reached};
@@ -36,50 +36,6 @@ use crate::train::selfplay::GameNumbers;
 const HELD_OUT_BATCH: usize = 512;
 /// Time between two reports to the curves.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
-
-/// The counters of a run, saved with each checkpoint.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunState {
-    /// Nets published; 0 is the one that the run began with.
-    pub version: u32,
-    /// Learning steps done.
-    pub steps: u64,
-    /// Games recorded.
-    pub games: u64,
-    /// Positions made by self-play.
-    pub positions: u64,
-    /// The number of the next game.
-    pub next_game: u64,
-    /// Seconds of training over all starts of the run.
-    pub seconds: f64,
-    /// The best rating an evaluation has found.
-    pub best_rating: Option<f64>,
-    /// How it keeps its replay ratio; none before its first start, and of older versions.
-    #[serde(default)]
-    pub schedule: Option<Schedule>,
-}
-
-impl RunState {
-    /// The counters as `run.json` holds them.
-    pub fn summary(&self) -> run_dir::Summary {
-        run_dir::Summary {
-            games: self.games,
-            positions: self.positions,
-            steps: self.steps,
-            minutes: self.seconds / 60.0,
-            best_rating: self.best_rating,
-        }
-    }
-}
-
-/// Why a run has ended, and where it stood.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    /// The counters at the end.
-    pub state: RunState,
-    /// Whether a limit of the configuration was reached, rather than an interrupt.
-    pub finished: bool,
-}
 
 pub(super) struct Coordinator<'a, G: Geometry> {
     pub config: &'a Config,
@@ -100,6 +56,8 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub ratings: Receiver<f64>,
     /// What the last evaluation of this start has found.
     pub newest_rating: Option<f64>,
+    /// The mean total loss of the last report that had one.
+    pub newest_loss: Option<f64>,
 }
 
 impl<G: Geometry> Coordinator<'_, G> {
@@ -111,8 +69,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     pub fn run(mut self) -> anyhow::Result<Summary> {
         let clock = Clock::after(self.state.seconds);
         let mut statistics = Statistics::default();
-        let mut batch = Batch::default();
-        let trained = super::guarded(|| self.generations(&mut statistics, &mut batch, &clock));
+        let trained = super::guarded(|| self.generations(&mut statistics, &clock));
         let finished = self.limit_reached(&clock);
         self.shared.stop();
         self.to_actors.clear();
@@ -122,7 +79,9 @@ impl<G: Geometry> Coordinator<'_, G> {
         let losses = trained?;
         drained?;
         kept?;
-        self.report(&mut statistics, losses, &mut batch, &clock);
+        // Games without the work behind them, in however short a time, tell of no speed.
+        let values = self.figures(losses, None, &clock);
+        self.tell(values, &statistics, &clock);
         self.checkpoint(&clock)?;
         Ok(Summary { state: self.state, finished })
     }
@@ -131,13 +90,13 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn generations(
         &mut self,
         statistics: &mut Statistics,
-        batch: &mut Batch,
         clock: &Clock,
     ) -> anyhow::Result<Option<Losses>> {
+        let mut batch = Batch::default();
         let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
         let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
-        let mut losses = None;
-        self.publish(clock);
+        let mut losses: Option<(Losses, u64)> = None;
+        self.publish(clock)?;
         while !self.shared.stopping() && !self.limit_reached(clock) {
             let start = Instant::now();
             if !self.receive_generation(statistics, clock)? {
@@ -145,25 +104,34 @@ impl<G: Geometry> Coordinator<'_, G> {
             }
             let waited = start.elapsed();
             let start = Instant::now();
-            let whole = self.state.steps + u64::from(self.config.learner.steps_per_publish);
-            losses = Some(self.train_generation(batch, clock)?);
-            if self.state.steps < whole {
+            let before = self.state.steps;
+            let found = self.train_generation(&mut batch, clock)?;
+            let steps = self.state.steps - before;
+            losses = Some(match losses {
+                Some((earlier, count)) => (earlier.joined(count, found, steps), count + steps),
+                None => (found, steps),
+            });
+            if steps < u64::from(self.config.learner.steps_per_publish) {
                 break;
             }
             self.state.version += 1;
-            self.publish(clock);
+            self.publish(clock)?;
             statistics.learner(start.elapsed(), waited);
             if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
-                self.report(statistics, losses.take(), batch, clock);
+                let losses = losses.take().map(|(losses, _)| losses);
+                let mut values = statistics.scalars();
+                values.extend(self.figures(losses, Some(&batch), clock));
+                self.tell(values, statistics, clock);
+                *statistics = Statistics::default();
             }
             if checkpoint.is_due() {
                 self.checkpoint(clock)?;
             }
             if evaluation.is_due() {
-                self.evaluate(clock);
+                self.evaluate(clock)?;
             }
         }
-        Ok(losses)
+        Ok(losses.map(|(losses, _)| losses))
     }
 
     /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
@@ -186,6 +154,14 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     fn limit_reached(&self, clock: &Clock) -> bool {
         self.done(clock) == Some(1.0)
+    }
+
+    /// Whether a limit is reached that learning itself comes nearer to.
+    fn learnt_enough(&self, clock: &Clock) -> bool {
+        let limits = &self.config.limits;
+        let reached = |limit: f64, count: f64| limit > 0.0 && count >= limit;
+        reached(limits.steps as f64, self.state.steps as f64)
+            || reached(limits.minutes * 60.0, clock.seconds())
     }
 
     /// Takes games until the next net may be trained; false if the run ends before that.
@@ -217,7 +193,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             self.activity.try_iter().for_each(|activity| statistics.activity(activity));
             if told.elapsed() >= REPORT_EVERY {
                 told = Instant::now();
-                self.progress(statistics, None, clock);
+                self.progress(statistics, clock);
                 // The first report on learning is not to count the warm-up.
                 if self.state.version == 0 {
                     *statistics = Statistics::default();
@@ -239,10 +215,9 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(())
     }
 
-    /// The steps to the next net, or some of them if the run stops meanwhile.
+    /// The steps to the next net, or some of them if the run stops or ends meanwhile.
     fn train_generation(&mut self, batch: &mut Batch, clock: &Clock) -> anyhow::Result<Losses> {
         let options = &self.config.learner;
-        let reached = self.reached(clock);
         for _ in 0..options.steps_per_publish {
             let mut random = stream(self.config.seed, Purpose::Batch, self.state.steps);
             self.replay.sample(
@@ -253,49 +228,53 @@ impl<G: Geometry> Coordinator<'_, G> {
                 batch,
             );
             self.learner.seed_dropout(&mut random);
+            let reached = self.reached(clock);
             self.learner.step(batch, reached);
             self.state.steps += 1;
-            if self.shared.stopping() {
+            if self.shared.stopping() || self.learnt_enough(clock) {
                 break;
             }
         }
         Ok(self.learner.take_losses()?)
     }
 
-    fn net(&self, clock: &Clock) -> NewNet {
-        NewNet {
-            weights: Arc::new(self.learner.play_weights()),
+    fn net(&self, clock: &Clock) -> anyhow::Result<NewNet> {
+        Ok(NewNet {
+            weights: Arc::new(self.learner.sound_weights()?),
             version: self.state.version,
             steps: self.state.steps,
             positions: self.state.positions,
             games: self.state.games,
             minutes: clock.seconds() / 60.0,
-        }
+        })
     }
 
-    fn publish(&mut self, clock: &Clock) {
-        let net = self.net(clock);
+    fn publish(&mut self, clock: &Clock) -> anyhow::Result<()> {
+        let net = self.net(clock)?;
         // An actor that is gone has said why, or the run is stopping.
         for actor in &self.to_actors {
             let _ = actor.send(net.clone());
         }
+        Ok(())
     }
 
-    fn evaluate(&self, clock: &Clock) {
-        let Some(evaluator) = &self.to_evaluator else { return };
-        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net(clock)) {
+    fn evaluate(&self, clock: &Clock) -> anyhow::Result<()> {
+        let Some(evaluator) = &self.to_evaluator else { return Ok(()) };
+        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net(clock)?) {
             tracing::info!("an evaluation is skipped: the one before it is not done yet");
         }
+        Ok(())
     }
 
-    fn report(
+    /// The learner's and the window's figures by the names of their curves, with those of the
+    /// last batch that was learnt.
+    fn figures(
         &mut self,
-        statistics: &mut Statistics,
         losses: Option<Losses>,
-        batch: &mut Batch,
+        learnt: Option<&Batch>,
         clock: &Clock,
-    ) {
-        let mut values = statistics.scalars();
+    ) -> Vec<(String, f64)> {
+        let mut values = Vec::new();
         let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
         if let Some(losses) = losses {
             put("loss/total", losses.total);
@@ -303,18 +282,22 @@ impl<G: Geometry> Coordinator<'_, G> {
             put("loss/value", losses.value);
             put("loss/score", losses.score);
             put("loss/owner", losses.owner);
+            self.newest_loss = Some(losses.total);
         }
         put("learner/rate", self.learner.learning_rate(self.reached(clock)));
         put("learner/steps", self.state.steps as f64);
         put("replay/positions", self.replay.len() as f64);
         put("replay/bytes", self.replay.bytes() as f64);
-        put("replay/mean_age", batch.mean_age);
+        if let Some(batch) = learnt {
+            put("replay/mean_age", batch.mean_age);
+        }
         let samples = self.state.steps as f64 * self.config.learner.batch as f64;
         put("replay/ratio", samples / self.state.positions.max(1) as f64);
         if !self.held_out.is_empty() {
             let mut random = stream(self.config.seed, Purpose::HeldOut, self.state.steps);
-            self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, batch);
-            let held_out = self.learner.evaluate(batch);
+            let mut batch = Batch::default();
+            self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, &mut batch);
+            let held_out = self.learner.evaluate(&batch);
             put("held_out/policy_loss", held_out.losses.policy);
             put("held_out/value_loss", held_out.losses.value);
             put("held_out/value_error", held_out.value_error);
@@ -322,12 +305,15 @@ impl<G: Geometry> Coordinator<'_, G> {
             put("policy/target_entropy", held_out.target_entropy);
             put("policy/agreement", held_out.agreement);
         }
-        let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
-        self.progress(statistics, losses.map(|losses| losses.total), clock);
-        *statistics = Statistics::default();
+        values
     }
 
-    fn progress(&mut self, statistics: &Statistics, loss: Option<f64>, clock: &Clock) {
+    fn tell(&mut self, values: Vec<(String, f64)>, statistics: &Statistics, clock: &Clock) {
+        let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
+        self.progress(statistics, clock);
+    }
+
+    fn progress(&mut self, statistics: &Statistics, clock: &Clock) {
         for rating in self.ratings.try_iter() {
             let best = self.state.best_rating.map_or(rating, |best| best.max(rating));
             self.state.best_rating = Some(best);
@@ -339,7 +325,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             steps: self.state.steps,
             games_per_second: statistics.games_per_second(),
             evaluations_per_second: statistics.evaluations_per_second(),
-            loss,
+            loss: self.newest_loss,
             rating: self.newest_rating,
             seconds: clock.seconds(),
             done: self.done(clock),

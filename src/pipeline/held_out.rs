@@ -9,9 +9,15 @@ const EVERY: u64 = 50;
 /// Positions of held-out games that are kept.
 const POSITIONS: u64 = 20_000;
 
-/// The window of held-out games.
-pub(super) fn options() -> Options {
-    Options { min_positions: POSITIONS, max_positions: POSITIONS, ..Default::default() }
+/// The window of held-out games, of which it shows what the net learns of the others.
+pub(super) fn options(of_others: &Options) -> Options {
+    let skip_empties = of_others.skip_empties;
+    Options {
+        min_positions: POSITIONS,
+        max_positions: POSITIONS,
+        skip_empties,
+        ..Default::default()
+    }
 }
 
 /// Newest positions of a run that fill both windows, of which the one to learn from holds `most`.

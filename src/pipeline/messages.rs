@@ -7,7 +7,7 @@ use crate::net::weights::Weights;
 use crate::train::game::Work;
 
 /// From an actor to the coordinator: what it did since it last said so.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Activity {
     /// Simulations, evaluations, searches.
     pub work: Work,

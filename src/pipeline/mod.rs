@@ -16,6 +16,7 @@ mod held_out;
 mod inference;
 mod messages;
 mod restore;
+mod state;
 mod statistics;
 mod sync;
 
@@ -43,7 +44,6 @@ use crate::train::replay::Replay;
 use crate::train::selfplay::{Actor, GameNumbers, Made};
 use actor_thread::ActorThread;
 use coordinator::Coordinator;
-pub use coordinator::{RunState, Summary};
 use evaluator::Evaluator;
 pub use evaluator::LADDER;
 pub use held_out::holds_out;
@@ -51,9 +51,10 @@ use inference::{Grouped, Inference};
 use messages::{Activity, NewNet};
 pub use restore::FirstNet;
 use restore::restore;
+pub use state::{RunState, Summary};
 use sync::{Schedule, Shared};
 
-/// Activity reports that may wait; one that finds no room is left out.
+/// Activity reports and ratings that may wait.
 const REPORTS_IN_FLIGHT: usize = 256;
 /// Games that may wait for the coordinator, besides those of two quotas of positions.
 const GAMES_IN_FLIGHT: usize = 256;
@@ -111,7 +112,7 @@ fn train_on<G: Geometry>(
     let spec = spec(config);
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
-    let mut held_out = Replay::<G>::new(&held_out::options());
+    let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
     // Opened first: this cuts a torn record off before the games are read.
     let games = open_games(run)?;
     let mut state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
@@ -130,7 +131,7 @@ fn train_on<G: Geometry>(
     };
     let numbers = GameNumbers::from(state.next_game);
     let shortest_game = G::SQUARES / 2;
-    let of_quotas = (2.0 * schedule.quota) as usize / shortest_game;
+    let of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
     let (game_stream, stream) = in_process(GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
@@ -162,6 +163,7 @@ fn train_on<G: Geometry>(
             telemetry: telemetry.sender(),
             ratings,
             newest_rating: None,
+            newest_loss: None,
         };
         let summary = coordinator.run();
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.

@@ -11,7 +11,7 @@ use crate::net::description::Description;
 use crate::net::weights::Weights;
 use crate::net::{Part, parts};
 use crate::store::checkpoint::{self, Checkpoint, CheckpointError, load_net};
-use crate::store::games;
+use crate::store::games::{self, ReadError, Reason, Skipped};
 use crate::store::net_file::NetFile;
 use crate::store::run_dir::{BegunNet, RunDir};
 use crate::train::learner::Learner;
@@ -165,10 +165,16 @@ fn refill<G: Geometry>(
     for record in newest {
         // How much the window may hold follows from all positions, not from those read again.
         replay.set_made(made);
-        let fits = record.is_ok_and(|record| {
-            held_out::window_of(&record, replay, held_out).add(&record).is_ok()
-        });
-        unused += !fits as u64;
+        let usable = match record {
+            Ok(record) => held_out::window_of(&record, replay, held_out).add(&record).is_ok(),
+            // Damage that the totals have counted already.
+            Err(ReadError::Skipped(Skipped {
+                reason: Reason::Foreign | Reason::Checksum | Reason::CutOff,
+                ..
+            })) => continue,
+            Err(_) => false,
+        };
+        unused += !usable as u64;
     }
     replay.set_made(made);
     unused
@@ -199,8 +205,9 @@ mod tests {
 
     fn filled_again(options: &Options) {
         const LEARNABLE: usize = 30;
-        let windows =
-            || (Replay::<Square8>::new(options), Replay::<Square8>::new(&held_out::options()));
+        let windows = || {
+            (Replay::<Square8>::new(options), Replay::<Square8>::new(&held_out::options(options)))
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let mut writer = GameWriter::open(folder.path()).expect("a folder of games");
         let (mut replay, mut held_out) = windows();

@@ -147,12 +147,7 @@ impl Checkpoint {
         files::create_dir(dir)?;
         recover(dir)?;
         let filling = folder(dir, FILLING, self.step);
-        let filled = self.fill(&filling);
-        if filled.is_err() {
-            // Best effort: the error on its way says more, and `recover` comes by again.
-            let _ = fs::remove_dir_all(&filling);
-        }
-        filled?;
+        self.fill_or_remove(&filling)?;
         let path = folder(dir, PREFIX, self.step);
         let replaced = folder(dir, REPLACED, self.step);
         if path.exists() {
@@ -162,6 +157,15 @@ impl Checkpoint {
         files::sync_dir(dir)?;
         remove(&replaced)?;
         Ok(path)
+    }
+
+    fn fill_or_remove(&self, path: &Path) -> Result<(), CheckpointError> {
+        let filled = self.fill(path);
+        if filled.is_err() {
+            // Best effort: the error on its way says more, and `recover` comes by again.
+            let _ = fs::remove_dir_all(path);
+        }
+        filled
     }
 
     fn fill(&self, path: &Path) -> Result<(), CheckpointError> {

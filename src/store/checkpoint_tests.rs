@@ -97,6 +97,11 @@ fn a_failed_save_leaves_the_older_ones_and_no_rubbish() {
     let error = a_checkpoint(2, 2.0).save(dir.path()).unwrap_err().to_string();
     assert!(error.contains("filling-00000002"), "{error}");
     assert_eq!(steps(dir.path()), [1]);
+    // Nor does one that fails half way: here a folder is where the net should come.
+    let filling = folder(dir.path(), FILLING, 3);
+    fs::create_dir_all(filling.join(NET)).unwrap();
+    a_checkpoint(3, 3.0).fill_or_remove(&filling).unwrap_err();
+    assert!(!filling.exists());
 }
 
 #[test]

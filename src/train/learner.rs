@@ -7,6 +7,7 @@
 use rand::{Rng, RngExt as _};
 use tch::{Device, Kind, Tensor};
 
+pub use super::losses::Losses;
 pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
 
 use super::replay::Batch;
@@ -45,21 +46,6 @@ pub enum LearnerError {
     /// Saved weights, or a saved state, are of another net or optimiser.
     #[error(transparent)]
     Weights(#[from] WeightsError),
-}
-
-/// Mean losses over some steps, each before its weight.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Losses {
-    /// The weighted sum, which is what is minimised.
-    pub total: f64,
-    /// Cross-entropy against the search's policy, in nats.
-    pub policy: f64,
-    /// Squared error of the value, on the scale -1 to 1.
-    pub value: f64,
-    /// Squared error of the final disc difference over the number of squares.
-    pub score: f64,
-    /// Squared error of the final owners, on the scale -1 to 1, mean over the squares.
-    pub owner: f64,
 }
 
 const LOSSES: usize = 5;

@@ -2,6 +2,7 @@
 
 pub mod game;
 pub mod learner;
+mod losses;
 mod options;
 pub mod replay;
 pub mod seeds;

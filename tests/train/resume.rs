@@ -105,6 +105,32 @@ fn another_ratio_holds_from_where_the_run_stands() {
 }
 
 #[test]
+fn a_run_makes_as_many_steps_as_it_may_and_no_more() {
+    let limits = ["--set", "limits.positions=0", "--set", "limits.steps=70"];
+    let run = Ended::new(&[&limits[..], &["--set", "learner.steps_per_publish=50"]].concat());
+    assert_eq!(run.steps(), 70.0);
+    // All that was learnt is in the curves, and no speed of the moment in which the run ended.
+    let curves = run.text("metrics.jsonl");
+    let last = curves.lines().last().expect("a report");
+    assert!(last.contains("loss/total") && !last.contains("speed/"), "{last}");
+}
+
+#[test]
+fn a_damaged_game_is_told_of_once() {
+    let run = Ended::new(&[]);
+    let segments = fs::read_dir(run.path.join("games")).expect("a folder");
+    let segment = segments.last().expect("a segment").expect("a segment").path();
+    let mut bytes = fs::read(&segment).expect("games");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(&segment, bytes).expect("a file");
+    let output = run.resume_for(500.0, &[]);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 damaged game records"), "{said}");
+}
+
+#[test]
 fn a_run_that_died_while_it_copied_games_is_refused() {
     let run = Ended::new(&[]);
     let mut state = manifest(&run.path);

@@ -4,6 +4,9 @@ use super::SHARE;
 use crate::config::reader::{Bounds, MOST, Reader, read_number};
 use crate::train::{learner, replay};
 
+/// The policies of so many positions take less than the 4 GiB that offsets in the window reach.
+const MOST_POSITIONS: u64 = 100_000_000;
+
 const WEIGHT: Bounds = Bounds::within(0.0, 1000.0);
 
 #[allow(clippy::too_many_lines, reason = "a table, one entry for each key")]
@@ -21,7 +24,7 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
                 of memory",
             ),
             d.max_positions,
-            1..=1_000_000_000,
+            1..=MOST_POSITIONS,
         ),
         growth_exponent: r.number(
             (
