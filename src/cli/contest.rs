@@ -135,7 +135,6 @@ pub fn write_file(path: &PathBuf, content: &str) -> anyhow::Result<()> {
 }
 
 /// Tells of lines of a ladder that cannot be read.
-/// Tells of lines of a ladder that cannot be read.
 pub fn warn_of(ladder: &Path, skipped: &[usize]) {
     if !skipped.is_empty() {
         let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
