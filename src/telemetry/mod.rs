@@ -132,6 +132,7 @@ impl Sinks {
             }
         }
         self.display.finish();
+        self.events.take().into_iter().for_each(EventFile::end);
         self.failure.take().map_or(Ok(()), Err)
     }
 
@@ -192,6 +193,8 @@ mod tests {
     fn every_start_adds_whole_lines_and_a_folder_of_its_own() {
         let dir = tempfile::tempdir().expect("a folder");
         for start in 0..3u64 {
+            // One that comes to nothing leaves nothing.
+            Telemetry::start(dir.path(), true).expect("it starts").finish().expect("it writes");
             let telemetry = Telemetry::start(dir.path(), true).expect("it starts");
             telemetry.sender().send(scalars(start)).expect("it listens");
             telemetry.finish().expect("it writes");
@@ -205,7 +208,10 @@ mod tests {
         let positions: Vec<_> = whole.iter().map(|line| line["positions"].as_u64()).collect();
         assert_eq!(positions, [Some(0), Some(1), Some(2)]);
         assert_eq!(whole[2]["values"]["loss/total"], 0.25);
-        assert_eq!(std::fs::read_dir(dir.path().join(TENSORBOARD)).unwrap().count(), 3);
+        let starts = std::fs::read_dir(dir.path().join(TENSORBOARD)).unwrap();
+        let mut starts: Vec<_> = starts.map(|start| start.unwrap().file_name()).collect();
+        starts.sort();
+        assert_eq!(starts, ["start-001", "start-002", "start-003"]);
     }
 
     #[test]

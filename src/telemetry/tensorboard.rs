@@ -21,6 +21,8 @@ use super::TelemetryError;
 pub(super) struct EventFile {
     path: PathBuf,
     writer: RecordWriter<File>,
+    /// Whether there is a point of any curve.
+    used: bool,
 }
 
 fn now() -> f64 {
@@ -46,7 +48,7 @@ impl EventFile {
         // TensorBoard wants `tfevents` in the name and sorts by the rest.
         let path = folder.join(format!("events.out.tfevents.{:010}.outflank", now() as u64));
         let file = File::create(&path).map_err(failed(&path))?;
-        let mut events = EventFile { path, writer: RecordWriter::new(file) };
+        let mut events = EventFile { path, writer: RecordWriter::new(file), used: false };
         let mut first = Event::new();
         first.set_file_version("brain.Event:2".to_string());
         events.write(first)?;
@@ -73,9 +75,19 @@ impl EventFile {
         positions: u64,
         values: &[(String, f64)],
     ) -> Result<(), TelemetryError> {
+        self.used |= !values.is_empty();
         for (name, value) in values {
             self.summary(positions, summary::scalar(name, *value as f32))?;
         }
         Ok(())
+    }
+
+    /// Removes a file without a point, and its folder: that of a start that has come to nothing.
+    pub fn end(self) {
+        if !self.used {
+            // Best effort: an empty file is nothing that a run should fail for.
+            let _ = fs::remove_file(&self.path);
+            let _ = self.path.parent().map(fs::remove_dir);
+        }
     }
 }
