@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::game::notation::excerpt;
+
 /// What is wrong with a player specification.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
@@ -97,6 +99,9 @@ pub enum SpecError {
     },
 }
 
+/// Characters of a wrong text that an error shows.
+pub(super) const SHOWN: usize = 60;
+
 /// A specification taken apart. Keys are taken out one by one; what is left over is unknown.
 pub(super) struct Fields {
     kind: &'static str,
@@ -118,7 +123,7 @@ impl Fields {
             let pair = piece.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
             match pair.filter(|(key, _)| is_key(key)) {
                 Some((key, _)) if !keys.contains(&key) => {
-                    let (key, allowed) = (key.into(), list(keys).into());
+                    let (key, allowed) = (excerpt(key, SHOWN), list(keys).into());
                     return Err(SpecError::UnknownKey { kind, key, allowed });
                 }
                 Some((key, _)) if fields.pairs.iter().any(|(other, _)| other == key) => {
@@ -127,7 +132,7 @@ impl Fields {
                 Some((key, value)) => fields.pairs.push((key.into(), unquote(value))),
                 None if place == 0 && takes_subject => fields.subject = Some(unquote(piece.trim())),
                 None => {
-                    let (text, allowed) = (piece.trim().into(), list(keys).into());
+                    let (text, allowed) = (excerpt(piece.trim(), SHOWN), list(keys).into());
                     return Err(SpecError::NoPair { kind, text, allowed });
                 }
             }
@@ -160,7 +165,7 @@ impl Fields {
         let bad = || SpecError::BadValue {
             kind: self.kind,
             key,
-            value: value.as_str().into(),
+            value: excerpt(&value, SHOWN),
             allowed: allowed.into(),
         };
         read(&value).map(Some).ok_or_else(bad)
@@ -231,7 +236,7 @@ fn split(text: &str) -> Result<Vec<&str>, SpecError> {
         }
     }
     if quoted {
-        return Err(SpecError::OpenQuote { text: text.into() });
+        return Err(SpecError::OpenQuote { text: excerpt(text, SHOWN) });
     }
     if !text[start..].trim().is_empty() || !pieces.is_empty() {
         pieces.push(&text[start..]);

@@ -15,6 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::player::{any_of, combine};
 use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
 use crate::game::{Board, Geometry, Position, Shape, Square};
+use crate::store::{self, FileError, limits};
 
 /// How often in a row a random opening may turn out to be known before there are no more.
 const PATIENCE: u32 = 2_000;
@@ -86,13 +87,8 @@ impl fmt::Display for Source {
 #[derive(Debug, thiserror::Error)]
 pub enum OpeningError {
     /// The file cannot be read.
-    #[error("cannot read openings from {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// No line of the file is an opening.
     #[error("no opening in {}{}", path.display(), first.as_ref().map(|bad| format!(": {bad}")).unwrap_or_default())]
     Nothing {
@@ -134,13 +130,18 @@ pub enum LineProblem {
     Over,
 }
 
+/// How many bad lines of a file are named; the others are only counted.
+pub const MOST_BAD_LINES: usize = 20;
+
 /// The openings of a match.
 #[derive(Clone, Debug)]
 pub struct Book<G: Geometry> {
     /// Distinct up to symmetry and the colours' exchange.
     pub openings: Vec<Opening<G>>,
-    /// Lines of a file that were left out.
+    /// The first lines of a file that were left out, at most [`MOST_BAD_LINES`].
     pub bad_lines: Vec<BadLine>,
+    /// How many other lines were left out.
+    pub more_bad_lines: usize,
     /// Lines of a file that lead to a position met before.
     pub repeated: usize,
 }
@@ -155,9 +156,12 @@ impl Source {
         let start = Position::<G>::start();
         let from_start = || Opening { start, moves: Vec::new(), position: start };
         match self {
-            Source::Start => {
-                Ok(Book { openings: vec![from_start()], bad_lines: Vec::new(), repeated: 0 })
-            }
+            Source::Start => Ok(Book {
+                openings: vec![from_start()],
+                bad_lines: Vec::new(),
+                more_bad_lines: 0,
+                repeated: 0,
+            }),
             Source::Random { plies } => random_book(count, *plies, seed),
             Source::File(path) => file_book(path, count),
         }
@@ -180,7 +184,7 @@ fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Result<Book<
     if openings.is_empty() {
         return Err(OpeningError::Over { board: G::SHAPE, plies });
     }
-    Ok(Book { openings, bad_lines: Vec::new(), repeated: 0 })
+    Ok(Book { openings, bad_lines: Vec::new(), more_bad_lines: 0, repeated: 0 })
 }
 
 fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> Option<Opening<G>> {
@@ -195,10 +199,10 @@ fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> O
 }
 
 fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<Book<G>, OpeningError> {
-    let unreadable = |source| OpeningError::Unreadable { path: path.into(), source };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = store::read(path, limits::POSITIONS)?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut book = Book { openings: Vec::new(), bad_lines: Vec::new(), repeated: 0 };
+    let mut book =
+        Book { openings: Vec::new(), bad_lines: Vec::new(), more_bad_lines: 0, repeated: 0 };
     let mut seen = HashSet::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -206,7 +210,10 @@ fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<Book<G>, OpeningE
             continue;
         }
         match read_line::<G>(line) {
-            Err(problem) => book.bad_lines.push(BadLine { line: index + 1, problem }),
+            Err(problem) if book.bad_lines.len() < MOST_BAD_LINES => {
+                book.bad_lines.push(BadLine { line: index + 1, problem });
+            }
+            Err(_) => book.more_bad_lines += 1,
             Ok(opening) if seen.insert(opening.position.board.canonical()) => {
                 book.openings.push(opening);
             }
@@ -318,6 +325,15 @@ mod tests {
         assert_eq!(lines, [4, 8, 9]);
         assert_eq!(book.openings.len(), 3);
         assert_eq!(book.repeated, 1, "d5 mirrors c2");
+    }
+
+    #[test]
+    fn of_many_bad_lines_the_first_are_named_and_all_are_counted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("openings.txt");
+        std::fs::write(&path, format!("f5\n{}", "x\n".repeat(1000))).expect("writable");
+        let book = Source::File(path).book::<Square8>(10, 1).expect("a book");
+        assert_eq!((book.bad_lines.len(), book.more_bad_lines), (MOST_BAD_LINES, 980));
     }
 
     #[test]

@@ -15,10 +15,11 @@ mod read;
 mod usual;
 mod write;
 
-use super::grammar::{Fields, SpecError, list};
+use super::grammar::{Fields, SHOWN, SpecError, list};
 use crate::choices::choices;
 use crate::eval::positional::Positional;
 use crate::eval::{Discs, Evaluator};
+use crate::game::notation::excerpt;
 use crate::game::{Geometry, Goal};
 use crate::search::mcts;
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
@@ -323,7 +324,7 @@ impl FromStr for PlayerSpec {
         let Some(&(kind, keys)) = kinds.iter().find(|(name, _)| *name == kind.trim()) else {
             let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
             return Err(SpecError::UnknownKind {
-                found: kind.into(),
+                found: excerpt(kind, SHOWN),
                 allowed: list(&names).into(),
             });
         };

@@ -57,6 +57,9 @@ impl MatchArgs {
         for bad in &book.bad_lines {
             tell!("warning: {}: {bad}; left out", self.openings);
         }
+        if book.more_bad_lines > 0 {
+            tell!("warning: {}: {} more lines left out", self.openings, book.more_bad_lines);
+        }
         Ok(book)
     }
 }

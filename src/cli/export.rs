@@ -16,7 +16,7 @@ use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
 use crate::store::checkpoint::{self, Checkpoint, Found};
 use crate::store::run_dir::{BegunNet, Machine};
-use crate::store::{self, run_dir};
+use crate::store::{self, limits, run_dir};
 
 /// The card: what made a net, and how strong it was found to be.
 const CARD: &str = "README.md";
@@ -89,7 +89,7 @@ impl Origin {
             Some(listed) if listed.path == run => listed.manifest?,
             _ => bail!("{} is not in the `checkpoints` of a run directory", path.display()),
         };
-        let config = store::read(&run.join(CONFIG))?;
+        let config = store::read(&run.join(CONFIG), limits::CONFIG)?;
         let checkpoint = Checkpoint::load(path)?;
         let state = serde_json::from_value(checkpoint.state.clone())
             .with_context(|| format!("the counters of checkpoint {}", path.display()))?;

@@ -34,6 +34,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::game::notation::excerpt;
+
 /// Learns Othello by playing against itself, and measures what it has learnt.
 #[derive(Parser, Debug)]
 #[command(name = "outflank", version, propagate_version = true)]
@@ -64,6 +66,9 @@ enum Command {
     Gtp(serve::Args),
 }
 
+/// Characters of an error that are shown.
+const LONGEST_ERROR: usize = 40_000;
+
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
 pub fn main() -> ExitCode {
     machine::refuse_foreign_build().unwrap_or_else(parse_and_run)
@@ -90,7 +95,8 @@ fn parse_and_run() -> ExitCode {
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            tell!("error: {error:#}");
+            // A library's message may show a whole text of a file.
+            tell!("error: {}", excerpt(&format!("{error:#}"), LONGEST_ERROR));
             ExitCode::from(2)
         }
     }

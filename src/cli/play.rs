@@ -20,6 +20,7 @@ use crate::game::notation::{
 use crate::game::{Colour, Geometry, Goal, Position, Shape};
 use crate::protocol::lines::{Line, next_line};
 use crate::protocol::session::Session;
+use crate::store::{self, limits};
 
 /// A side as the command line names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -308,7 +309,7 @@ fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
 
 /// A saved game: a transcript, or a position in OBF and, on the next line, the moves from it.
 fn load<G: Geometry>(path: &Path) -> anyhow::Result<Session<G>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = store::read(path, limits::GAME)?;
     let text = String::from_utf8_lossy(&bytes);
     read_session(&text).with_context(|| path.display().to_string())
 }

@@ -1,6 +1,6 @@
 //! `outflank solve`: what positions are worth under perfect play.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::search::endgame::Solver;
+use crate::store::{self, limits};
 
 /// Solves positions exactly: the score for the side to move, and a best line.
 ///
@@ -55,13 +56,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// What the positions come from, for messages, and their text.
 fn read(source: &str) -> anyhow::Result<(String, String)> {
     if source == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("standard input")?;
-        return Ok(("standard input".into(), text));
+        let text = store::read_text(std::io::stdin(), limits::POSITIONS);
+        return Ok(("standard input".into(), text.context("standard input")?));
     }
     // Neither a transcript nor an OBF line holds a slash or ends like a file name.
     if Path::new(source).is_file() || source.contains('/') || source.ends_with(".obf") {
-        let text = std::fs::read_to_string(source).with_context(|| source.to_owned())?;
+        let bytes = store::read(Path::new(source), limits::POSITIONS)?;
+        let text = String::from_utf8(bytes).with_context(|| source.to_owned())?;
         return Ok((source.into(), text));
     }
     Ok(("the position given, which names no file".into(), source.into()))

@@ -7,7 +7,11 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Fault, Place, Problem};
+use super::problem::{Fault, MOST_PROBLEMS, Place, Problem};
+use crate::game::notation::excerpt;
+
+/// Characters of a key, or of an argument of `--set`, that a problem shows.
+pub(super) const LONGEST_NAME: usize = 200;
 
 /// A text that values come from.
 #[derive(Clone, Debug)]
@@ -36,12 +40,9 @@ impl<'a> Source<'a> {
     pub fn written(&self, span: Range<usize>) -> Box<str> {
         const LONGEST: usize = 60;
         let (Source::File { text, .. } | Source::Set { text, .. }) = self;
-        let words: Vec<&str> = text.get(span).unwrap_or_default().split_whitespace().collect();
-        let mut written = words.join(" ");
-        if written.chars().count() > LONGEST {
-            written = written.chars().take(LONGEST).chain("...".chars()).collect();
-        }
-        written.into()
+        // One more word than fits is enough to see that not all do.
+        let words = text.get(span).unwrap_or_default().split_whitespace().take(LONGEST + 1);
+        excerpt(&words.collect::<Vec<_>>().join(" "), LONGEST)
     }
 }
 
@@ -59,8 +60,12 @@ impl Entry<'_> {
         self.source.place(self.key)
     }
 
-    pub fn value_place(&self) -> Place {
-        self.source.place(self.value.span().start)
+    /// Files before overrides, each in the order of its text.
+    pub fn order(&self) -> (bool, usize) {
+        match self.source {
+            Source::File { .. } => (false, self.key),
+            Source::Set { .. } => (true, 0),
+        }
     }
 }
 
@@ -69,6 +74,8 @@ impl Entry<'_> {
 pub(super) struct Entries<'a> {
     pub values: BTreeMap<String, Entry<'a>>,
     pub problems: Vec<Problem>,
+    /// Problems that are only counted.
+    pub more: usize,
 }
 
 impl<'a> Entries<'a> {
@@ -77,13 +84,14 @@ impl<'a> Entries<'a> {
     pub fn read_file(&mut self, name: &str, text: &'a str, is_section: impl Fn(&str) -> bool) {
         let source = Source::File { name: name.into(), text };
         let (table, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
+        self.more = errors.len().saturating_sub(MOST_PROBLEMS);
+        for error in errors.iter().take(MOST_PROBLEMS) {
             let offset = error.span().map_or(0, |span| span.start);
             self.problems.push(Problem {
                 place: source.place(offset),
                 key: "".into(),
                 value: "".into(),
-                fault: Fault::Syntax { message: error.message().trim_end().into() },
+                fault: Fault::Syntax { message: excerpt(error.message().trim_end(), LONGEST_NAME) },
             });
         }
         if errors.is_empty() {
@@ -93,7 +101,7 @@ impl<'a> Entries<'a> {
 
     /// Reads an argument of `--set`; its value replaces the one that is there.
     pub fn read_override(&mut self, argument: &'a str, is_section: impl Fn(&str) -> bool) {
-        let shared: Arc<str> = argument.into();
+        let shared: Arc<str> = excerpt(argument, LONGEST_NAME).into();
         let Some((key, text)) = argument.split_once('=') else {
             return self.problems.push(Problem {
                 place: Place::Set { argument: shared },

@@ -11,6 +11,7 @@ mod problem;
 mod reader;
 mod reference;
 mod sections;
+mod unknown;
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ use crate::game::{Goal, Shape};
 use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::Rule;
-use crate::store::{Action, FileError};
+use crate::store::{self, limits};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
@@ -113,11 +114,7 @@ impl Config {
     ///
     /// The file cannot be read, or all that is wrong with it and the overrides.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Config, ConfigError> {
-        let bytes = std::fs::read(path).map_err(|source| FileError {
-            action: Action::Read,
-            path: path.to_path_buf(),
-            source,
-        })?;
+        let bytes = store::read(path, limits::CONFIG)?;
         let name = path.display().to_string();
         let text = String::from_utf8(bytes).map_err(|error| ConfigError::NotText {
             name: name.as_str().into(),
@@ -142,8 +139,8 @@ impl Config {
         let config = sections::read(&mut reader);
         checks::contradictions(&mut reader, &config);
         match reader.finish() {
-            (_, problems) if problems.is_empty() => Ok(config),
-            (_, problems) => Err(ConfigError::Problems { problems }),
+            (_, problems, _) if problems.is_empty() => Ok(config),
+            (_, problems, more) => Err(ConfigError::Problems { problems, more }),
         }
     }
 
@@ -169,5 +166,7 @@ pub fn keys() -> Vec<Key> {
     reader.finish().0
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tests;

@@ -140,17 +140,23 @@ pub enum ConfigError {
         offset: usize,
     },
     /// All that is wrong, in the order of the text.
-    #[error("the configuration has {}:{}", count(problems), lines(problems))]
+    #[error("the configuration has {}:{}", count(problems, *more), lines(problems))]
     Problems {
-        /// At least one.
+        /// The first ones, at least one.
         problems: Vec<Problem>,
+        /// How many others there are.
+        more: usize,
     },
 }
 
-fn count(problems: &[Problem]) -> String {
-    match problems.len() {
-        1 => "a problem".into(),
-        count => format!("{count} problems"),
+/// How many problems are reported; the others are only counted.
+pub(super) const MOST_PROBLEMS: usize = 20;
+
+fn count(problems: &[Problem], more: usize) -> String {
+    match (problems.len(), more) {
+        (1, 0) => "a problem".into(),
+        (count, 0) => format!("{count} problems"),
+        (count, more) => format!("{} problems, of which these are the first {count}", count + more),
     }
 }
 
@@ -164,9 +170,12 @@ pub(super) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).clamp(1, 4);
+    let letters = name.chars().count();
+    let allowed = (letters / 3).clamp(1, 4);
     candidates
         .into_iter()
+        // Comparing takes time and memory in proportion to both lengths.
+        .filter(|candidate| candidate.chars().count().abs_diff(letters) <= allowed)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|&(distance, _)| distance <= allowed)
         .min()

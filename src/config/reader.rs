@@ -12,9 +12,11 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::entries::{Entries, Entry};
-use super::problem::{Fault, Place, Problem, nearest};
+use super::entries::{Entries, Entry, LONGEST_NAME, Source};
+use super::problem::{Fault, MOST_PROBLEMS, Place, Problem, nearest};
+use super::unknown::unknown;
 use crate::arena::spec::PlayerSpec;
+use crate::game::notation::excerpt;
 
 /// A key as the reference page shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +40,7 @@ impl Key {
     }
 }
 
-fn join(section: &str, name: &str) -> String {
+pub(super) fn join(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_string() } else { format!("{section}.{name}") }
 }
 
@@ -88,24 +90,28 @@ type Name = (&'static str, &'static str);
 pub(super) struct Reader<'a> {
     entries: BTreeMap<String, Entry<'a>>,
     section: &'static str,
-    /// The keys that were given, with their places.
-    given: BTreeMap<String, Place>,
+    /// The keys that were given, with where their values begin.
+    given: BTreeMap<String, (Source<'a>, usize)>,
     /// Those of them whose value was refused.
     refused: BTreeSet<String>,
     problems: Vec<Problem>,
+    /// Problems that are only counted.
+    more: usize,
     keys: Vec<Key>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(entries: Entries<'a>) -> Reader<'a> {
         let given = entries.values.iter();
-        let given = given.map(|(path, entry)| (path.clone(), entry.value_place())).collect();
+        let place = |entry: &Entry<'a>| (entry.source.clone(), entry.value.span().start);
+        let given = given.map(|(path, entry)| (path.clone(), place(entry))).collect();
         Reader {
             entries: entries.values,
             section: "",
             given,
             refused: BTreeSet::new(),
             problems: entries.problems,
+            more: entries.more,
             keys: Vec::new(),
         }
     }
@@ -276,50 +282,31 @@ impl<'a> Reader<'a> {
         if self.refused.contains(key) || self.refused.contains(other) {
             return;
         }
-        let Some(place) = self.given.get(key).or_else(|| self.given.get(other)) else { return };
+        let given = self.given.get(key).or_else(|| self.given.get(other));
+        let Some((source, offset)) = given else { return };
         self.problems.push(Problem {
-            place: place.clone(),
+            place: source.place(*offset),
             key: key.into(),
             value: value.into(),
             fault: Fault::Contradiction { other, other_value: other_value.into(), why },
         });
     }
 
-    /// The keys that were read, and all problems in the order of their places; what was not
-    /// read is unknown.
-    pub fn finish(mut self) -> (Vec<Key>, Vec<Problem>) {
-        for (path, entry) in std::mem::take(&mut self.entries) {
-            let fault = self.unknown(&path);
-            self.problems.push(Problem {
-                place: entry.key_place(),
-                key: path.into(),
-                value: "".into(),
-                fault,
-            });
+    /// The keys that were read, and the first problems in the order of their places with the number
+    /// of the others; what was not read is unknown.
+    pub fn finish(mut self) -> (Vec<Key>, Vec<Problem>, usize) {
+        let mut unread: Vec<_> = std::mem::take(&mut self.entries).into_iter().collect();
+        unread.sort_by_key(|(_, entry)| entry.order());
+        self.more += unread.len().saturating_sub(MOST_PROBLEMS);
+        for (path, entry) in unread.into_iter().take(MOST_PROBLEMS) {
+            let key = excerpt(&path, LONGEST_NAME);
+            let fault = unknown(&self.keys, &key);
+            self.problems.push(Problem { place: entry.key_place(), key, value: "".into(), fault });
         }
         self.problems.sort_by_key(|problem| order(&problem.place));
-        (self.keys, self.problems)
-    }
-
-    fn unknown(&self, path: &str) -> Fault {
-        let (section, name) = path.split_once('.').unwrap_or(("", path));
-        let neighbours = || self.keys.iter().filter(|key| key.section == section);
-        let elsewhere = || self.keys.iter().filter(|key| key.name == name);
-        let sections: BTreeSet<&str> =
-            self.keys.iter().map(|key| key.section).filter(|name| !name.is_empty()).collect();
-        let suggestion = nearest(name, neighbours().map(|key| key.name))
-            .map(|near| join(section, near))
-            .or_else(|| elsewhere().next().map(Key::path))
-            .or_else(|| nearest(path, sections.iter().copied()).map(|near| format!("[{near}]")))
-            .or_else(|| {
-                let near = nearest(section, sections.iter().copied())?;
-                Some(join(near, name))
-            });
-        let mut allowed: Vec<String> = neighbours().map(|key| key.name.to_string()).collect();
-        if section.is_empty() || allowed.is_empty() {
-            allowed.extend(sections.iter().map(|name| format!("[{name}]")));
-        }
-        Fault::Unknown { suggestion: suggestion.map(Box::from), allowed: allowed.join(", ").into() }
+        self.more += self.problems.len().saturating_sub(MOST_PROBLEMS);
+        self.problems.truncate(MOST_PROBLEMS);
+        (self.keys, self.problems, self.more)
     }
 }
 

@@ -9,7 +9,7 @@ use super::*;
 fn parse(text: &str, overrides: &[&str]) -> Result<Config, Vec<String>> {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.into()).collect();
     Config::parse("run.toml", text, &overrides).map_err(|error| match error {
-        ConfigError::Problems { problems } => problems.iter().map(Problem::to_string).collect(),
+        ConfigError::Problems { problems, .. } => problems.iter().map(Problem::to_string).collect(),
         other => vec![other.to_string()],
     })
 }

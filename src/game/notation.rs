@@ -13,6 +13,9 @@ use std::fmt::Write as _;
 use super::board::{Board, Colour, Position};
 use super::geometry::{Geometry, Layout, Square, Word};
 
+/// Characters of a wrong text that an error shows.
+const SHOWN: usize = 40;
+
 /// What is wrong with a piece of notation. Offsets count bytes from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotationError {
@@ -135,6 +138,14 @@ impl Layout {
     }
 }
 
+/// The beginning of a text for a message: at most so many characters, and dots for the rest.
+pub fn excerpt(text: &str, most: usize) -> Box<str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 /// The name of a square of shape `G`, such as `f5`.
 pub fn square_name<G: Geometry>(square: Square) -> String {
     G::SHAPE.layout().square_name(square)
@@ -217,7 +228,7 @@ fn parse_side(text: &str) -> Result<Colour, NotationError> {
     match text {
         "X" | "x" | "*" | "B" | "b" => Ok(Colour::Black),
         "O" | "o" | "0" | "W" | "w" => Ok(Colour::White),
-        other => Err(NotationError::NoSide { found: other.into() }),
+        other => Err(NotationError::NoSide { found: excerpt(other, SHOWN) }),
     }
 }
 
@@ -297,7 +308,7 @@ pub fn parse_obf<G: Geometry>(line: &str) -> Result<ObfLine<G>, NotationError> {
 }
 
 fn parse_score<G: Geometry>(field: &str) -> Result<Option<(Option<Square>, i32)>, NotationError> {
-    let malformed = || NotationError::NoScore { text: field.into() };
+    let malformed = || NotationError::NoScore { text: excerpt(field, SHOWN) };
     let (name, score) = field.split_once(':').ok_or_else(malformed)?;
     let score: i32 = score.trim().parse().map_err(|_| malformed())?;
     if score.unsigned_abs() as usize > G::SQUARES {

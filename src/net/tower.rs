@@ -4,8 +4,8 @@ use tch::{Device, Kind, Tensor};
 
 use super::encode::Encoding;
 use super::options::Tower;
-use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING};
-use super::variables::{Slices, Variables};
+use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING, parts};
+use super::variables::{Slices, Variables, check};
 use super::weights::{Weights, WeightsError};
 
 /// Added to a variance before its root is taken.
@@ -85,6 +85,8 @@ impl Net {
         weights: &Weights,
         device: Device,
     ) -> Result<Net, WeightsError> {
+        // A file may describe a huge net: it is built only if its arrays are there.
+        check(&parts(spec), weights)?;
         let mut net = Net::new(spec, 0, device);
         net.load(weights)?;
         Ok(net)

@@ -19,6 +19,10 @@ pub struct Array {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Weights(BTreeMap<String, Array>);
 
+/// The longest header of safetensors bytes that is read. The largest net has 0.15 MiB of it.
+/// Reading one takes several times its length in memory, so a hostile one is kept short.
+pub const LONGEST_HEADER: u64 = 1 << 20;
+
 /// Text that goes with weights in a file.
 pub type Metadata = BTreeMap<String, String>;
 
@@ -28,6 +32,12 @@ pub enum WeightsError {
     /// The bytes are not in safetensors format, or end too early.
     #[error("these are not safetensors bytes: {0}")]
     Format(#[from] safetensors::SafeTensorError),
+    /// The header claims to be longer than any net's.
+    #[error("the header of these bytes is {found} bytes long; at most {LONGEST_HEADER} are read")]
+    Header {
+        /// Its length.
+        found: u64,
+    },
     /// An array does not hold 32-bit floats.
     #[error("array `{name}` holds {found:?} numbers; only F32 can be read")]
     NumberFormat {
@@ -142,6 +152,7 @@ impl Weights {
     ///
     /// The bytes are not safetensors, are cut off, or hold other numbers than 32-bit floats.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
+        check_header(bytes)?;
         let (_, header) = SafeTensors::read_metadata(bytes)?;
         let metadata = header.metadata().iter().flatten();
         let metadata = metadata.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -156,6 +167,17 @@ impl Weights {
         }
         Ok((weights, metadata))
     }
+}
+
+/// Whether safetensors bytes begin with a header that is worth reading.
+///
+/// # Errors
+///
+/// It claims more than [`LONGEST_HEADER`] bytes.
+pub fn check_header(bytes: &[u8]) -> Result<(), WeightsError> {
+    // Fewer than eight bytes are refused by whatever reads them.
+    let length = bytes.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
+    if length > LONGEST_HEADER { Err(WeightsError::Header { found: length }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -187,6 +209,19 @@ mod tests {
             assert!(Weights::from_bytes(&bytes[..length]).is_err(), "{length} bytes were taken");
         }
         assert!(Weights::from_bytes(b"a text file of some length, not a net").is_err());
+    }
+
+    #[test]
+    fn a_long_header_is_refused_before_it_is_read() {
+        let mut weights = Weights::default();
+        for index in 0..20_000 {
+            weights.insert(format!("array.{index}"), vec![0], vec![]);
+        }
+        let error = Weights::from_bytes(&weights.to_bytes(&Metadata::new())).unwrap_err();
+        let wanted = "bytes long; at most 1048576 are read";
+        assert!(error.to_string().ends_with(wanted), "{error}");
+        let error = Weights::from_bytes(&[0xff; 9]).unwrap_err();
+        assert!(error.to_string().contains("18446744073709551615 bytes long"), "{error}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
 pub use super::find::{Found, find, load_net};
+use super::limits;
 use super::net_file::{NetFile, NetFileError};
 
 const VERSION: u32 = 1;
@@ -202,10 +203,16 @@ impl Checkpoint {
         let read = |name: &str| -> Result<Option<Vec<u8>>, CheckpointError> {
             let Some(&wanted) = state.files.get(name) else { return Ok(None) };
             let path = path.join(name);
-            let content = files::read(&path)?;
+            let found = files::length(&path)?;
+            let damaged =
+                || CheckpointError::Checksum { path: path.clone(), found, wanted: wanted.bytes };
+            if found != wanted.bytes {
+                return Err(damaged());
+            }
+            let content =
+                files::read(&path, if name == NET { limits::NET } else { limits::LEARNER })?;
             if Stamp::of(&content) != wanted {
-                let (found, wanted) = (content.len() as u64, wanted.bytes);
-                return Err(CheckpointError::Checksum { path, found, wanted });
+                return Err(damaged());
             }
             Ok(Some(content))
         };
@@ -241,7 +248,7 @@ fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {
         version: u32,
     }
     let path = path.join(STATE);
-    let text = files::read(&path)?;
+    let text = files::read(&path, limits::STATE)?;
     let unreadable = |source| CheckpointError::State { path: path.clone(), source };
     let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
     if version != VERSION {

@@ -134,10 +134,6 @@ impl<'a> Reader<'a> {
         self.varint(field)?.try_into().map_err(|_| CodecError::Field { field })
     }
 
-    fn signed<T: TryFrom<i64>>(&mut self, field: &'static str) -> Result<T, CodecError> {
-        unzigzag(self.varint(field)?).try_into().map_err(|_| CodecError::Field { field })
-    }
-
     /// A count that no board exceeds, so that a flipped bit cannot ask for gigabytes.
     fn count(&mut self, field: &'static str) -> Result<usize, CodecError> {
         let count = self.varint(field)?;
@@ -146,6 +142,13 @@ impl<'a> Reader<'a> {
         }
         Ok(count as usize)
     }
+}
+
+/// The number of discs that a zigzag code means, if the board has room for it.
+fn score<T: TryFrom<i64>>(code: u64, shape: Shape, field: &'static str) -> Result<T, CodecError> {
+    let score = unzigzag(code);
+    let fits = score.unsigned_abs() <= shape.layout().squares as u64;
+    T::try_from(score).ok().filter(|_| fits).ok_or(CodecError::Field { field })
 }
 
 /// The record that the bytes are.
@@ -172,7 +175,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
         id: reader.varint("id")?,
         net_version: reader.number("net version")?,
         opening_moves: reader.number("opening moves")?,
-        score: reader.signed("score")?,
+        score: score(reader.varint("score")?, shape, "score")?,
         start_mine: u128::from_le_bytes(reader.array()?),
         start_theirs: u128::from_le_bytes(reader.array()?),
         start_side: if flags & WHITE_STARTS != 0 { Colour::White } else { Colour::Black },
@@ -205,7 +208,7 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
         let field = "exact score";
         made.exact = match reader.varint(field)? {
             0 => None,
-            coded => Some(unzigzag(coded - 1).try_into().map_err(|_| CodecError::Field { field })?),
+            code => Some(score(code - 1, shape, field)?),
         };
     }
     for made in &mut moves {
@@ -231,7 +234,7 @@ pub(super) mod tests {
             0..squares,
             proptest::collection::vec(any::<u16>(), 0..20),
             -1.0f32..1.0,
-            proptest::option::of(any::<i8>()),
+            proptest::option::of(-(squares as i8)..=squares as i8),
         )
             .prop_map(|(square, policy, value, exact)| MoveRecord {
                 square: Square(square),
@@ -248,7 +251,8 @@ pub(super) mod tests {
         )(
             shape in Just(shape),
             (fewest, white, resigned) in any::<(bool, bool, bool)>(),
-            (id, net_version, opening_moves, score) in any::<(u64, u32, u16, i16)>(),
+            (id, net_version, opening_moves) in any::<(u64, u32, u16)>(),
+            score in -(shape.layout().squares as i16)..=shape.layout().squares as i16,
             (start_mine, start_theirs) in any::<(u128, u128)>(),
             moves in proptest::collection::vec(a_move(shape.layout().squares as u8), 0..64),
         ) -> GameRecord {
@@ -284,6 +288,18 @@ pub(super) mod tests {
         fn any_bytes_are_a_record_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = decode(&bytes);
         }
+    }
+
+    #[test]
+    fn scores_that_no_board_has_room_for_are_refused() {
+        let mut record = crate::store::games::tests::a_game(0, 9);
+        record.moves[50].exact = Some(64);
+        assert_eq!(decode(&encode(&record)).as_ref(), Ok(&record));
+        record.moves[50].exact = Some(-65);
+        assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "exact score" }));
+        record.moves[50].exact = None;
+        (record.resigned, record.score) = (true, i16::MIN);
+        assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "score" }));
     }
 
     #[test]

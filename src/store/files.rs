@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What was tried when the operating system said no.
@@ -93,9 +93,68 @@ pub fn create_dir(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::at(Action::CreateDirectory, path))
 }
 
-/// Reads a whole file.
-pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(FileError::at(Action::Read, path))
+/// A file is longer than this program reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("it has {} bytes; at most {limit} are read", found.map_or("more".into(), |n| n.to_string()))]
+pub struct TooLong {
+    /// Its length in bytes; unknown where the file is a pipe or a device.
+    pub found: Option<u64>,
+    /// The most bytes that are read.
+    pub limit: u64,
+}
+
+/// Reads a whole file of at most `limit` bytes. A longer one is refused before it takes memory.
+///
+/// # Errors
+///
+/// The file cannot be read, or it is longer.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let read = || {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        read_at_most(file, length, limit)
+    };
+    read().map_err(FileError::at(Action::Read, path))
+}
+
+/// How many bytes a file has.
+pub(super) fn length(path: &Path) -> Result<u64, FileError> {
+    fs::metadata(path).map(|data| data.len()).map_err(FileError::at(Action::Read, path))
+}
+
+/// The first bytes of a file, at most `most`, and how many it has.
+pub(super) fn read_start(path: &Path, most: u64) -> Result<(Vec<u8>, u64), FileError> {
+    let read = || {
+        let file = File::open(path)?;
+        let (length, mut bytes) = (file.metadata()?.len(), Vec::new());
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok((bytes, length))
+    };
+    read().map_err(FileError::at(Action::Read, path))
+}
+
+/// Reads a text of at most `limit` bytes from a pipe, such as the standard input.
+///
+/// # Errors
+///
+/// It cannot be read, is longer, or is not UTF-8.
+pub fn read_text(source: impl Read, limit: u64) -> io::Result<String> {
+    let bytes = read_at_most(source, 0, limit)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// `expected` bytes, or any number if it is 0, as for pipes and devices, which do not know theirs.
+fn read_at_most(source: impl Read, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let too_long =
+        |found| Err(io::Error::new(io::ErrorKind::FileTooLarge, TooLong { found, limit }));
+    if expected > limit {
+        return too_long(Some(expected));
+    }
+    let mut bytes = Vec::new();
+    // An error, where the machine lacks the memory, and not the end of the process.
+    bytes.try_reserve_exact(expected as usize)?;
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { too_long(None) } else { Ok(bytes) }
 }
 
 /// Makes the names in a directory durable: a file that was created or renamed in it is found
@@ -169,6 +228,43 @@ mod tests {
         let error = write_atomically(&path, b"one").unwrap_err();
         assert!(error.to_string().contains("missing"), "{error}");
         assert!(error.is_missing());
+    }
+
+    /// One byte over the limit is refused, whether the file knows its length or not.
+    #[test]
+    fn a_file_over_the_limit_is_refused_with_both_numbers() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        fs::write(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        let error = read(&path, 4).unwrap_err();
+        assert!(error.to_string().ends_with("a.json"), "{error}");
+        assert_eq!(error.source.to_string(), "it has 5 bytes; at most 4 are read");
+        assert_eq!(read_text(&b"12345"[..], 5).unwrap(), "12345");
+        let error = read_text(&b"12345"[..], 4).unwrap_err();
+        assert_eq!(error.to_string(), "it has more bytes; at most 4 are read");
+    }
+
+    /// A file of 2^40 bytes that takes no room on the disk would end the process if it were read.
+    #[test]
+    fn a_huge_file_is_refused_before_it_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("huge");
+        let huge = File::create(&path).unwrap();
+        if huge.set_len(1 << 40).is_err() {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: this file system has no sparse files");
+            return;
+        }
+        let error = read(&path, 1 << 20).unwrap_err();
+        assert!(error.source.to_string().contains("it has 1099511627776 bytes"), "{error:?}");
+    }
+
+    #[test]
+    fn a_device_without_an_end_is_refused() {
+        let path = Path::new("/dev/zero");
+        if path.exists() {
+            assert!(read(path, 1000).unwrap_err().source.to_string().contains("more bytes"));
+        }
     }
 
     #[test]

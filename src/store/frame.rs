@@ -14,8 +14,14 @@
 
 use std::ops::Range;
 
+use crc32fast::Hasher;
+
+use crate::game::MAX_SQUARES;
+
 const MAGIC: [u8; 4] = *b"OFG1";
 pub(super) const HEADER: usize = 24;
+/// Where the bytes begin that the checksum, which stands before them, is of.
+const CHECKED: usize = 12;
 /// A game takes well under a kilobyte; a length beyond this is damage.
 const LONGEST: usize = 1 << 20;
 
@@ -38,6 +44,8 @@ pub(super) enum Damage {
     Checksum,
     /// The bytes end before the frame does.
     CutOff,
+    /// The frame claims more positions than a game has.
+    Positions,
 }
 
 /// A stretch of bytes between frames.
@@ -64,12 +72,128 @@ pub(super) fn write(out: &mut Vec<u8>, id: u64, positions: u32, payload: &[u8]) 
 
 /// The frames in `bytes` from `offset` on, and the damage between them.
 pub(super) fn scan(bytes: &[u8], offset: usize) -> Scan<'_> {
-    Scan { bytes, offset }
+    Scan { bytes, scanner: Scanner::new(offset) }
 }
 
+/// An iterator of frames and damage, in the order of the bytes.
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
-    offset: usize,
+    scanner: Scanner,
+}
+
+impl<'a> Iterator for Scan<'a> {
+    type Item = Result<Frame<'a>, Bad>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.scanner.next(self.bytes)
+    }
+}
+
+/// Where a scan of some bytes stands. It takes time in proportion to the bytes, whatever they
+/// are: each place where a frame may begin is checked once.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    /// Where it goes on.
+    pub offset: usize,
+    /// No whole frame begins from `offset` to here.
+    searched: usize,
+    sums: Sums,
+}
+
+impl Scanner {
+    pub fn new(offset: usize) -> Scanner {
+        Scanner { offset, ..Scanner::default() }
+    }
+
+    /// The next frame of `bytes`, which are the same ones at each call, or the damage before it.
+    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Option<Result<Frame<'a>, Bad>> {
+        if self.offset >= bytes.len() {
+            return None;
+        }
+        let found = self.frame(bytes);
+        self.offset = match &found {
+            Ok(frame) => frame.end,
+            Err(bad) => bad.end,
+        };
+        Some(found)
+    }
+
+    fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, Bad> {
+        let (offset, rest) = (self.offset, &bytes[self.offset..]);
+        let resynchronised = |from| find_magic(bytes, from..bytes.len()).unwrap_or(bytes.len());
+        if !rest.starts_with(&MAGIC) {
+            let end = resynchronised(offset + 1);
+            // A file cut off within a frame's first bytes is cut off, not foreign.
+            let cut = end == bytes.len() && MAGIC.starts_with(rest);
+            let damage = if cut { Damage::CutOff } else { Damage::Foreign };
+            return Err(Bad { offset, end, damage });
+        }
+        let Some(end) = claimed_end(bytes, offset) else {
+            let end = resynchronised(offset + MAGIC.len());
+            let damage = if end == bytes.len() { Damage::CutOff } else { Damage::Checksum };
+            return Err(Bad { offset, end, damage });
+        };
+        if offset < self.searched || !self.is_whole(bytes, offset) {
+            // Where the length leads to another frame it is right, and only this one is lost, unless
+            // it is the length that is damaged and leads beyond a frame.
+            let end = match self.whole_frame_within(bytes, offset + MAGIC.len()..end) {
+                Some(start) => start,
+                None if end == bytes.len() || bytes[end..].starts_with(&MAGIC) => end,
+                None => resynchronised(offset + MAGIC.len()),
+            };
+            return Err(Bad { offset, end, damage: Damage::Checksum });
+        }
+        let positions = u32_at(rest, 20);
+        if positions as usize > MAX_SQUARES {
+            return Err(Bad { offset, end, damage: Damage::Positions });
+        }
+        Ok(Frame {
+            offset,
+            end,
+            id: u64::from(u32_at(rest, 12)) | u64::from(u32_at(rest, 16)) << 32,
+            positions,
+            payload: &bytes[offset + HEADER..end],
+        })
+    }
+
+    /// Where the first whole frame begins that begins in `range`.
+    fn whole_frame_within(&mut self, bytes: &[u8], mut range: Range<usize>) -> Option<usize> {
+        range.start = range.start.max(self.searched);
+        while let Some(start) = find_magic(bytes, range.clone()) {
+            self.searched = start;
+            if self.is_whole(bytes, start) {
+                return Some(start);
+            }
+            range.start = start + MAGIC.len();
+        }
+        self.searched = self.searched.max(range.end);
+        None
+    }
+
+    /// Whether a whole frame with the right checksum begins at `offset`.
+    fn is_whole(&mut self, bytes: &[u8], offset: usize) -> bool {
+        claimed_end(bytes, offset).is_some_and(|end| {
+            self.sums.of(bytes, offset + CHECKED..end) == u32_at(bytes, offset + CHECKED - 4)
+        })
+    }
+}
+
+/// Where the bytes of [`MAGIC`] stand first that begin in `range`.
+fn find_magic(bytes: &[u8], range: Range<usize>) -> Option<usize> {
+    let end = (range.end + MAGIC.len() - 1).min(bytes.len());
+    let found = bytes.get(range.start..end)?.windows(MAGIC.len()).position(|four| four == MAGIC)?;
+    Some(range.start + found)
+}
+
+/// Where a frame at `offset` ends if its length is right; `None` if the bytes end before, or the
+/// length is no frame's.
+fn claimed_end(bytes: &[u8], offset: usize) -> Option<usize> {
+    let payload = offset + HEADER;
+    if payload > bytes.len() {
+        return None;
+    }
+    let length = u32_at(bytes, offset + MAGIC.len()) as usize;
+    (length <= LONGEST && length <= bytes.len() - payload).then_some(payload + length)
 }
 
 fn u32_at(bytes: &[u8], offset: usize) -> u32 {
@@ -78,85 +202,46 @@ fn u32_at(bytes: &[u8], offset: usize) -> u32 {
     u32::from_le_bytes(word)
 }
 
-impl<'a> Scan<'a> {
-    /// Where the next frame may begin, at `from` or later.
-    fn resynchronise(&self, from: usize) -> usize {
-        let from = from.min(self.bytes.len());
-        self.bytes[from..]
-            .windows(MAGIC.len())
-            .position(|window| window == MAGIC)
-            .map_or(self.bytes.len(), |found| from + found)
+/// Checksums of stretches of some bytes. A long one takes no more time than a short one, so that
+/// a file of many headers that claim long frames is read as fast as any other.
+#[derive(Debug, Default)]
+struct Sums {
+    /// Those of all bytes before each block.
+    before_block: Vec<u32>,
+}
+
+impl Sums {
+    const BLOCK: usize = 4096;
+
+    fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
+        if range.len() <= 2 * Sums::BLOCK {
+            return crc32fast::hash(&bytes[range]);
+        }
+        // The checksum of two stretches in a row is that of the first, shifted by the length of
+        // the second, XOR that of the second.
+        let mut shifted = self.before(bytes, range.start);
+        shifted.combine(&Hasher::new_with_initial_len(0, range.len() as u64));
+        self.before(bytes, range.end).finalize() ^ shifted.finalize()
     }
 
-    fn begins_frame(&self, offset: usize) -> bool {
-        offset == self.bytes.len() || self.bytes[offset..].starts_with(&MAGIC)
-    }
-
-    /// Where the first frame begins that lies in `range` whole and whose checksum is right.
-    fn whole_frame_within(&self, range: Range<usize>) -> Option<usize> {
-        let mut start = self.resynchronise(range.start);
-        while start + HEADER <= range.end {
-            let rest = &self.bytes[start..range.end];
-            let length = u32_at(rest, 4) as usize;
-            let frame = rest.get(12..HEADER.saturating_add(length));
-            if frame.is_some_and(|checked| crc32fast::hash(checked) == u32_at(rest, 8)) {
-                return Some(start);
-            }
-            start = self.resynchronise(start + MAGIC.len());
+    fn before(&mut self, bytes: &[u8], end: usize) -> Hasher {
+        if self.before_block.is_empty() {
+            self.before_block.push(0);
         }
-        None
-    }
-
-    fn frame(&self, offset: usize) -> Result<Frame<'a>, Bad> {
-        let rest = &self.bytes[offset..];
-        if !rest.starts_with(&MAGIC) {
-            let end = self.resynchronise(offset + 1);
-            // A file cut off within a frame's first bytes is cut off, not foreign.
-            let cut = end == self.bytes.len() && MAGIC.starts_with(rest);
-            let damage = if cut { Damage::CutOff } else { Damage::Foreign };
-            return Err(Bad { offset, end, damage });
+        let block = end / Sums::BLOCK;
+        for known in self.before_block.len()..=block {
+            let last = (known - 1) * Sums::BLOCK;
+            let sum = added(self.before_block[known - 1], &bytes[last..known * Sums::BLOCK]);
+            self.before_block.push(sum.finalize());
         }
-        let length = if rest.len() < HEADER { LONGEST } else { u32_at(rest, 4) as usize };
-        if length > LONGEST || rest.len() < HEADER + length {
-            let end = self.resynchronise(offset + MAGIC.len());
-            let damage = if end == self.bytes.len() { Damage::CutOff } else { Damage::Checksum };
-            return Err(Bad { offset, end, damage });
-        }
-        let end = offset + HEADER + length;
-        if crc32fast::hash(&rest[12..HEADER + length]) != u32_at(rest, 8) {
-            // Where the length leads to another frame it is right, and only this one is lost, unless
-            // it is the length that is damaged and leads beyond a frame.
-            let end = match self.whole_frame_within(offset + MAGIC.len()..end) {
-                Some(start) => start,
-                None if self.begins_frame(end) => end,
-                None => self.resynchronise(offset + MAGIC.len()),
-            };
-            return Err(Bad { offset, end, damage: Damage::Checksum });
-        }
-        Ok(Frame {
-            offset,
-            end,
-            id: u64::from(u32_at(rest, 12)) | u64::from(u32_at(rest, 16)) << 32,
-            positions: u32_at(rest, 20),
-            payload: &rest[HEADER..HEADER + length],
-        })
+        added(self.before_block[block], &bytes[block * Sums::BLOCK..end])
     }
 }
 
-impl<'a> Iterator for Scan<'a> {
-    type Item = Result<Frame<'a>, Bad>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.offset >= self.bytes.len() {
-            return None;
-        }
-        let found = self.frame(self.offset);
-        self.offset = match &found {
-            Ok(frame) => frame.end,
-            Err(bad) => bad.end,
-        };
-        Some(found)
-    }
+fn added(sum: u32, bytes: &[u8]) -> Hasher {
+    let mut hasher = Hasher::new_with_initial(sum);
+    hasher.update(bytes);
+    hasher
 }
 
 #[cfg(test)]
@@ -188,7 +273,53 @@ mod tests {
         assert_eq!(found, [Err(Bad { offset: 0, end: ends[0], damage }), Ok(1), Ok(2)]);
     }
 
+    /// A game has no more positions to learn from than its board has squares.
+    #[test]
+    fn a_count_of_positions_that_no_game_has_costs_its_frame() {
+        let mut bytes = Vec::new();
+        for positions in [MAX_SQUARES as u32, MAX_SQUARES as u32 + 1, u32::MAX, 0] {
+            write(&mut bytes, 1, positions, b"payload");
+        }
+        let damage = |found: Result<Frame, Bad>| found.err().map(|bad| bad.damage);
+        let found: Vec<_> = scan(&bytes, 0).map(damage).collect();
+        let bad = Some(Damage::Positions);
+        assert_eq!(found, [None, bad, bad, None]);
+    }
+
+    /// Every header claims all bytes up to the good frame, and so a frame with all headers behind it
+    /// in it. Checking those again for each header would take hours for this megabyte.
+    #[test]
+    fn headers_that_claim_long_frames_are_each_checked_once() {
+        const HEADERS: usize = 43_000;
+        let mut bytes = Vec::new();
+        for behind in (0..HEADERS).rev() {
+            let numbers = [(behind * HEADER) as u32, 0, 0, 0, 0].map(u32::to_le_bytes);
+            bytes.extend_from_slice(&MAGIC);
+            bytes.extend_from_slice(&numbers.concat());
+        }
+        // The claims do not lead to the good frame, so none of them is taken for true.
+        bytes.extend_from_slice(&[0; 8]);
+        write(&mut bytes, 7, 1, b"payload");
+        let (good, bad): (Vec<_>, Vec<_>) = scan(&bytes, 0).partition(Result::is_ok);
+        assert_eq!(good.into_iter().map(|frame| frame.unwrap().id).collect::<Vec<_>>(), [7]);
+        assert_eq!(bad.len(), HEADERS);
+    }
+
     proptest! {
+        #[test]
+        fn a_long_stretch_has_the_checksum_of_its_bytes(
+            bytes in proptest::collection::vec(any::<u8>(), 0..40_000),
+            cuts in proptest::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 1..6),
+        ) {
+            let mut sums = Sums::default();
+            for (one, other) in cuts {
+                let mut ends = [one, other].map(|cut| cut.index(bytes.len() + 1));
+                ends.sort();
+                let range = ends[0]..ends[1];
+                prop_assert_eq!(sums.of(&bytes, range.clone()), crc32fast::hash(&bytes[range]));
+            }
+        }
+
         #[test]
         fn frames_come_back(payloads in payloads()) {
             let (bytes, _) = file(&payloads);

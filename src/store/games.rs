@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{self, CodecError};
 use super::files::{self, Action, FileError};
-use super::frame::{self, Damage};
+use super::frame::{self, Damage, Frame, Scanner};
+use super::limits;
 use crate::game::record::GameRecord;
 
 const SEGMENT_BYTES: u64 = 32 << 20;
@@ -48,6 +49,9 @@ pub enum Reason {
     /// The file ends within the record.
     #[error("the file ends within the record")]
     CutOff,
+    /// The frame claims more positions than its game has.
+    #[error("it claims more positions than its game has")]
+    Positions,
     /// The payload cannot be unpacked.
     #[error("the record cannot be unpacked")]
     Packing,
@@ -120,7 +124,7 @@ impl GameWriter {
         if is_new {
             files::sync_dir(dir)?;
         }
-        let bytes = files::read(&path)?;
+        let bytes = files::read(&path, limits::SEGMENT)?;
         let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
         let cut_off = (bytes.len() - whole) as u64;
         if cut_off > 0 {
@@ -228,7 +232,7 @@ fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
 pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
     let mut totals = Totals::default();
     for (_, path) in segments(dir)? {
-        for found in frame::scan(&files::read(&path)?, 0) {
+        for found in frame::scan(&files::read(&path, limits::SEGMENT)?, 0) {
             let Ok(frame) = found else {
                 totals.skipped += 1;
                 continue;
@@ -263,7 +267,7 @@ pub fn read_tail(dir: &Path, positions: u64) -> Result<Games, GamesError> {
         if wanted == 0 {
             break;
         }
-        let bytes = files::read(&path)?;
+        let bytes = files::read(&path, limits::SEGMENT)?;
         paths.insert(0, path);
         let frames: Vec<_> = frame::scan(&bytes, 0).flatten().collect();
         offset = 0;
@@ -287,7 +291,7 @@ pub struct Games {
     paths: std::vec::IntoIter<PathBuf>,
     path: PathBuf,
     bytes: Vec<u8>,
-    offset: usize,
+    scanner: Scanner,
     next_offset: usize,
 }
 
@@ -308,14 +312,17 @@ impl Games {
             paths: paths.into_iter(),
             path: PathBuf::new(),
             bytes: Vec::new(),
-            offset: 0,
+            scanner: Scanner::default(),
             next_offset: offset,
         }
     }
 
-    fn unpack(payload: &[u8]) -> Result<GameRecord, Reason> {
-        let bytes = zstd::bulk::decompress(payload, UNPACKED_MOST).map_err(|_| Reason::Packing)?;
-        Ok(codec::decode(&bytes)?)
+    fn unpack(frame: &Frame<'_>) -> Result<GameRecord, Reason> {
+        let bytes = zstd::bulk::decompress(frame.payload, UNPACKED_MOST);
+        let record = codec::decode(&bytes.map_err(|_| Reason::Packing)?)?;
+        // What counted the folder has taken the frame's word for it.
+        let fits = frame.positions as usize <= record.moves.len();
+        if fits { Ok(record) } else { Err(Reason::Positions) }
     }
 }
 
@@ -323,10 +330,10 @@ impl Iterator for Games {
     type Item = Result<GameRecord, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.offset >= self.bytes.len() {
+        while self.scanner.offset >= self.bytes.len() {
             self.path = self.paths.next()?;
-            self.offset = std::mem::take(&mut self.next_offset);
-            self.bytes = match files::read(&self.path) {
+            self.scanner = Scanner::new(std::mem::take(&mut self.next_offset));
+            self.bytes = match files::read(&self.path, limits::SEGMENT) {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     self.bytes.clear();
@@ -334,17 +341,14 @@ impl Iterator for Games {
                 }
             };
         }
-        let (offset, game) = match frame::scan(&self.bytes, self.offset).next()? {
-            Ok(frame) => {
-                self.offset = frame.end;
-                (frame.offset, Games::unpack(frame.payload))
-            }
+        let (offset, game) = match self.scanner.next(&self.bytes)? {
+            Ok(frame) => (frame.offset, Games::unpack(&frame)),
             Err(bad) => {
-                self.offset = bad.end;
                 let reason = match bad.damage {
                     Damage::Foreign => Reason::Foreign,
                     Damage::Checksum => Reason::Checksum,
                     Damage::CutOff => Reason::CutOff,
+                    Damage::Positions => Reason::Positions,
                 };
                 (bad.offset, Err(reason))
             }

@@ -140,6 +140,24 @@ fn a_good_frame_around_a_bad_payload_is_skipped() {
     assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![3], 2));
 }
 
+/// Counting a folder believes the frames, so a claim that no game bears out must not count.
+#[test]
+fn a_frame_that_claims_too_many_positions_is_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    for (id, positions) in [(0, u32::MAX), (1, 61), (2, 60)] {
+        let record = codec::encode(&a_game(id, 60));
+        frame::write(&mut bytes, id, positions, &zstd::bulk::compress(&record, 3).unwrap());
+    }
+    fs::write(segment_path(dir.path(), 1), bytes).unwrap();
+    let counted = totals(dir.path()).unwrap();
+    assert_eq!((counted.games, counted.positions, counted.skipped), (2, 121, 1));
+    let errors: Vec<String> =
+        read_all(dir.path()).unwrap().filter_map(Result::err).map(|e| e.to_string()).collect();
+    assert_eq!(errors.len(), 2);
+    assert!(errors[0].ends_with("it claims more positions than its game has"), "{errors:?}");
+}
+
 #[test]
 fn the_board_type_is_the_words_type() {
     let game = a_game(0, 0);

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::game::notation::{obf, parse_obf, square_name};
+use crate::game::notation::{excerpt, obf, parse_obf, square_name};
 use crate::game::{Colour, Geometry, Position, Square};
 
 /// Why text is no game in GGF.
@@ -182,7 +182,7 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
 }
 
 fn shown(text: &str) -> Box<str> {
-    text.chars().take(40).collect::<String>().into()
+    excerpt(text, 40)
 }
 
 #[cfg(test)]

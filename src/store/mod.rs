@@ -10,10 +10,11 @@ mod find;
 mod frame;
 pub mod games;
 pub mod ggf;
+pub mod limits;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;
 pub mod warm_start;
 
 pub use codec::CodecError;
-pub use files::{Action, FileError, create_dir, read, write_atomically};
+pub use files::{Action, FileError, TooLong, create_dir, read, read_text, write_atomically};

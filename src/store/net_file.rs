@@ -7,10 +7,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use safetensors::tensor::Metadata;
 use safetensors::{SafeTensorError, SafeTensors};
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, FileError};
+use super::limits;
+use crate::net::weights::{LONGEST_HEADER, WeightsError, check_header};
 
 const VERSION: u32 = 1;
 const ENTRY: &str = "outflank";
@@ -29,6 +32,15 @@ pub enum NetFileError {
         /// What the parser said.
         #[source]
         source: SafeTensorError,
+    },
+    /// The header is longer than any net's.
+    #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// How long the header is, and may be.
+        #[source]
+        source: WeightsError,
     },
     /// The file is of another program.
     #[error("{} holds tensors, but no net of this program", path.display())]
@@ -112,6 +124,7 @@ impl NetFile {
     /// The bytes are not a whole net file as [`NetFile::seal`] made it.
     pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<NetFile, NetFileError> {
         let path = || path.to_path_buf();
+        check_header(&bytes).map_err(|source| NetFileError::Header { path: path(), source })?;
         let not_safetensors = |source| NetFileError::NotSafetensors { path: path(), source };
         SafeTensors::deserialize(&bytes).map_err(not_safetensors)?;
         let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(not_safetensors)?;
@@ -134,7 +147,8 @@ impl NetFile {
     ///
     /// The file is missing, cut off, damaged, of another program or of another version.
     pub fn read(path: &Path) -> Result<NetFile, NetFileError> {
-        NetFile::from_bytes(files::read(path)?, path)
+        check_length(path)?;
+        NetFile::from_bytes(files::read(path, limits::NET)?, path)
     }
 
     /// Writes the net as a file of its own.
@@ -154,6 +168,25 @@ impl NetFile {
     /// The file's bytes: safetensors with all weights.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+/// Refuses a file whose header speaks of other bytes than it has, before these take memory.
+fn check_length(path: &Path) -> Result<(), NetFileError> {
+    let not_safetensors =
+        |source| NetFileError::NotSafetensors { path: path.to_path_buf(), source };
+    let (start, length) = files::read_start(path, 8 + LONGEST_HEADER)?;
+    check_header(&start)
+        .map_err(|source| NetFileError::Header { path: path.to_path_buf(), source })?;
+    let data = tensor_data(&start).len();
+    let header = start.get(8..start.len() - data).unwrap_or_default();
+    let described: Metadata = serde_json::from_slice(header)
+        .map_err(|source| not_safetensors(SafeTensorError::InvalidHeaderDeserialization(source)))?;
+    let whole = (8 + header.len() as u64).saturating_add(described.data_len() as u64);
+    if whole == length {
+        Ok(())
+    } else {
+        Err(not_safetensors(SafeTensorError::MetadataIncompleteBuffer))
     }
 }
 

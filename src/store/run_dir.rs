@@ -22,6 +22,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
+use super::limits;
 use crate::choices::choices;
 pub use listing::{Listed, list};
 use lock::lock;
@@ -276,7 +277,7 @@ impl RunDir {
     ///
     /// The file cannot be read.
     pub fn config(&self) -> Result<String, RunDirError> {
-        let bytes = files::read(&self.path.join(CONFIG))?;
+        let bytes = files::read(&self.path.join(CONFIG), limits::CONFIG)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -382,7 +383,7 @@ fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {
         version: u32,
     }
     let path = path.join(MANIFEST);
-    let text = files::read(&path)?;
+    let text = files::read(&path, limits::STATE)?;
     let unreadable = |source| RunDirError::Manifest { path: path.clone(), source };
     let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
     if version != VERSION {

@@ -12,12 +12,14 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arena::ladder::{GameLine, Ladder, LadderError};
+use crate::arena::openings::MOST_BAD_LINES;
 use crate::arena::player::combine;
 use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::store::games::{self, GamesError, ReadError};
 use crate::store::run_dir::{self, GAMES};
+use crate::store::{self, FileError, limits};
 
 /// A position with a move to find.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -112,13 +114,8 @@ pub enum LineProblem {
 #[derive(Debug, thiserror::Error)]
 pub enum PositionsError {
     /// The file cannot be read.
-    #[error("cannot read positions from {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// No line of the file is a position.
     #[error(
         "no position in {}{}",
@@ -191,8 +188,10 @@ pub enum PositionsError {
 pub struct Positions<G: Geometry> {
     /// The positions; at least one.
     pub problems: Vec<Problem<G>>,
-    /// Lines of the file that were left out.
+    /// The first lines of the file that were left out, at most [`MOST_BAD_LINES`].
     pub bad_lines: Vec<BadLine>,
+    /// How many other lines of it were left out.
+    pub more_bad_lines: usize,
     /// Games, or a ladder's lines, that could not be read.
     pub skipped: usize,
 }
@@ -203,17 +202,20 @@ pub struct Positions<G: Geometry> {
 ///
 /// The file cannot be read or holds no position.
 pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsError> {
-    let unreadable = |source| PositionsError::Unreadable { path: path.into(), source };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = store::read(path, limits::POSITIONS)?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut found = Positions { problems: Vec::new(), bad_lines: Vec::new(), skipped: 0 };
+    let mut found =
+        Positions { problems: Vec::new(), bad_lines: Vec::new(), more_bad_lines: 0, skipped: 0 };
     for (index, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with(['#', '%']) {
             continue;
         }
         match Problem::read(line) {
             Ok(problem) => found.problems.push(problem),
-            Err(problem) => found.bad_lines.push(BadLine { line: index + 1, problem }),
+            Err(problem) if found.bad_lines.len() < MOST_BAD_LINES => {
+                found.bad_lines.push(BadLine { line: index + 1, problem });
+            }
+            Err(_) => found.more_bad_lines += 1,
         }
     }
     if found.problems.is_empty() {
@@ -289,7 +291,8 @@ fn of_records<G: Geometry>(
             Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
         }
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+    let problems = draw(candidates, sample);
+    Ok(Positions { problems, bad_lines: Vec::new(), more_bad_lines: 0, skipped })
 }
 
 fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
@@ -315,7 +318,8 @@ fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, 
         let wanted = position.filter(|now| now.board.empties() == sample.empties);
         candidates.extend(wanted.and_then(Problem::new));
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+    let problems = draw(candidates, sample);
+    Ok(Positions { problems, bad_lines: Vec::new(), more_bad_lines: 0, skipped })
 }
 
 /// As many as are wanted, distinct up to symmetry.

@@ -1,16 +1,18 @@
 //! The lock by which a run directory has one owner.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use super::{LOCK, RunDirError};
-use crate::store::files::{Action, FileError};
+use crate::store::files::{Action, FileError, read_text};
 
 /// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
+/// A process's number and the end of its line are not longer.
+const NUMBER_BYTES: u64 = 32;
 
 /// Takes the lock and leaves this process's number in it.
 ///
@@ -33,7 +35,8 @@ pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
                 std::thread::sleep(LOCK_PAUSE);
             }
             Err(TryLockError::WouldBlock) => {
-                let holder = fs::read_to_string(&lock_path).ok();
+                let holder = File::open(&lock_path).ok();
+                let holder = holder.and_then(|file| read_text(file, NUMBER_BYTES).ok());
                 let holder = holder.and_then(|text| text.trim().parse().ok());
                 return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
             }

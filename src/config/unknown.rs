@@ -1,0 +1,28 @@
+//! What is said of a key that does not exist: which one may be meant, and which ones there are.
+
+use std::collections::BTreeSet;
+
+use super::problem::{Fault, nearest};
+use super::reader::{Key, join};
+
+/// What is wrong with the key `path` beside those that exist.
+pub(super) fn unknown(keys: &[Key], path: &str) -> Fault {
+    let (section, name) = path.split_once('.').unwrap_or(("", path));
+    let neighbours = || keys.iter().filter(|key| key.section == section);
+    let elsewhere = || keys.iter().filter(|key| key.name == name);
+    let sections: BTreeSet<&str> =
+        keys.iter().map(|key| key.section).filter(|name| !name.is_empty()).collect();
+    let suggestion = nearest(name, neighbours().map(|key| key.name))
+        .map(|near| join(section, near))
+        .or_else(|| elsewhere().next().map(Key::path))
+        .or_else(|| nearest(path, sections.iter().copied()).map(|near| format!("[{near}]")))
+        .or_else(|| {
+            let near = nearest(section, sections.iter().copied())?;
+            Some(join(near, name))
+        });
+    let mut allowed: Vec<String> = neighbours().map(|key| key.name.to_string()).collect();
+    if section.is_empty() || allowed.is_empty() {
+        allowed.extend(sections.iter().map(|name| format!("[{name}]")));
+    }
+    Fault::Unknown { suggestion: suggestion.map(Box::from), allowed: allowed.join(", ").into() }
+}

@@ -1,0 +1,18 @@
+//! What a parser may cost.
+
+/// Runs `parse` on `input` and checks the memory that it takes: a fixed amount, for tables and
+/// buffers, and a multiple of the input.
+pub fn within_memory<T>(input: &[u8], parse: impl FnOnce() -> T) -> T {
+    const FIXED: u64 = 4 << 20;
+    const FACTOR: u64 = 400;
+    let mut parsed = None;
+    let taken = allocation_counter::measure(|| parsed = Some(parse())).bytes_max;
+    let allowed = FIXED + FACTOR * input.len() as u64;
+    assert!(taken <= allowed, "{taken} bytes of memory for {} of input", input.len());
+    parsed.expect("it was parsed")
+}
+
+/// Checks that a message is not much longer than what it has to say.
+pub fn is_short(message: &str, most: usize) {
+    assert!(message.len() <= most, "a message of {} bytes: {:.300}...", message.len(), message);
+}
