@@ -1,25 +1,32 @@
 //! The ladder: one append-only file that holds every game ever played for a rating.
 //!
 //! Each line is one JSON object: the file's head, the terms of a match, a player's training
-//! step, or a game with the time, depth and score of each move. A line is written whole by one
-//! write, so a kill leaves at most one torn line; whatever cannot be read is skipped and
-//! counted, never removed. One process writes at a time.
+//! label and training step, or a game with the time, depth and score of each move. A line is
+//! written whole by one write, so a kill leaves at most one torn line; whatever cannot be read is
+//! skipped and counted, never removed. One process writes at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 mod line;
+mod read;
 
 use self::line::Line;
-pub use self::line::{GameLine, MatchLine, PlayerLine, Terms};
+pub use self::line::{GameLine, MatchLine, Origin, PlayerLine, Terms};
+pub use self::read::Skipped;
+use self::read::{LONGEST_LINE, Lines};
 use super::matches::Played;
 use super::openings::Opening;
 use crate::game::{Geometry, Goal, Shape};
 
 /// The version of the file's lines.
 const VERSION: u32 = 1;
+/// The most bytes of a file that is read: its games are kept in memory.
+const MOST_BYTES: u64 = 4 << 30;
+/// The most players that are rated together: their errors take a matrix of this side.
+const MOST_PLAYERS: usize = 5_000;
 
 /// Why a ladder file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +55,46 @@ pub enum LadderError {
         /// Its version.
         found: u32,
     },
-    /// Somebody else plays for this ladder.
+    /// The file is too large to be read.
+    #[error(
+        "the ladder {} has {bytes} bytes; at most {MOST_BYTES} are read; use another --ladder",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The file has more players than can be rated.
+    #[error(
+        "the ladder {} brings the players to more than {MOST_PLAYERS}, the most that are rated \
+         together; use another --ladder",
+        path.display()
+    )]
+    TooManyPlayers {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line would be too long to be read again.
+    #[error(
+        "cannot add a line of {bytes} bytes to the ladder {}; at most {LONGEST_LINE} are read; \
+         give players shorter specifications",
+        path.display()
+    )]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The line's length.
+        bytes: usize,
+    },
+    /// There is no number left for another match.
+    #[error("the ladder {} has a match of the last number, {}; use another --ladder", path.display(), u32::MAX)]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process plays for this ladder.
     #[error("another process is writing to the ladder {}", path.display())]
     Locked {
         /// The file.
@@ -66,12 +112,12 @@ pub struct Ladder {
     pub games: Vec<GameLine>,
     /// Games of other ladders that count as well.
     others: Vec<GameLine>,
-    /// Players that come from a training run, by name.
+    /// Players that come from a training run or have a label, by name.
     pub players: HashMap<String, PlayerLine>,
     /// Those of the other ladders that count as well.
-    of_others: HashMap<String, PlayerLine>,
-    /// The numbers of lines that could not be read, counted from 1.
-    pub skipped: Vec<usize>,
+    others_players: HashMap<String, PlayerLine>,
+    /// Lines that could not be read.
+    pub skipped: Skipped,
 }
 
 impl Ladder {
@@ -89,16 +135,14 @@ impl Ladder {
             Err(TryLockError::WouldBlock) => return Err(LadderError::Locked { path: path.into() }),
             Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
         }
-        let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0)).map_err(failed("read"))?;
-        file.read_to_end(&mut bytes).map_err(failed("read"))?;
+        let is_new = file.metadata().map_err(failed("read"))?.len() == 0;
         let mut ladder = Ladder::empty(path, file);
-        if bytes.is_empty() {
+        if is_new {
             ladder.write(&Line::Ladder { version: VERSION })?;
             return Ok(ladder);
         }
-        ladder.read(&String::from_utf8_lossy(&bytes))?;
-        if !bytes.ends_with(b"\n") {
+        if !ladder.read()? {
             ladder.file.write_all(b"\n").map_err(failed("write to"))?;
         }
         Ok(ladder)
@@ -112,14 +156,8 @@ impl Ladder {
     /// A file that cannot be read or is something else.
     pub fn look_at(path: &Path) -> Result<Ladder, LadderError> {
         let failed = |source| LadderError::File { action: "read", path: path.into(), source };
-        let mut file = File::open(path).map_err(failed)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.is_empty() {
-            return Err(LadderError::NoLadder { path: path.into() });
-        }
-        let mut ladder = Ladder::empty(path, file);
-        ladder.read(&String::from_utf8_lossy(&bytes))?;
+        let mut ladder = Ladder::empty(path, File::open(path).map_err(failed)?);
+        ladder.read()?;
         Ok(ladder)
     }
 
@@ -131,30 +169,44 @@ impl Ladder {
             games: Vec::new(),
             others: Vec::new(),
             players: HashMap::new(),
-            of_others: HashMap::new(),
-            skipped: Vec::new(),
+            others_players: HashMap::new(),
+            skipped: Skipped::default(),
         }
     }
 
     /// Counts the games of another ladder, which is only read and may be in use, along with this
-    /// one's. Returns the numbers of its lines that cannot be read.
+    /// one's. Returns its lines that cannot be read.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or is something else.
-    pub fn count_also(&mut self, path: &Path) -> Result<Vec<usize>, LadderError> {
+    /// A file that cannot be read or is something else, or more players than can be rated.
+    pub fn count_also(&mut self, path: &Path) -> Result<Skipped, LadderError> {
         let mut other = Ladder::look_at(path)?;
         self.others.append(&mut other.games);
         for (name, line) in other.players {
-            self.of_others.entry(name).or_insert(line);
+            let known = self.others_players.remove(&name);
+            self.others_players.insert(name, known.unwrap_or_else(|| line.clone()).or(Some(&line)));
         }
-        Ok(other.skipped)
+        let games = self.all_games().flat_map(|game| [&game.black, &game.white]);
+        match games.collect::<HashSet<_>>().len() {
+            ..=MOST_PLAYERS => Ok(other.skipped),
+            _ => Err(LadderError::TooManyPlayers { path: path.into() }),
+        }
     }
 
     /// Where in its training a player comes from, as far as this ladder or another one that
     /// counts tells.
-    pub fn origin(&self, name: &str) -> Option<&PlayerLine> {
-        self.players.get(name).or_else(|| self.of_others.get(name))
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.noted(name).find_map(|line| line.origin.as_ref())
+    }
+
+    /// What the user calls a player, as far as this ladder or another one that counts tells.
+    pub fn label(&self, name: &str) -> Option<&str> {
+        self.noted(name).find_map(|line| line.label.as_deref())
+    }
+
+    fn noted(&self, name: &str) -> impl Iterator<Item = &PlayerLine> {
+        [&self.players, &self.others_players].into_iter().filter_map(move |lines| lines.get(name))
     }
 
     /// This ladder's games, and those of the others that count as well.
@@ -162,25 +214,54 @@ impl Ladder {
         self.games.iter().chain(&self.others)
     }
 
-    fn read(&mut self, text: &str) -> Result<(), LadderError> {
-        for (index, line) in text.lines().enumerate() {
-            match serde_json::from_str(line) {
+    /// Reads the file; whether its last line has an end.
+    fn read(&mut self) -> Result<bool, LadderError> {
+        let path = || self.path.clone();
+        let failed = |source| LadderError::File { action: "read", path: path(), source };
+        let bytes = self.file.metadata().map_err(failed)?.len();
+        if bytes > MOST_BYTES {
+            return Err(LadderError::TooLarge { path: path(), bytes });
+        }
+        let (mut number, mut names) = (0, HashSet::new());
+        let file = self.file.try_clone().map_err(failed)?;
+        // A pipe has no size beforehand.
+        let mut lines = Lines::new(BufReader::new(file.take(MOST_BYTES)));
+        while let Some(bytes) = lines.next().map_err(failed)? {
+            number += 1;
+            let line = serde_json::from_slice(bytes);
+            let new_names = match &line {
+                Ok(Line::Game(line)) => vec![&line.black, &line.white],
+                Ok(Line::Player(line)) => vec![&line.name],
+                _ => Vec::new(),
+            };
+            for name in new_names {
+                if !names.contains(name) {
+                    names.insert(name.clone());
+                }
+            }
+            if names.len() > MOST_PLAYERS {
+                return Err(LadderError::TooManyPlayers { path: path() });
+            }
+            match line {
                 Ok(Line::Ladder { version: VERSION }) => {}
                 Ok(Line::Ladder { version }) => {
-                    return Err(LadderError::Later { path: self.path.clone(), found: version });
+                    return Err(LadderError::Later { path: path(), found: version });
                 }
-                _ if index == 0 => {
-                    return Err(LadderError::NoLadder { path: self.path.clone() });
-                }
+                _ if number == 1 => return Err(LadderError::NoLadder { path: path() }),
                 Ok(Line::Match(line)) => self.matches.push(line),
                 Ok(Line::Game(line)) => self.games.push(*line),
                 Ok(Line::Player(line)) => {
-                    self.players.insert(line.name.clone(), line);
+                    let name = line.name.clone();
+                    let line = line.or(self.players.get(&name));
+                    self.players.insert(name, line);
                 }
-                Err(_) => self.skipped.push(index + 1),
+                Err(_) => self.skipped.add(number),
             }
         }
-        Ok(())
+        if number == 0 {
+            return Err(LadderError::NoLadder { path: path() });
+        }
+        Ok(lines.ended)
     }
 
     fn write(&mut self, line: &Line) -> Result<(), LadderError> {
@@ -188,6 +269,9 @@ impl Ladder {
             |source| LadderError::File { action: "write to", path: self.path.clone(), source };
         let mut bytes = serde_json::to_vec(line).map_err(|error| failed(error.into()))?;
         bytes.push(b'\n');
+        if bytes.len() > LONGEST_LINE {
+            return Err(LadderError::TooLong { path: self.path.clone(), bytes: bytes.len() });
+        }
         self.file.write_all(&bytes).map_err(failed)
     }
 
@@ -207,20 +291,24 @@ impl Ladder {
     ///
     /// A file that cannot be written.
     pub fn begin(&mut self, terms: Terms, seed: u64) -> Result<MatchLine, LadderError> {
-        let id = self.matches.iter().map(|line| line.id + 1).max().unwrap_or(1);
+        let last = self.matches.iter().map(|line| line.id).max().unwrap_or(0);
+        let full = || LadderError::Full { path: self.path.clone() };
+        let id = last.checked_add(1).ok_or_else(full)?;
         let line = MatchLine { version: VERSION, id, terms, seed };
         self.write(&Line::Match(line.clone()))?;
         self.matches.push(line.clone());
         Ok(line)
     }
 
-    /// Notes where in its training a player comes from.
+    /// Notes where in its training a player comes from, and what the user calls it.
     ///
     /// # Errors
     ///
     /// A file that cannot be written.
     pub fn introduce(&mut self, player: PlayerLine) -> Result<(), LadderError> {
-        if self.players.get(&player.name) == Some(&player) {
+        let known = self.players.get(&player.name);
+        let player = player.or(known);
+        if known == Some(&player) {
             return Ok(());
         }
         self.write(&Line::Player(player.clone()))?;

@@ -38,14 +38,21 @@ pub type Open<'a, G> =
 
 /// Somebody who can take part in matches.
 pub struct Contestant<'a, G: Geometry> {
-    /// The name that ratings and logs know it by.
+    /// The name that the ladder knows it by: its identity.
     pub name: String,
     /// Whether it always plays the same moves in the same line of play.
     pub deterministic: bool,
-    /// Where in a training run it comes from, if it does.
-    pub origin: Option<PlayerLine>,
+    /// What the ladder is to note about it, if anything.
+    pub line: Option<PlayerLine>,
     /// Makes the player.
     pub open: Box<Open<'a, G>>,
+}
+
+impl<G: Geometry> Contestant<'_, G> {
+    /// The name that the user gave it, if any.
+    pub fn given_name(&self) -> Option<&str> {
+        self.line.as_ref()?.label.as_deref()
+    }
 }
 
 /// What a match is besides its players and openings.

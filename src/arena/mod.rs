@@ -3,6 +3,7 @@
 pub mod course;
 pub mod external;
 mod grammar;
+pub mod labels;
 pub mod ladder;
 pub mod loss;
 pub mod matches;

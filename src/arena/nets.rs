@@ -138,8 +138,8 @@ impl LoadedNet {
         format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
     }
 
-    /// The place in its training of the player called `name`.
-    pub fn origin(&self, name: &str) -> PlayerLine {
+    /// What the ladder is to note about the net's player of this name: its place in its training.
+    pub fn line(&self, name: &str) -> PlayerLine {
         let Description { steps, positions, .. } = self.description;
         let run = run_name(&self.path);
         let when = course::at_checkpoint(&self.path);

@@ -1,13 +1,15 @@
 //! From a player's specification to the player.
 
 use super::external::{External, missing_program};
+use super::labels::label;
+use super::ladder::PlayerLine;
 use super::matches::{Contestant, Open};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
 use super::players::{
     AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Symmetric, Thinking,
 };
-use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerSpec, PolicySpec};
+use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference::{self, Backend};
 use crate::search::{mcts, rollouts};
@@ -57,8 +59,8 @@ pub struct Context {
 
 /// Somebody who takes part in matches as a specification says.
 ///
-/// A net is read here, once; its name says in which checkpoint it was found. The name of a player
-/// by the clock says how many threads it takes.
+/// A net is read here, once; its identity says in which checkpoint it was found. The identity of a
+/// player by the clock says how many threads it takes.
 ///
 /// # Errors
 ///
@@ -70,29 +72,30 @@ pub fn contestant<G: Geometry>(
 ) -> Result<Contestant<'static, G>, OpenError> {
     let goal = context.goal;
     let spec = spec.clone().on_cores(context.cores);
-    let name = spec.to_string();
-    let open: Box<Open<'static, G>> = match spec.clone() {
-        PlayerSpec::Net(own) => return net_player(own, context),
-        PlayerSpec::Policy(own) => return policy_player(own, context),
-        PlayerSpec::Random => Box::new(|seed| boxed(Random::new(seed))),
-        PlayerSpec::Greedy => Box::new(|seed| boxed(Greedy::new(seed))),
-        PlayerSpec::Rollouts(own) => {
+    let given = spec.name.as_ref().map(PlayerName::to_string);
+    let name = spec.kind.to_string();
+    let called = label(&name, given.as_deref());
+    let open: Box<Open<'static, G>> = match spec.kind.clone() {
+        PlayerKind::Net(own) => return net_player(own, given, context),
+        PlayerKind::Policy(own) => return policy_player(own, given, context),
+        PlayerKind::Random => Box::new(|seed| boxed(Random::new(seed))),
+        PlayerKind::Greedy => Box::new(|seed| boxed(Greedy::new(seed))),
+        PlayerKind::Rollouts(own) => {
             let options = rollouts::Options { simulations: own.simulations, c_uct: own.c_uct };
-            let name = name.clone();
             Box::new(move |seed| {
-                boxed(RolloutsPlayer::new(name.clone(), goal, options.clone(), seed))
+                boxed(RolloutsPlayer::new(called.clone(), goal, options.clone(), seed))
             })
         }
-        PlayerSpec::AlphaBeta(own) => alphabeta_player(name.clone(), own, goal)?,
-        PlayerSpec::External(own) => {
+        PlayerKind::AlphaBeta(own) => alphabeta_player(called, own, goal)?,
+        PlayerKind::External(own) => {
             if let Some(program) = missing_program(&own.command) {
                 return Err(OpenError::NoProgram { program });
             }
-            let name = name.clone();
-            Box::new(move |_| boxed(External::new(name.clone(), own.clone())))
+            Box::new(move |_| boxed(External::new(called.clone(), own.clone())))
         }
     };
-    Ok(Contestant { name, deterministic: spec.is_deterministic(), origin: None, open })
+    let line = given.map(|given| PlayerLine::labelled(name.clone(), given));
+    Ok(Contestant { name, deterministic: spec.kind.is_deterministic(), line, open })
 }
 
 fn alphabeta_player<G: Geometry>(
@@ -114,10 +117,11 @@ fn alphabeta_player<G: Geometry>(
 
 fn net_player<G: Geometry>(
     own: NetPlayerSpec,
+    given: Option<String>,
     context: &Context,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
-    let named = PlayerSpec::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
+    let found = PlayerKind::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
     // A net without a score head foretells no discs to look for, nor any to weigh exact ones with.
     let search = match net.has_score() {
@@ -126,7 +130,7 @@ fn net_player<G: Geometry>(
     };
     let threads = own.threads.unwrap_or(1);
     let copies = Copies { threads, symmetries: own.symmetries };
-    Ok(with_net(named, net, context, copies, move |name, crew, seed| {
+    Ok(with_net((found, given), net, context, copies, move |name, crew, seed| {
         let (search, parallel) = (search.clone(), own.leaves());
         let thinking = Thinking { search, parallel, time: own.time, solvers: threads };
         Box::new(NetPlayer::new(name, goal, crew, thinking, seed))
@@ -135,12 +139,13 @@ fn net_player<G: Geometry>(
 
 fn policy_player<G: Geometry>(
     own: PolicySpec,
+    given: Option<String>,
     context: &Context,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
-    let named = PlayerSpec::Policy(PolicySpec { path: net.identity(), ..own.clone() });
+    let found = PlayerKind::Policy(PolicySpec { path: net.identity(), ..own.clone() });
     let copies = Copies { threads: 1, symmetries: own.symmetries };
-    Ok(with_net(named, net, context, copies, move |name, crew, seed| {
+    Ok(with_net((found, given), net, context, copies, move |name, crew, seed| {
         Box::new(PolicyPlayer::new(name, Box::new(crew), own.temperature_plies, seed))
     }))
 }
@@ -154,17 +159,18 @@ struct Copies {
     symmetries: usize,
 }
 
-/// A player around a net of its own; each thread that plays gets its own copies.
+/// A player around a net of its own, and the name that the user gave it; each thread that plays
+/// gets its own copies.
 fn with_net<G: Geometry>(
-    named: PlayerSpec,
+    (found, given): (PlayerKind, Option<String>),
     net: LoadedNet,
     context: &Context,
     copies: Copies,
     make: impl Fn(String, Crew, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
-    let (name, context) = (named.to_string(), context.clone());
-    let origin = Some(net.origin(&name));
-    let own_name = name.clone();
+    let (name, context) = (found.to_string(), context.clone());
+    let called = label(&name, given.as_deref());
+    let line = Some(net.line(&name).called(given));
     let open = move |seed| {
         let copy = || -> Result<Box<dyn Backend>, OpenError> {
             let net = net.backend(&context.inference, &context.device)?;
@@ -174,9 +180,9 @@ fn with_net<G: Geometry>(
             })
         };
         let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
-        Ok(make(own_name.clone(), Crew::new(copy()?, others), seed))
+        Ok(make(called.clone(), Crew::new(copy()?, others), seed))
     };
-    Contestant { name, deterministic: named.is_deterministic(), origin, open: Box::new(open) }
+    Contestant { name, deterministic: found.is_deterministic(), line, open: Box::new(open) }
 }
 
 fn boxed<G: Geometry>(player: impl Player<G> + 'static) -> Result<Box<dyn Player<G>>, OpenError> {

@@ -25,7 +25,7 @@ use super::matches::{
 };
 use super::openings::{Source, canonical_game};
 use super::report::table;
-use super::spec::{NetPlayerSpec, PlayerSpec, PolicySpec, RolloutsSpec};
+use super::spec::{NetPlayerSpec, PlayerKind, PlayerSpec, PolicySpec, RolloutsSpec};
 use super::tally::Outcomes;
 use crate::game::{Colour, Geometry, Goal, Square};
 use crate::search::mcts;
@@ -112,8 +112,8 @@ pub fn title(table: u32) -> &'static str {
 impl Agent {
     /// The player: the paper's search with the net at `checkpoint` and so many simulations.
     pub fn spec(self, checkpoint: &Path, simulations: u32) -> PlayerSpec {
-        match self {
-            Agent::Net => PlayerSpec::Net(NetPlayerSpec {
+        let kind = match self {
+            Agent::Net => PlayerKind::Net(NetPlayerSpec {
                 path: checkpoint.into(),
                 time: None,
                 parallel: None,
@@ -133,16 +133,17 @@ impl Agent {
                     ..mcts::Options::default()
                 },
             }),
-            Agent::Rollouts => PlayerSpec::Rollouts(RolloutsSpec {
+            Agent::Rollouts => PlayerKind::Rollouts(RolloutsSpec {
                 simulations: ROLLOUTS,
                 ..RolloutsSpec::default()
             }),
-            Agent::Policy => PlayerSpec::Policy(PolicySpec {
+            Agent::Policy => PlayerKind::Policy(PolicySpec {
                 path: checkpoint.into(),
                 temperature_plies: DRAWN_PLIES,
                 symmetries: 1,
             }),
-        }
+        };
+        kind.into()
     }
 }
 

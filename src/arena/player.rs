@@ -128,7 +128,7 @@ pub enum PlayerError {
 
 /// Somebody who plays.
 pub trait Player<G: Geometry>: Send {
-    /// The name that ratings and logs know it by.
+    /// What it is called: short.
     fn name(&self) -> String;
 
     /// A move for each turn, in their order.

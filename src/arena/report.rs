@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::labels::Labels;
 use super::matches::{Outcome, tally};
 use super::rating::PRIOR_GAMES;
-use super::standings::{Standing, Standings};
+use super::standings::{MOST_COLUMNS, Standing, Standings};
 use super::tally::{Outcomes, Ruling, Tally, Verdict, elo};
 use crate::game::{Colour, Geometry};
 
@@ -16,10 +17,10 @@ const VERSION: u32 = 1;
 /// A match's result from the view of its first player.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// The first player's name.
-    pub first: String,
-    /// The second player's name.
-    pub second: String,
+    /// The names of the first and the second player in the ladder.
+    pub names: [String; 2],
+    /// What they are called in tables.
+    pub labels: [String; 2],
     /// The count, each game once.
     pub tally: Tally,
     /// Games that repeated another one and are not counted.
@@ -37,12 +38,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts a match between two players of these names.
-    pub fn new<G: Geometry>(first: &str, second: &str, outcome: &Outcome<G>) -> Report {
+    /// Counts a match between two players of these names, who are called as `labels` says.
+    pub fn new<G: Geometry>(names: [&str; 2], labels: &Labels, outcome: &Outcome<G>) -> Report {
         let (tally, repeated) = tally(&outcome.games);
         let mut report = Report {
-            first: first.into(),
-            second: second.into(),
+            names: names.map(String::from),
+            labels: names.map(|name| labels.of(name).into()),
             tally,
             repeated,
             limited: None,
@@ -101,6 +102,7 @@ impl Report {
     pub fn opponent_json(&self, opponent: &str) -> Value {
         let mut members = self.members();
         members.insert("opponent".into(), opponent.into());
+        members.insert("label".into(), self.labels[1].as_str().into());
         Value::Object(members)
     }
 
@@ -110,8 +112,10 @@ impl Report {
         let finite = |score: f64| Some(elo(score)).filter(|elo| elo.is_finite());
         let mut members = self.members();
         members.insert("kind".into(), "match".into());
-        members.insert("first".into(), self.first.as_str().into());
-        members.insert("second".into(), self.second.as_str().into());
+        let names = self.names.iter().chain(&self.labels);
+        for (key, name) in ["first", "second", "first_label", "second_label"].iter().zip(names) {
+            members.insert((*key).into(), name.as_str().into());
+        }
         members.insert("elo".into(), finite(score).into());
         members.insert("elo_low".into(), finite(low).into());
         members.insert("elo_high".into(), finite(high).into());
@@ -134,11 +138,11 @@ impl Report {
                 self.repeated
             ));
         }
-        let names = [&self.first, &self.second];
-        for ((name, forfeits), reasons) in names.into_iter().zip(self.forfeits).zip(&self.reasons) {
+        let forfeits = self.labels.iter().zip(self.forfeits).zip(&self.reasons);
+        for ((label, forfeits), reasons) in forfeits {
             if forfeits > 0 {
                 let reasons = reasons.join("; ");
-                remarks.push(format!("{name} forfeited {forfeits} games ({reasons})"));
+                remarks.push(format!("{label} forfeited {forfeits} games ({reasons})"));
             }
         }
         if self.stopped {
@@ -158,15 +162,15 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// A table of one player's matches against others.
-pub fn opponents_table(reports: &[(String, Report)]) -> String {
+pub fn opponents_table(reports: &[Report]) -> String {
     let head = ["opponent", "games", "score", "95 %", "black W-D-L", "white W-D-L", "discs"];
     let mut rows = vec![head.map(String::from).to_vec()];
-    for (opponent, report) in reports {
+    for report in reports {
         let (score, low, high) = report.score();
         let tally = &report.tally;
         let discs = tally.mean_discs().map_or("-".into(), |discs| format!("{discs:+.1}"));
         rows.push(vec![
-            opponent.clone(),
+            report.labels[1].clone(),
             tally.games().to_string(),
             percent(score),
             format!("{} to {}", percent(low), percent(high)),
@@ -176,9 +180,9 @@ pub fn opponents_table(reports: &[(String, Report)]) -> String {
         ]);
     }
     let mut text = table(&rows, 1);
-    for (opponent, report) in reports {
+    for report in reports {
         for remark in report.remarks() {
-            let _ = writeln!(text, "{opponent}: {remark}");
+            let _ = writeln!(text, "{}: {remark}", report.labels[1]);
         }
     }
     text
@@ -204,11 +208,10 @@ pub fn table(rows: &[Vec<String>], left: usize) -> String {
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let width = widths[column];
-            let _ = match column < left {
-                true => write!(line, "{cell:<width$}  "),
-                false => write!(line, "{cell:>width$}  "),
-            };
+            if column > 0 {
+                line.push_str("  ");
+            }
+            line.push_str(&pad(cell, widths[column], column < left));
         }
         text.push_str(line.trim_end());
         text.push('\n');
@@ -216,42 +219,61 @@ pub fn table(rows: &[Vec<String>], left: usize) -> String {
     text
 }
 
+/// A cell as wide as its column, flush left or right. Unlike a width in a format, which ends the
+/// program above 65,535, the width may be any.
+pub fn pad(cell: &str, width: usize, left: bool) -> String {
+    let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+    if left { cell.to_owned() + &blanks } else { blanks + cell }
+}
+
 impl Standings {
-    /// The crosstable with ratings: a row for each player, a column of points for each opponent.
+    /// The crosstable with ratings: a row for each player, a column of points for each opponent,
+    /// unless there are too many of them.
     pub fn text(&self) -> String {
         let mut head: Vec<String> =
             ["", "player", "rating", "+-", "games", "score"].map(String::from).to_vec();
-        head.extend((1..=self.players.len()).map(|place| place.to_string()));
+        let columns = if self.players.len() > MOST_COLUMNS { 0 } else { self.players.len() };
+        head.extend((1..=columns).map(|place| place.to_string()));
         let mut rows = vec![head];
         for (place, player) in self.players.iter().enumerate() {
             let (rating, games) = (player.rating, player.total.games());
             let mut row = vec![
                 (place + 1).to_string(),
-                player.name.clone(),
+                player.label.clone(),
                 format!("{:.0}", rating.elo),
                 format!("{:.0}", 1.96 * rating.error),
                 games.to_string(),
                 percent(player.total.points() / f64::from(games.max(1))),
             ];
-            row.extend(player.against.iter().map(|met| points(*met)));
+            let first = row.len();
+            row.resize(first + columns, String::new());
+            if columns > 0 {
+                player.against.iter().for_each(|&(other, met)| row[first + other] = points(met));
+            }
             rows.push(row);
         }
         let mut text = table(&rows, 2);
-        let against = match &self.zero {
-            Some(name) if self.anchored => format!("of the difference to {name}"),
-            _ => "against the mean of all".into(),
+        let against = match self.anchored {
+            true => format!("of the difference to {}", self.zero_label()),
+            false => "against the mean of all".into(),
         };
         let _ = writeln!(
             text,
             "Board {}, goal {}. Maximum-likelihood ratings, {} being 0; +- is half a 95 % interval {against}.",
             self.board,
             self.goal,
-            self.zero.as_deref().unwrap_or("the mean of all"),
+            self.zero_label(),
         );
         let _ = writeln!(
             text,
             "Each player is given {PRIOR_GAMES} of a drawn game against the middle of the field, and nothing else is assumed."
         );
+        if columns < self.players.len() {
+            let _ = writeln!(
+                text,
+                "The points of single pairs are left out, as there are more than {MOST_COLUMNS} players; --json has them."
+            );
+        }
         if self.repeated > 0 {
             let _ = writeln!(text, "{} repeated games do not count.", self.repeated);
         }
@@ -266,8 +288,9 @@ impl Standings {
         self.players.iter().map(|player| self.player_json(player)).collect()
     }
 
-    fn player_json(&self, player: &Standing) -> Value {
-        let met = self.players.iter().zip(&player.against).filter(|(_, met)| met.games() > 0);
+    /// The JSON object of a player.
+    pub fn player_json(&self, player: &Standing) -> Value {
+        let met = player.against.iter().map(|&(place, met)| (&self.players[place], met));
         let against: serde_json::Map<_, _> =
             met.map(|(other, met)| (other.name.clone(), json!(met))).collect();
         json!({
@@ -277,6 +300,7 @@ impl Standings {
             "goal": self.goal.name(),
             "zero": self.zero,
             "player": player.name,
+            "label": player.label,
             "rating": player.rating.elo,
             "error": player.rating.error,
             "games": player.total.games(),

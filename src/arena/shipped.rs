@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::spec::{AlphaBetaSpec, Limit, NetPlayerSpec, PlayerSpec};
+use super::spec::{AlphaBetaSpec, Limit, NetPlayerSpec, PlayerKind, PlayerSpec};
 use crate::game::{Goal, Shape};
 
 /// The folder of the nets, beside the sources and in a copy of them.
@@ -28,13 +28,14 @@ pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
 /// Who plays on a board for a goal if nobody is named: the net that comes with the program, or
 /// alpha-beta search.
 pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
-    match net(shape, goal) {
-        Some(folder) => PlayerSpec::Net(NetPlayerSpec::new(folder, SIMULATIONS)),
+    let kind = match net(shape, goal) {
+        Some(folder) => PlayerKind::Net(NetPlayerSpec::new(folder, SIMULATIONS)),
         None => {
             let limit = Limit::Depth(DEPTH_WITHOUT_NET);
-            PlayerSpec::AlphaBeta(AlphaBetaSpec { limit, ..AlphaBetaSpec::default() })
+            PlayerKind::AlphaBeta(AlphaBetaSpec { limit, ..AlphaBetaSpec::default() })
         }
-    }
+    };
+    kind.into()
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 //! `random`, `greedy`, `alphabeta:depth=6,eval=positional`, `rollouts:simulations=200`,
 //! `net:CHECKPOINT,simulations=100`, `policy:CHECKPOINT`,
 //! `external:protocol=nboard,command="..."`. A specification is written back in one canonical
-//! form, without the keys that have their default, and that form is the player's name in
-//! ratings; the keys that say most (depth, simulations) are always written.
+//! form, without the keys that have their default; the keys that say most (depth, simulations)
+//! are always written. Without `name=`, which any player may have, that form is the player's
+//! identity in ratings.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod name;
 mod read;
 mod usual;
 mod write;
@@ -22,6 +24,8 @@ use crate::eval::{Discs, Evaluator};
 use crate::game::notation::excerpt;
 use crate::game::{Geometry, Goal};
 use crate::search::mcts;
+pub(super) use name::is_printable;
+pub use name::{NoName, PlayerName};
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
 
 choices! {
@@ -167,7 +171,16 @@ pub struct ExternalSpec {
 
 /// A player as text describes it.
 #[derive(Clone, PartialEq, Debug)]
-pub enum PlayerSpec {
+pub struct PlayerSpec {
+    /// What it is; written as text, its identity.
+    pub kind: PlayerKind,
+    /// What the user calls it.
+    pub name: Option<PlayerName>,
+}
+
+/// What a player is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PlayerKind {
     /// Any legal move.
     Random,
     /// The move that turns the most discs.
@@ -190,7 +203,10 @@ const DEFAULT_DEPTH: u32 = 8;
 const MOST_USUAL_THREADS: usize = 4;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The key that every player may have.
+const NAME: &str = "name";
 const ALPHABETA_KEYS: &[&str] = &[
+    NAME,
     "depth",
     "movetime",
     "gametime",
@@ -201,8 +217,9 @@ const ALPHABETA_KEYS: &[&str] = &[
     "threads",
     "table_mb",
 ];
-const ROLLOUTS_KEYS: &[&str] = &["simulations", "c_uct"];
+const ROLLOUTS_KEYS: &[&str] = &[NAME, "simulations", "c_uct"];
 const NET_KEYS: &[&str] = &[
+    NAME,
     "simulations",
     "movetime",
     "gametime",
@@ -224,14 +241,14 @@ const NET_KEYS: &[&str] = &[
     "threads",
     "symmetries",
 ];
-const POLICY_KEYS: &[&str] = &["temperature_plies", "symmetries"];
-const EXTERNAL_KEYS: &[&str] = &["protocol", "command", "depth", "timeout"];
+const POLICY_KEYS: &[&str] = &[NAME, "temperature_plies", "symmetries"];
+const EXTERNAL_KEYS: &[&str] = &[NAME, "protocol", "command", "depth", "timeout"];
 
 impl PlayerSpec {
     /// The kinds of players and the keys of each.
     pub const KINDS: &'static [(&'static str, &'static [&'static str])] = &[
-        ("random", &[]),
-        ("greedy", &[]),
+        ("random", &[NAME]),
+        ("greedy", &[NAME]),
         ("alphabeta", ALPHABETA_KEYS),
         ("rollouts", ROLLOUTS_KEYS),
         ("net", NET_KEYS),
@@ -239,27 +256,16 @@ impl PlayerSpec {
         ("external", EXTERNAL_KEYS),
     ];
 
-    /// Whether the same line of play always gets the same moves, in every match and with any seed.
-    pub fn is_deterministic(&self) -> bool {
-        match self {
-            PlayerSpec::Random | PlayerSpec::Greedy | PlayerSpec::Rollouts(_) => false,
-            PlayerSpec::AlphaBeta(spec) => spec.threads.unwrap_or(1) == 1 && !spec.is_timed(),
-            PlayerSpec::Net(spec) => spec.search.temperature_plies == 0 && spec.time.is_none(),
-            PlayerSpec::Policy(spec) => spec.temperature_plies == 0,
-            PlayerSpec::External(_) => false,
-        }
-    }
-
     /// The same player on a machine that has so many cores for it: who goes by the clock, and is
     /// not told otherwise, takes one thread for each, up to four.
     #[must_use]
     pub fn on_cores(mut self, cores: usize) -> PlayerSpec {
         let usual = cores.clamp(1, MOST_USUAL_THREADS);
-        match &mut self {
-            PlayerSpec::AlphaBeta(spec) if spec.is_timed() => {
+        match &mut self.kind {
+            PlayerKind::AlphaBeta(spec) if spec.is_timed() => {
                 spec.threads.get_or_insert(usual);
             }
-            PlayerSpec::Net(spec) if spec.time.is_some() => {
+            PlayerKind::Net(spec) if spec.time.is_some() => {
                 spec.threads.get_or_insert(usual);
                 spec.leave_out_usual_parallel();
             }
@@ -270,11 +276,40 @@ impl PlayerSpec {
 
     /// The net file, checkpoint or run directory that the player comes from, if it does.
     pub fn checkpoint(&self) -> Option<&PathBuf> {
-        match self {
-            PlayerSpec::Net(spec) => Some(&spec.path),
-            PlayerSpec::Policy(spec) => Some(&spec.path),
+        match &self.kind {
+            PlayerKind::Net(spec) => Some(&spec.path),
+            PlayerKind::Policy(spec) => Some(&spec.path),
             _ => None,
         }
+    }
+
+    /// Empty squares from which on the player plays by the exact solver; by the clock, as far as
+    /// its time allows.
+    pub fn solve_empties(&self) -> u32 {
+        match &self.kind {
+            PlayerKind::AlphaBeta(spec) => spec.solve_empties,
+            PlayerKind::Net(spec) => spec.search.solve_empties,
+            _ => 0,
+        }
+    }
+}
+
+impl PlayerKind {
+    /// Whether the same line of play always gets the same moves, in every match and with any seed.
+    pub fn is_deterministic(&self) -> bool {
+        match self {
+            PlayerKind::Random | PlayerKind::Greedy | PlayerKind::Rollouts(_) => false,
+            PlayerKind::AlphaBeta(spec) => spec.threads.unwrap_or(1) == 1 && !spec.is_timed(),
+            PlayerKind::Net(spec) => spec.search.temperature_plies == 0 && spec.time.is_none(),
+            PlayerKind::Policy(spec) => spec.temperature_plies == 0,
+            PlayerKind::External(_) => false,
+        }
+    }
+}
+
+impl From<PlayerKind> for PlayerSpec {
+    fn from(kind: PlayerKind) -> PlayerSpec {
+        PlayerSpec { kind, name: None }
     }
 }
 
@@ -329,16 +364,18 @@ impl FromStr for PlayerSpec {
             });
         };
         let takes_subject = matches!(kind, "net" | "policy");
-        let fields = Fields::parse(kind, keys, takes_subject, rest)?;
-        match kind {
-            "random" => Ok(PlayerSpec::Random),
-            "greedy" => Ok(PlayerSpec::Greedy),
-            "alphabeta" => read_alphabeta(fields).map(PlayerSpec::AlphaBeta),
-            "rollouts" => read_rollouts(fields).map(PlayerSpec::Rollouts),
-            "net" => read_net(fields).map(PlayerSpec::Net),
-            "policy" => read_policy(fields).map(PlayerSpec::Policy),
-            _ => read_external(fields).map(PlayerSpec::External),
-        }
+        let mut fields = Fields::parse(kind, keys, takes_subject, rest)?;
+        let name = fields.take(NAME, PlayerName::ALLOWED, |value| value.parse().ok())?;
+        let kind = match kind {
+            "random" => PlayerKind::Random,
+            "greedy" => PlayerKind::Greedy,
+            "alphabeta" => PlayerKind::AlphaBeta(read_alphabeta(fields)?),
+            "rollouts" => PlayerKind::Rollouts(read_rollouts(fields)?),
+            "net" => PlayerKind::Net(read_net(fields)?),
+            "policy" => PlayerKind::Policy(read_policy(fields)?),
+            _ => PlayerKind::External(read_external(fields)?),
+        };
+        Ok(PlayerSpec { kind, name })
     }
 }
 

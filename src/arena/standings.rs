@@ -1,8 +1,9 @@
 //! What a ladder's games amount to: who met whom with what result, and everybody's rating.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::ladder::{Ladder, PlayerLine};
+use super::labels::Labels;
+use super::ladder::{Ladder, Origin};
 use super::openings::canonical_game;
 use super::rating::{Encounter, Rating, ratings};
 use super::tally::Outcomes;
@@ -11,16 +12,18 @@ use crate::game::{Geometry, Goal, Position, Shape};
 /// A player's place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Standing {
-    /// The player's name.
+    /// The player's name in the ladder: its identity.
     pub name: String,
+    /// What it is called in tables: short, and nobody else's there.
+    pub label: String,
     /// Its rating.
     pub rating: Rating,
     /// All its games together.
     pub total: Outcomes,
-    /// Its games against each player, by place in [`Standings::players`].
-    pub against: Vec<Outcomes>,
+    /// Its games against those that it has met, by rising place in [`Standings::players`].
+    pub against: Vec<(usize, Outcomes)>,
     /// Where in a training run it comes from.
-    pub origin: Option<PlayerLine>,
+    pub origin: Option<Origin>,
 }
 
 /// All players of a board and goal, best first.
@@ -41,6 +44,9 @@ pub struct Standings {
     /// Games that do not follow the rules and do not count.
     pub broken: u32,
 }
+
+/// The most players whose games against each other are shown as columns.
+pub const MOST_COLUMNS: usize = 300;
 
 /// Whose rating is 0 unless somebody else is asked for: the first of these who has played.
 ///
@@ -64,7 +70,16 @@ pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>)
             }
         }
     }
-    count.standings(goal, anchor, |name| ladder.origin(name).cloned())
+    count.standings(ladder, goal, anchor)
+}
+
+impl Standings {
+    /// What the player whose rating is 0 is called, or that nobody's is.
+    pub fn zero_label(&self) -> &str {
+        let name = self.zero.as_deref();
+        let zero = self.players.iter().find(|player| Some(player.name.as_str()) == name);
+        zero.map_or("the mean of all", |player| &player.label)
+    }
 }
 
 /// A game by its players and moves: what it may not repeat.
@@ -117,64 +132,47 @@ impl<G: Geometry> Count<G> {
         self.results.entry((black, white)).or_default().add(played.score);
     }
 
-    /// The games of one player against another, with both colours.
-    fn met(&self, one: usize, other: usize) -> Outcomes {
-        let as_black = self.results.get(&(one, other)).copied().unwrap_or_default();
-        let as_white = self.results.get(&(other, one)).copied().unwrap_or_default();
-        Outcomes {
-            wins: as_black.wins + as_white.losses,
-            draws: as_black.draws + as_white.draws,
-            losses: as_black.losses + as_white.wins,
+    /// The games of each player against those that it has met, with both colours.
+    fn met(&self) -> Vec<BTreeMap<usize, Outcomes>> {
+        let mut met = vec![BTreeMap::<usize, Outcomes>::new(); self.names.len()];
+        for (&(black, white), &result) in &self.results {
+            if black != white {
+                met[black].entry(white).or_default().join(result);
+                met[white].entry(black).or_default().join(result.turned());
+            }
         }
+        met
     }
 
-    fn encounters(&self) -> Vec<Encounter> {
-        let count = self.names.len();
-        let pairs =
-            (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
-        pairs
-            .map(|(first, second)| (first, second, self.met(first, second)))
-            .filter(|(_, _, met)| met.games() > 0)
-            .map(|(first, second, met)| {
-                let (points, games) = (met.points(), f64::from(met.games()));
-                Encounter { first, second, points, games }
-            })
-            .collect()
-    }
-
-    fn standings(
-        self,
-        goal: Goal,
-        anchor: Option<&str>,
-        origin: impl Fn(&str) -> Option<PlayerLine>,
-    ) -> Standings {
+    fn standings(self, ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
         let place_of = |name: &str| self.places.get(name).copied();
         let anchor = anchor.and_then(place_of);
         let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of)).or_else(|| {
-            let fixed = |name: &String| origin(name).is_none();
+            let fixed = |name: &String| ladder.origin(name).is_none();
             self.names.iter().position(fixed).filter(|_| !self.names.iter().all(fixed))
         });
-        let found = ratings(self.names.len(), &self.encounters(), anchor);
+        let met = self.met();
+        let found = ratings(self.names.len(), &encounters(&met), anchor);
         let shift = zero.map_or(0.0, |place| found[place].elo);
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|&a, &b| found[b].elo.total_cmp(&found[a].elo));
+        let mut rank = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &player)| rank[player] = place);
+        let labels = Labels::new(self.names.iter().map(|name| (name.as_str(), ladder.label(name))));
         let standing = |&place: &usize| {
-            let against = |&other: &usize| match other == place {
-                true => Outcomes::default(),
-                false => self.met(place, other),
-            };
-            let against: Vec<_> = order.iter().map(against).collect();
-            let total = against.iter().fold(Outcomes::default(), |sum, met| Outcomes {
-                wins: sum.wins + met.wins,
-                draws: sum.draws + met.draws,
-                losses: sum.losses + met.losses,
-            });
+            let name = &self.names[place];
+            let mut total = Outcomes::default();
+            met[place].values().for_each(|&result| total.join(result));
+            let mut against: Vec<_> =
+                met[place].iter().map(|(&other, &result)| (rank[other], result)).collect();
+            against.sort_by_key(|&(place, _)| place);
             Standing {
-                name: self.names[place].clone(),
+                name: name.clone(),
+                label: labels.of(name).into(),
                 rating: Rating { elo: found[place].elo - shift, ..found[place] },
                 total,
                 against,
-                origin: origin(&self.names[place]),
+                origin: ladder.origin(name).cloned(),
             }
         };
         Standings {
@@ -187,4 +185,16 @@ impl<G: Geometry> Count<G> {
             broken: self.broken,
         }
     }
+}
+
+/// What the ratings are found from: each pair that has met once.
+fn encounters(met: &[BTreeMap<usize, Outcomes>]) -> Vec<Encounter> {
+    let pairs = met.iter().enumerate().flat_map(|(first, others)| {
+        let later = others.range(first + 1..);
+        later.map(move |(&second, met)| {
+            let (points, games) = (met.points(), f64::from(met.games()));
+            Encounter { first, second, points, games }
+        })
+    });
+    pairs.collect()
 }

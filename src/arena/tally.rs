@@ -27,6 +27,18 @@ impl Outcomes {
         }
     }
 
+    /// Counts other games as well.
+    pub fn join(&mut self, other: Outcomes) {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+    }
+
+    /// The same games from the view of the opponent.
+    pub fn turned(self) -> Outcomes {
+        Outcomes { wins: self.losses, losses: self.wins, ..self }
+    }
+
     /// How many games.
     pub fn games(&self) -> u32 {
         self.wins + self.draws + self.losses
@@ -61,12 +73,9 @@ impl Tally {
 
     /// Both colours together.
     pub fn outcomes(&self) -> Outcomes {
-        let (black, white) = (self.black, self.white);
-        Outcomes {
-            wins: black.wins + white.wins,
-            draws: black.draws + white.draws,
-            losses: black.losses + white.losses,
-        }
+        let mut both = self.black;
+        both.join(self.white);
+        both
     }
 
     /// Points per game, 0 to 1; half without games.

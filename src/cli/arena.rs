@@ -1,14 +1,18 @@
 //! `outflank arena`: matches between players of any kind, and everybody's rating.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use anyhow::bail;
 
-use super::contest::{MatchArgs, contestants, run_match, warn_of, write_file};
+use super::contest::{
+    MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of, write_file,
+};
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::course;
+use crate::arena::labels::Labels;
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
 use crate::arena::report::{Report, verdict_name};
@@ -22,7 +26,8 @@ use crate::game::{Geometry, Goal, Shape};
 ///
 /// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,probcut=1.5,
 /// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
-/// external:protocol=nboard|gtp,command="...". Without players the ratings are printed.
+/// external:protocol=nboard|gtp,command="...". Any of them may have name=NAME, for tables and
+/// pictures. Without players the ratings are printed.
 /// With --sprt the exit code is 0 if the first player proves stronger, else 1; it is 130 if Ctrl-C
 /// left games unplayed.
 #[derive(clap::Args, Debug)]
@@ -50,7 +55,7 @@ pub struct Args {
     /// Stop when the first player is shown to be elo1 stronger, or not even elo0
     #[arg(long, value_name = "elo0,elo1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// The player whose rating is 0, and to whom errors refer; by default 0 is greedy, or
+    /// The player, or its label, whose rating is 0, and to whom errors refer; by default 0 is greedy, or
     /// random where greedy has not played, or else the first that is no net of a run, or else the
     /// mean of all; errors refer to the mean
     #[arg(long, value_name = "SPEC")]
@@ -94,6 +99,7 @@ struct Arena<'a, G: Geometry> {
     args: &'a Args,
     ladder: Ladder,
     players: Vec<Contestant<'static, G>>,
+    labels: Labels,
     verdict: Option<Verdict>,
     /// Whether an interrupt left games unplayed.
     stopped: bool,
@@ -122,13 +128,17 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for path in &args.also {
             warn_of(path, &ladder.count_also(path)?);
         }
-        Ok(Arena { args, ladder, players, verdict: None, stopped: false })
+        let labels = labels(players.iter(), Some(&ladder))?;
+        if !players.is_empty() {
+            tell_of_ladder::<G>(&args.ladder, &ladder, args.goal);
+        }
+        Ok(Arena { args, ladder, players, labels, verdict: None, stopped: false })
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         for player in &self.players {
-            if let Some(origin) = player.origin.clone() {
-                self.ladder.introduce(origin)?;
+            if let Some(line) = player.line.clone() {
+                self.ladder.introduce(line)?;
             }
         }
         if self.anchor_of_match().is_none() {
@@ -166,31 +176,30 @@ impl<'a, G: Geometry> Arena<'a, G> {
     /// that was found.
     fn anchor_of_match(&self) -> Option<&str> {
         let given = self.args.anchor.as_ref()?;
-        let spec: Option<PlayerSpec> = given.parse().ok();
+        let kind = given.parse().ok().map(|spec: PlayerSpec| spec.kind);
         let mut players = self.args.players.iter().zip(&self.players);
-        let found =
-            players.find(|(of, player)| Some(*of) == spec.as_ref() || player.name == *given);
+        let found = players.find(|(of, player)| {
+            let is_meant = Some(&of.kind) == kind.as_ref() || player.name == *given;
+            is_meant || self.labels.of(&player.name) == given
+        });
         found.map(|(_, player)| player.name.as_str())
     }
 
-    /// The name of the player that is to have rating 0: as given, or as its specification is
-    /// written in the ladder.
+    /// The name in the ladder of the player that is to have rating 0, which may be given by that
+    /// name, by a specification or by its label.
     fn anchor(&self) -> anyhow::Result<Option<String>> {
         let Some(given) = &self.args.anchor else { return Ok(None) };
-        let canonical = given.parse().ok().map(|spec: PlayerSpec| spec.to_string());
-        let plays = |name: &str| {
-            let (board, goal) = (self.args.shape.name(), self.args.goal.name());
-            let mut games = self.ladder.all_games();
-            games.any(|game| {
-                game.board == board
-                    && game.goal == goal
-                    && [&game.black, &game.white].contains(&&name.to_owned())
-            })
-        };
-        let found = self.anchor_of_match().map(String::from);
-        let names = [found, Some(given.clone()), canonical];
-        match names.into_iter().flatten().find(|name| plays(name)) {
-            Some(name) => Ok(Some(name)),
+        let canonical = given.parse().ok().map(|spec: PlayerSpec| spec.kind.to_string());
+        let (board, goal) = (self.args.shape.name(), self.args.goal.name());
+        let games = self.ladder.all_games();
+        let games = games.filter(|game| game.board == board && game.goal == goal);
+        let names: HashSet<&str> =
+            games.flat_map(|game| [game.black.as_str(), game.white.as_str()]).collect();
+        let labelled = names.iter().find(|name| self.labels.of(name) == given);
+        let wanted = [self.anchor_of_match(), Some(given), canonical.as_deref()];
+        let known = wanted.into_iter().flatten().find(|name| names.contains(name));
+        match known.or(labelled.copied()) {
+            Some(name) => Ok(Some(name.to_owned())),
             None => bail!("--anchor `{given}` has played no game on board {}", self.args.shape),
         }
     }
@@ -206,6 +215,14 @@ impl<'a, G: Geometry> Arena<'a, G> {
             openings: args.matches.openings.to_string(),
         };
         let known = self.ladder.last(&terms).filter(|_| args.resume).cloned();
+        if args.resume && known.is_none() {
+            tell!(
+                "note: no match of {} and {} with openings {} is there to go on with; a new one begins",
+                self.labels.of(&terms.first),
+                self.labels.of(&terms.second),
+                terms.openings
+            );
+        }
         // Before a match is begun for nothing.
         let book = args.matches.book::<G>(known.as_ref().map_or(seed, |line| line.seed))?;
         let line = known.map_or_else(|| self.ladder.begin(terms, seed), Ok)?;
@@ -216,9 +233,11 @@ impl<'a, G: Geometry> Arena<'a, G> {
             threads: args.matches.threads(),
             sprt: args.sprt,
         };
-        let outcome = run_match(pair, &book, &setting, Some((&mut self.ladder, &line)))?;
+        let outcome =
+            run_match(pair, &self.labels, &book, &setting, Some((&mut self.ladder, &line)))?;
         let possible = setting.games_of(pair, book.openings.len());
-        let report = Report::new(&pair[0].name, &pair[1].name, &outcome);
+        let names = pair.map(|player| player.name.as_str());
+        let report = Report::new(names, &self.labels, &outcome);
         Ok(report.limited_to(possible, setting.games))
     }
 
@@ -229,7 +248,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         }
         let (score, low, high) = report.score();
         let all = report.tally.outcomes();
-        println!("{} - {}", report.first, report.second);
+        println!("{} - {}", report.labels[0], report.labels[1]);
         println!(
             "  {}-{}-{} (wins, draws, losses), {:.1} % ({:.1} to {:.1}), Elo {:+.0} ({:+.0} to {:+.0})",
             all.wins,

@@ -1,15 +1,17 @@
 //! What the subcommands that play matches share: their common options, and the way a match is
 //! shown while it runs.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::stop_flag;
 use super::machine::cores;
-use crate::arena::ladder::{Ladder, MatchLine};
+use crate::arena::labels::Labels;
+use crate::arena::ladder::{GameLine, Ladder, MatchLine, Skipped};
 use crate::arena::matches::{Contestant, Outcome, Setting, play};
 use crate::arena::open::{Context, contestant};
 use crate::arena::openings::{Book, Source};
@@ -25,7 +27,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub games: u32,
     /// Where games begin: random:PLIES, start, or a file of transcripts or OBF positions
-    #[arg(long, value_name = "SOURCE", default_value = "random:8")]
+    #[arg(long, value_name = "SOURCE", default_value = "random:6")]
     pub openings: Source,
     /// Threads that play games; all cores by default. Players by the clock have what cores are
     /// left: all with `--threads 1`
@@ -79,9 +81,56 @@ pub fn contestants<G: Geometry>(
     specs.iter().map(open).collect()
 }
 
+/// The labels of some players and of those who have played in a ladder.
+///
+/// # Errors
+///
+/// Two of the players were given one name.
+pub fn labels<'a, G: Geometry>(
+    players: impl Iterator<Item = &'a Contestant<'static, G>> + Clone,
+    ladder: Option<&'a Ladder>,
+) -> anyhow::Result<Labels> {
+    let mut given = HashMap::new();
+    for player in players.clone() {
+        if let Some(name) = player.given_name()
+            && let Some(other) = given.insert(name, &player.name)
+            && *other != player.name
+        {
+            bail!("two players are called `{name}`: `{other}` and `{}`", player.name);
+        }
+    }
+    let noted = |name: &'a str| ladder.and_then(|ladder| ladder.label(name));
+    let own = players.map(|player| {
+        let name = player.name.as_str();
+        (name, player.given_name().or_else(|| noted(name)))
+    });
+    let games = ladder.into_iter().flat_map(Ladder::all_games);
+    let others = games.flat_map(|game| [game.black.as_str(), game.white.as_str()]);
+    Ok(Labels::new(own.chain(others.map(|name| (name, noted(name))))))
+}
+
+/// Tells where the games of a command go, and what counts there already.
+pub fn tell_of_ladder<G: Geometry>(path: &Path, ladder: &Ladder, goal: Goal) {
+    let path = path.display();
+    let on_board = |game: &&GameLine| game.board == G::SHAPE.name() && game.goal == goal.name();
+    let games: Vec<_> = ladder.games.iter().filter(on_board).collect();
+    let players: HashSet<_> = games.iter().flat_map(|game| [&game.black, &game.white]).collect();
+    match (games.len(), ladder.games.len()) {
+        (0, 0) => tell!("games go to {path}, a new ladder"),
+        (0, others) => {
+            tell!("games go to {path}, which has {others} games on other boards or goals")
+        }
+        (games, _) => tell!(
+            "games go to {path}, where {games} games of {} players count already",
+            players.len()
+        ),
+    }
+}
+
 /// Plays a match with a progress bar on a terminal; `ladder` gets each game as it ends.
 pub fn run_match<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
+    labels: &Labels,
     book: &Book<G>,
     setting: &Setting,
     mut ladder: Option<(&mut Ladder, &MatchLine)>,
@@ -100,7 +149,8 @@ pub fn run_match<G: Geometry>(
             games / 2
         );
     }
-    let bar = progress_bar(&format!("{} - {}", pair[0].name, pair[1].name), games.into(), "games");
+    let [first, second] = pair.map(|player| labels.of(&player.name));
+    let bar = progress_bar(&format!("{first} - {second}"), games.into(), "games");
     bar.set_position(done.len() as u64);
     let mut failure = None;
     let mut on_game = |played: &_| {
@@ -138,13 +188,9 @@ pub fn write_file(path: &PathBuf, content: &str) -> anyhow::Result<()> {
 }
 
 /// Tells of lines of a ladder that cannot be read.
-pub fn warn_of(ladder: &Path, skipped: &[usize]) {
-    if !skipped.is_empty() {
-        let lines: Vec<_> = skipped.iter().map(|line| line.to_string()).collect();
-        tell!(
-            "warning: {}: lines that cannot be read are left out: {}",
-            ladder.display(),
-            lines.join(", ")
-        );
+pub fn warn_of(ladder: &Path, skipped: &Skipped) {
+    if skipped.count > 0 {
+        let path = ladder.display();
+        tell!("warning: {path}: lines that cannot be read are left out: {skipped}");
     }
 }

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 
-use super::contest::{MatchArgs, contestants, run_match, warn_of};
+use super::contest::{MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of};
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::ladder::{Ladder, Terms};
 use crate::arena::matches::{Contestant, Setting};
 use crate::arena::nets::LoadedNet;
 use crate::arena::paper;
 use crate::arena::report::{Report, opponents_table};
-use crate::arena::spec::{NetPlayerSpec, PlayerSpec};
+use crate::arena::spec::{NetPlayerSpec, PlayerKind, PlayerSpec};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
 
@@ -103,16 +103,19 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
         true => Result::<_, _>::map_err(defaults(), anyhow::Error::from)?,
         false => args.against.clone(),
     };
-    let net = PlayerSpec::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
-    let net = contestants::<G>(&[net], &context)?.remove(0);
+    let net = PlayerKind::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
+    let net = contestants::<G>(&[net.into()], &context)?.remove(0);
     let players = contestants::<G>(&opponents, &context)?;
     // Before a ladder is begun for nothing.
     let book = matches.book::<G>(args.seed)?;
     let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
+    let all = std::iter::once(&net).chain(&players);
+    let labels = labels(all.clone(), ladder.as_ref())?;
     if let (Some(ladder), Some(path)) = (&mut ladder, &args.ladder) {
         warn_of(path, &ladder.skipped);
-        for origin in std::iter::once(&net).chain(&players).filter_map(|it| it.origin.clone()) {
-            ladder.introduce(origin)?;
+        tell_of_ladder::<G>(path, ladder, goal);
+        for line in all.filter_map(|player| player.line.clone()) {
+            ladder.introduce(line)?;
         }
     }
     let setting = Setting {
@@ -131,24 +134,24 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
             Some(ladder) => Some(ladder.begin(terms::<G>(args, goal, &net, player), args.seed)?),
             None => None,
         };
-        let outcome =
-            run_match([&net, player], &book, &setting, ladder.as_mut().zip(line.as_ref()))?;
-        let possible = setting.games_of([&net, player], book.openings.len());
-        let report =
-            Report::new(&net.name, &player.name, &outcome).limited_to(possible, matches.games);
+        let (pair, names) = ([&net, player], [net.name.as_str(), player.name.as_str()]);
+        let noted = ladder.as_mut().zip(line.as_ref());
+        let outcome = run_match(pair, &labels, &book, &setting, noted)?;
+        let possible = setting.games_of(pair, book.openings.len());
+        let report = Report::new(names, &labels, &outcome).limited_to(possible, matches.games);
         if matches.json {
             println!("{}", report.opponent_json(&spec.to_string()));
         }
-        reports.push((spec.to_string(), report));
+        reports.push(report);
     }
     if !matches.json {
-        println!("{}", net.name);
+        println!("{}", labels.of(&net.name));
         print!("{}", opponents_table(&reports));
     }
     if let Some(ladder) = &ladder {
         show_rating::<G>(ladder, goal, &net.name, matches.json);
     }
-    if reports.len() < opponents.len() || reports.iter().any(|(_, report)| report.stopped) {
+    if reports.len() < opponents.len() || reports.iter().any(|report| report.stopped) {
         tell!("stopped before all games were played");
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -172,16 +175,13 @@ fn terms<G: Geometry>(
 
 fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool) {
     let standings = standings::<G>(ladder, goal, None);
-    let found = standings.players.iter().zip(standings.json());
-    let Some((player, object)) = found.into_iter().find(|(player, _)| player.name == name) else {
-        return;
-    };
+    let Some(player) = standings.players.iter().find(|player| player.name == name) else { return };
     if json {
-        println!("{object}");
+        println!("{}", standings.player_json(player));
     } else {
         let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
         let games = player.total.games();
-        let zero = standings.zero.as_deref().unwrap_or("the mean of all");
+        let zero = standings.zero_label();
         println!("rating in the ladder: {elo:.0} +- {half:.0} from {games} games, {zero} being 0");
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::contest::{contestants, context, progress_bar};
+use super::contest::{contestants, context, labels, progress_bar};
 use super::interrupt::stop_flag;
 use super::machine::cores;
 use crate::arena::loss::positions::{Positions, Problem, Sample, from_file, from_games, to_lines};
@@ -140,13 +140,17 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     if args.games.is_some() {
         about["empties"] = args.empties.into();
     }
-    for player in &players {
-        let judged = judge(args, player, &mut problems)
+    let labels = labels(players.iter(), None)?;
+    for (spec, player) in args.players.iter().zip(&players) {
+        let label = labels.of(&player.name);
+        let judged = judge(args, player, label, &mut problems)
             .with_context(|| format!("player `{}`", player.name))?;
         if let Some(path) = &args.write {
             write_atomically(path, to_lines(&problems).as_bytes())?;
         }
-        let report = Report::new(&player.name, &judged, args.worst);
+        let names = [player.name.as_str(), label];
+        let report = Report::new(names, spec.solve_empties(), &judged, args.worst);
+        tell_of_solutions(spec, &report);
         if args.json {
             println!("{}", report.json(&about));
         } else {
@@ -156,16 +160,29 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A loss of 0 in positions that the player solves says nothing about its search.
+fn tell_of_solutions(spec: &PlayerSpec, report: &Report) {
+    let Report { label, solved_itself, positions, .. } = report;
+    if *solved_itself > 0 {
+        tell!(
+            "note: {label} solves {solved_itself} of {positions} positions itself, those of at most {} \
+             empty squares; solve_empties=0, or positions with more of them, judge its search",
+            spec.solve_empties()
+        );
+    }
+}
+
 fn judge<G: Geometry>(
     args: &Args,
     player: &Contestant<'_, G>,
+    label: &str,
     problems: &mut [Problem<G>],
 ) -> Result<Vec<loss::Judged<G>>, LossError> {
     let (setting, count) = (args.setting(), problems.len() as u64);
-    let bar = progress_bar(&player.name, count, "moves");
+    let bar = progress_bar(label, count, "moves");
     let choices = loss::choices(player, problems, &setting, stop_flag(), &|done| bar.inc(done))?;
     bar.finish_and_clear();
-    let bar = progress_bar(&player.name, count, "solved");
+    let bar = progress_bar(label, count, "solved");
     let judged = loss::judge(problems, &choices, &setting, stop_flag(), &|done| bar.inc(done))?;
     bar.finish_and_clear();
     Ok(judged)

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use anyhow::bail;
 use serde::Serialize;
 
+use crate::arena::report::pad;
 use crate::store::run_dir::{self, Listed, Manifest, State};
 
 /// Lists training runs: state, progress, best rating, and when they were last heard of.
@@ -114,7 +115,7 @@ fn table(runs: &[Listed], now: u64) -> String {
     for row in &rows {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
             // Names to the left, numbers to the right.
-            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            pad(cell, width, column < 2)
         });
         let line: Vec<String> = cells.collect();
         text.push_str(line.join("  ").trim_end());

@@ -183,6 +183,6 @@ impl Evaluator<'_> {
             );
             Ok(Box::new(player) as Box<dyn crate::arena::player::Player<G>>)
         };
-        Contestant { name, deterministic: true, origin: Some(line), open: Box::new(open) }
+        Contestant { name, deterministic: true, line: Some(line), open: Box::new(open) }
     }
 }

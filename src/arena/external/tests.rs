@@ -147,13 +147,13 @@ fn play_against(spec: ExternalSpec, games: u32) -> Outcome<Square8> {
     let external = Contestant::<Square8> {
         name: "engine".into(),
         deterministic: false,
-        origin: None,
+        line: None,
         open: Box::new(move |_| Ok(Box::new(External::new("engine".into(), spec.clone())))),
     };
     let random = Contestant {
         name: "random".into(),
         deterministic: false,
-        origin: None,
+        line: None,
         open: Box::new(|seed| Ok(Box::new(Random::new(seed)))),
     };
     let book = Source::Random { plies: 4 }.book(games as usize / 2, 1).expect("a book");

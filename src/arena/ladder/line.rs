@@ -39,10 +39,7 @@ pub struct MatchLine {
 
 /// When in its training a player's net was saved.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PlayerLine {
-    version: u32,
-    /// The player's name in games.
-    pub name: String,
+pub struct Origin {
     /// The run or file that the net belongs to.
     pub run: String,
     /// Learning steps.
@@ -57,15 +54,55 @@ pub struct PlayerLine {
     pub minutes: Option<f64>,
 }
 
+impl Origin {
+    /// The same, with the games and the minutes of training that it took.
+    pub fn after(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
+        Origin { games, minutes, ..self }
+    }
+}
+
+/// What the ladder knows of a player besides its games.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlayerLine {
+    version: u32,
+    /// The player's name in games: its identity.
+    pub name: String,
+    /// What the user calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Where in a training run it comes from, if it does.
+    #[serde(flatten)]
+    pub origin: Option<Origin>,
+}
+
 impl PlayerLine {
     /// A net's place in the training of `run`.
     pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        PlayerLine { version: VERSION, name, run, step, positions, games: None, minutes: None }
+        let origin = Origin { run, step, positions, games: None, minutes: None };
+        PlayerLine { version: VERSION, name, label: None, origin: Some(origin) }
+    }
+
+    /// A player that the user calls `label`.
+    pub fn labelled(name: String, label: String) -> PlayerLine {
+        PlayerLine { version: VERSION, name, label: Some(label), origin: None }
+    }
+
+    /// The same player, called `label` if there is one.
+    pub fn called(self, label: Option<String>) -> PlayerLine {
+        PlayerLine { label, ..self }
     }
 
     /// The same, with the games and the minutes of training that it took.
     pub fn after(self, games: Option<u64>, minutes: Option<f64>) -> PlayerLine {
-        PlayerLine { games, minutes, ..self }
+        let origin = self.origin.map(|origin| origin.after(games, minutes));
+        PlayerLine { origin, ..self }
+    }
+
+    /// This line, completed by what an earlier one says of the same player.
+    pub(super) fn or(self, earlier: Option<&PlayerLine>) -> PlayerLine {
+        let label = self.label.or_else(|| earlier?.label.clone());
+        let origin = self.origin.or_else(|| earlier?.origin.clone());
+        PlayerLine { label, origin, ..self }
     }
 }
 

@@ -61,7 +61,7 @@ fn games_come_back_as_they_were_added() {
     assert_eq!(ladder.last(&terms("a", "b")), Some(&line));
     assert_eq!(ladder.last(&terms("b", "a")), None);
     assert_eq!(ladder.games_of(&line, &book()), games);
-    assert_eq!(ladder.skipped, [0; 0]);
+    assert_eq!(ladder.skipped, Skipped::default());
     assert_eq!(ladder.fresh_seed(), 4);
 }
 
@@ -80,7 +80,7 @@ fn a_torn_end_loses_one_game_at_most() {
         std::fs::write(&path, &bytes[..cut]).expect("writable");
         let mut ladder = Ladder::open(&path).expect("a ladder");
         assert_eq!(ladder.games.len(), 2, "cut at {cut} of {}", bytes.len());
-        assert!(ladder.skipped.len() <= 1);
+        assert!(ladder.skipped.count <= 1);
         ladder.add(&line, &played(2)).expect("writable");
         drop(ladder);
         let ladder = Ladder::open(&path).expect("a ladder");
@@ -236,9 +236,134 @@ fn games_and_minutes_come_back_and_may_be_missing() {
     );
     std::fs::write(&path, text).expect("writable");
     let ladder = Ladder::open(&path).expect("a ladder");
-    assert_eq!(ladder.skipped, [0; 0]);
+    assert_eq!(ladder.skipped, Skipped::default());
     assert_eq!(ladder.players["a"], known);
     assert_eq!(ladder.players["b"], PlayerLine::new("b".into(), "run".into(), 3, Some(4)));
+}
+
+/// A label is kept until another one is given, whatever else is noted of the player later.
+#[test]
+fn labels_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let net = PlayerLine::new("net:a".into(), "run".into(), 500, None);
+    ladder.introduce(net.clone().called(Some("mine".into()))).expect("writable");
+    ladder.introduce(net.clone()).expect("writable");
+    let named = |label: &str| PlayerLine::labelled("random".into(), label.into());
+    ladder.introduce(named("chance")).expect("writable");
+    ladder.introduce(named("dice")).expect("writable");
+    drop(ladder);
+    assert_eq!(std::fs::read_to_string(&path).expect("readable").lines().count(), 4);
+    let ladder = Ladder::look_at(&path).expect("a ladder");
+    assert_eq!((ladder.label("net:a"), ladder.label("random")), (Some("mine"), Some("dice")));
+    assert_eq!(ladder.origin("net:a"), net.origin.as_ref());
+    assert_eq!((ladder.origin("random"), ladder.label("greedy")), (None, None));
+}
+
+/// Bad lines are counted, few are named, and those too long are not even kept in memory.
+#[test]
+fn what_cannot_be_read_is_skipped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
+    ladder.add(&line, &played(0)).expect("writable");
+    let too_long = PlayerLine::labelled("x".repeat(LONGEST_LINE), "long".into());
+    let error = ladder.introduce(too_long).expect_err("it could not be read again").to_string();
+    assert!(error.contains(&LONGEST_LINE.to_string()), "{error}");
+    drop(ladder);
+    let mut bytes = std::fs::read(&path).expect("readable");
+    let game = bytes.split(|&byte| byte == b'\n').nth(2).expect("a game").to_vec();
+    bytes.extend(b"\xff\n".repeat(50));
+    bytes.extend(vec![b'['; 3 * LONGEST_LINE]);
+    bytes.extend([b"\n", &game[..]].concat());
+    std::fs::write(&path, &bytes).expect("writable");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    assert_eq!((ladder.games.len(), ladder.skipped.count), (2, 51));
+    assert_eq!(ladder.skipped.first, (4..14).collect::<Vec<u64>>());
+    ladder.add(&line, &played(1)).expect("writable");
+    drop(ladder);
+    assert_eq!(Ladder::look_at(&path).expect("a ladder").games.len(), 3);
+}
+
+#[test]
+fn more_players_than_can_be_rated_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [few, many] = ["few.jsonl", "many.jsonl"].map(|name| folder.path().join(name));
+    for (path, count) in [(&few, MOST_PLAYERS / 2 + 1), (&many, MOST_PLAYERS + 1)] {
+        let mut ladder = Ladder::open(path).expect("a ladder");
+        let text: String = (0..count.div_ceil(2))
+            .map(|pair| {
+                let file = path.display();
+                let pair = terms(&format!("{file} a{pair}"), &format!("{file} b{pair}"));
+                serde_json::to_string(&Line::Game(Box::new(GameLine::new(1, &pair, &played(0)))))
+                    .expect("plain data")
+                    + "\n"
+            })
+            .collect();
+        ladder.file.write_all(text.as_bytes()).expect("writable");
+    }
+    let refused = Ladder::look_at(&many).err().expect("too many").to_string();
+    assert!(refused.contains("5000"), "{refused}");
+    let mut ladder = Ladder::look_at(&few).expect("few enough");
+    assert!(ladder.count_also(&few).is_ok(), "they are the same players");
+    std::fs::write(&many, std::fs::read_to_string(&few).expect("readable").replace("few", "new"))
+        .expect("writable");
+    let refused = ladder.count_also(&many).expect_err("too many together");
+    assert!(matches!(refused, LadderError::TooManyPlayers { .. }), "{refused}");
+}
+
+/// The numbers of matches in a file from elsewhere may be any.
+#[test]
+fn a_match_after_the_last_number_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ladder.jsonl");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    ladder.begin(terms("a", "b"), 3).expect("writable");
+    drop(ladder);
+    let text = std::fs::read_to_string(&path).expect("readable");
+    std::fs::write(&path, text.replace("\"id\":1", "\"id\":4294967295")).expect("writable");
+    let mut ladder = Ladder::open(&path).expect("a ladder");
+    assert!(matches!(ladder.begin(terms("a", "b"), 4), Err(LadderError::Full { .. })));
+}
+
+/// Standings say the same of sparse results as a plain count of all pairs.
+#[test]
+fn who_met_whom_is_counted_as_by_a_plain_count() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
+    let names: Vec<String> = (0..9).map(|player| format!("p{player}")).collect();
+    for (number, pair) in [(0, 1), (1, 2), (2, 0), (3, 4), (8, 3), (1, 0)].into_iter().enumerate() {
+        let line = ladder.begin(terms(&names[pair.0], &names[pair.1]), 1).expect("writable");
+        let first = 10 * number as u32;
+        (first..first + 7).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    }
+    let standings = standings::<Square8>(&ladder, Goal::Most, None);
+    assert_eq!(standings.players.len(), 6);
+    for player in &standings.players {
+        let mut total = 0;
+        for (place, other) in standings.players.iter().enumerate() {
+            let wanted = ladder.games.iter().fold([0; 3], |mut count, game| {
+                let pair = (game.black.as_str(), game.white.as_str());
+                let sign = if pair == (&*player.name, &*other.name) {
+                    1
+                } else if pair == (&*other.name, &*player.name) {
+                    -1
+                } else {
+                    return count;
+                };
+                count[(1 - (sign * game.score).signum()) as usize] += 1;
+                count
+            });
+            let found = player.against.iter().find(|(met, _)| *met == place).map(|(_, met)| *met);
+            let found = found.unwrap_or_default();
+            assert_eq!([found.wins, found.draws, found.losses], wanted);
+            total += found.games();
+        }
+        assert_eq!(player.total.games(), total);
+        assert!(player.against.is_sorted_by_key(|(place, _)| *place));
+    }
 }
 
 #[test]
@@ -251,7 +376,7 @@ fn what_another_ladder_knows_of_a_player_is_noted_here_as_well() {
     drop(other);
     let mut ladder = Ladder::open(&here).expect("a ladder");
     ladder.count_also(&there).expect("readable");
-    assert_eq!(ladder.origin("a"), Some(&line));
+    assert_eq!(ladder.origin("a"), line.origin.as_ref());
     ladder.introduce(line.clone()).expect("writable");
     drop(ladder);
     assert_eq!(Ladder::look_at(&here).expect("a ladder").players["a"], line);

@@ -303,7 +303,7 @@ fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, 
     if games.is_empty() {
         return Err(PositionsError::NoMatch { path: path.into(), board, goal });
     }
-    let (mut candidates, mut skipped) = (Vec::new(), ladder.skipped.len());
+    let (mut candidates, mut skipped) = (Vec::new(), ladder.skipped.count as usize);
     for game in games {
         let Some(played) = game.played::<G>(game.first()) else {
             skipped += 1;

@@ -14,8 +14,10 @@ const VERSION: u32 = 1;
 /// A player's moves in all positions, in one line and some examples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// The player's name.
+    /// The player's name in ladders.
     pub player: String,
+    /// What it is called.
+    pub label: String,
     /// Positions judged.
     pub positions: usize,
     /// Discs given away in the mean.
@@ -26,6 +28,8 @@ pub struct Report {
     pub exact: usize,
     /// Moves that kept the win or the draw.
     pub kept: usize,
+    /// Positions with so few empty squares that the player solves them itself.
+    pub solved_itself: usize,
     /// The costliest moves, the worst first.
     pub worst: Vec<Worst>,
 }
@@ -42,8 +46,14 @@ pub struct Worst {
 }
 
 impl Report {
-    /// Sums up, with at most `worst` examples.
-    pub fn new<G: Geometry>(player: &str, judged: &[Judged<G>], worst: usize) -> Report {
+    /// Sums up, with at most `worst` examples. The player solves positions of at most
+    /// `solve_empties` empty squares itself.
+    pub fn new<G: Geometry>(
+        [player, label]: [&str; 2],
+        solve_empties: u32,
+        judged: &[Judged<G>],
+        worst: usize,
+    ) -> Report {
         let losses = || judged.iter().map(|judged| f64::from(judged.loss()));
         let count = judged.len() as f64;
         let loss = losses().sum::<f64>() / count.max(1.0);
@@ -56,8 +66,11 @@ impl Report {
             played: (square_name::<G>(judged.square), judged.score),
             best: (square_name::<G>(judged.best.0), judged.best.1),
         };
+        let solves = |judged: &&Judged<G>| judged.position.board.empties() <= solve_empties;
         Report {
             player: player.into(),
+            label: label.into(),
+            solved_itself: judged.iter().filter(solves).count(),
             positions: judged.len(),
             loss,
             error,
@@ -87,8 +100,10 @@ impl Report {
             "version": VERSION,
             "kind": "loss",
             "player": self.player,
+            "label": self.label,
             "source": about,
             "positions": self.positions,
+            "solved_itself": self.solved_itself,
             "loss": self.loss,
             "loss_error": self.error,
             "exact_best": self.share(self.exact),
@@ -100,9 +115,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { player, positions, loss, error, .. } = self;
+        let Report { label, positions, loss, error, .. } = self;
         let (exact, kept) = (100.0 * self.share(self.exact), 100.0 * self.share(self.kept));
-        writeln!(f, "{player}")?;
+        writeln!(f, "{label}")?;
         writeln!(
             f,
             "  {positions} positions: mean loss {loss:.3} discs (standard error {error:.3}), \

@@ -69,7 +69,8 @@ fn random_loses_what_a_plain_search_says<G: Geometry>(goal: Goal) {
         total += plain(board, goal) + plain(board.play_unchecked(judged.square), goal);
     }
     assert!(total > 0, "random moves cost something");
-    let report = Report::new("random", &judged, 3);
+    let report = Report::new(["random", "chance"], 0, &judged, 3);
+    assert_eq!(report.solved_itself, 0);
     assert!((report.loss - f64::from(total) / problems.len() as f64).abs() < 1e-9);
     assert!(report.worst[0].best.1 - report.worst[0].played.1 > 0);
     assert!(report.exact < report.positions && report.kept >= report.exact);
@@ -89,7 +90,8 @@ fn a_perfect_player_loses_nothing() {
         let mut problems = late::<Square6>(9);
         let spec = "alphabeta:depth=1,solve_empties=30";
         let judged = judged(spec, &mut problems, &setting(goal, 1)).expect("judged");
-        let report = Report::new(spec, &judged, 3);
+        let report = Report::new([spec; 2], 30, &judged, 3);
+        assert_eq!(report.solved_itself, problems.len());
         assert_eq!((report.loss, report.error), (0.0, 0.0));
         assert_eq!((report.exact, report.kept), (problems.len(), problems.len()));
         assert!(report.worst.is_empty());

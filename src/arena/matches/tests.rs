@@ -43,7 +43,7 @@ impl<G: Geometry> Player<G> for Stops {
 fn a_player_of_one_turn_at_a_time_is_stopped_between_turns() {
     let (stop, turns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     fn contestant<'a>(name: &str, open: Box<Open<'a, Square6>>) -> Contestant<'a, Square6> {
-        Contestant { name: name.into(), deterministic: false, origin: None, open }
+        Contestant { name: name.into(), deterministic: false, line: None, open }
     }
     let first =
         contestant("first", Box::new(|_| Ok(Box::new(First { fails_at: None, batch: 64 }))));
@@ -107,7 +107,7 @@ fn first<G: Geometry>(fails_at: Option<u32>, batch: usize) -> Contestant<'static
     Contestant {
         name: "first".into(),
         deterministic: true,
-        origin: None,
+        line: None,
         open: Box::new(move |_| Ok(Box::new(First { fails_at, batch }))),
     }
 }

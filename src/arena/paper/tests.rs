@@ -45,7 +45,7 @@ fn drawer(
     Contestant {
         name: "drawer".into(),
         deterministic,
-        origin: None,
+        line: None,
         open: Box::new(move |seed| {
             Ok(Box::new(Drawer { seed, of, plies, ended: Arc::clone(&ended) }))
         }),

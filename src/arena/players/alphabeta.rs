@@ -181,8 +181,8 @@ mod tests {
     use crate::game::{Square6, Square8};
 
     fn player<G: Geometry>(spec: &str) -> AlphaBeta<G> {
-        let crate::arena::spec::PlayerSpec::AlphaBeta(spec) = spec.parse().expect("a player")
-        else {
+        let spec: crate::arena::spec::PlayerSpec = spec.parse().expect("a player");
+        let crate::arena::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
             panic!("alpha-beta");
         };
         let evaluator = spec.evaluation.evaluator(Goal::Most);

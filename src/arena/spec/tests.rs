@@ -51,6 +51,9 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("net:a,prior_temperature=1.5", "net:a,simulations=100"),
         ("net:a,prior_temperature=1", "net:a,simulations=100,prior_temperature=1"),
         ("policy:runs/a", "policy:runs/a"),
+        ("random:name=x", "random:name=x"),
+        ("net:a,name=\"old, good\"", "net:a,simulations=100,name=\"old, good\""),
+        ("alphabeta:name=\"a \\\" b\"", "alphabeta:depth=6,name=\"a \\\" b\""),
         ("policy:a,symmetries=2", "policy:a,symmetries=2"),
         (
             r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
@@ -89,13 +92,17 @@ fn a_wrong_specification_names_what_is_allowed() {
     for (text, wanted) in [
         ("", "random, greedy, alphabeta, rollouts, net, policy, external"),
         ("alfabeta:depth=2", "random, greedy, alphabeta"),
-        ("alphabeta:dept=2", "depth, movetime, gametime, nodes, eval, probcut"),
-        ("random:seed=3", "allowed: none"),
+        ("alphabeta:dept=2", "name, depth, movetime, gametime, nodes, eval, probcut"),
+        ("random:seed=3", "allowed: name"),
+        ("random:name=", "1 to 40 printable"),
+        ("net:a,name=\" a\"", "1 to 40 printable"),
+        ("greedy:name=a,name=b", "given twice"),
+        ("greedy:name=\"a\u{202e}b\"", "1 to 40 printable"),
         ("alphabeta:depth=0", "from 1 to 60"),
         ("alphabeta:depth=deep", "from 1 to 60"),
         ("alphabeta:depth=2,depth=3", "given twice"),
         ("alphabeta:depth=2,nodes=3", "exclude each other"),
-        ("alphabeta:6", "no `key=value`; allowed keys: depth"),
+        ("alphabeta:6", "no `key=value`; allowed keys: name, depth"),
         ("alphabeta:eval=best", "positional, discs"),
         ("alphabeta:probcut=0", "from 0.1 to 10"),
         ("alphabeta:probcut=nan", "from 0.1 to 10"),
@@ -161,7 +168,33 @@ proptest! {
     #[test]
     fn any_path_survives(path in "\\PC{1,20}") {
         prop_assume!(path.trim() == path);
-        let spec = PlayerSpec::Net(NetPlayerSpec::new(path.into(), 7));
+        let spec = PlayerSpec::from(PlayerKind::Net(NetPlayerSpec::new(path.into(), 7)));
         prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
+    }
+
+    /// The name changes nothing else, and survives whatever it is made of.
+    #[test]
+    fn any_name_survives(
+        name in "\\PC{1,40}",
+        base in prop::sample::select(&["random", "net:a,simulations=7", "external:protocol=gtp,command=x"][..]),
+    ) {
+        let plain: PlayerSpec = base.parse().expect("a player");
+        if let Ok(name) = name.parse::<PlayerName>() {
+            let spec = PlayerSpec { name: Some(name), ..plain.clone() };
+            let read: PlayerSpec = spec.to_string().parse().expect("what was written");
+            prop_assert_eq!(&read, &spec);
+            prop_assert_eq!(read.kind.to_string(), plain.to_string());
+        }
+    }
+}
+
+#[test]
+fn names_are_short_and_printable() {
+    for name in ["a", "8x8 of May", "\"quoted\"", "it's", "größer", "x".repeat(40).as_str()] {
+        assert_eq!(name.parse::<PlayerName>().map(|name| name.to_string()), Ok(name.into()));
+    }
+    for name in ["", " a", "a ", "a\nb", "\u{1b}[31m", "a\u{202e}b", "x".repeat(41).as_str()] {
+        let error = name.parse::<PlayerName>().expect_err(name).to_string();
+        assert!(error.contains("1 to 40") && !error.contains('\n'), "{error}");
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Limit, NetPlayerSpec, PlayerSpec, RolloutsSpec,
-    Time,
+    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Limit, NAME, NetPlayerSpec, PlayerKind,
+    PlayerSpec, RolloutsSpec, Time,
 };
 use crate::arena::grammar::Quoted;
 
@@ -19,21 +19,31 @@ fn duration_text(time: Duration) -> String {
 
 impl fmt::Display for PlayerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)?;
+        let Some(name) = &self.name else { return Ok(()) };
+        let has_keys = !matches!(self.kind, PlayerKind::Random | PlayerKind::Greedy);
+        let separator = if has_keys { ',' } else { ':' };
+        write!(f, "{separator}{NAME}={}", Quoted(&name.to_string()))
+    }
+}
+
+impl fmt::Display for PlayerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlayerSpec::Random => f.write_str("random"),
-            PlayerSpec::Greedy => f.write_str("greedy"),
-            PlayerSpec::AlphaBeta(spec) => write_alphabeta(spec, f),
-            PlayerSpec::Rollouts(spec) => {
+            PlayerKind::Random => f.write_str("random"),
+            PlayerKind::Greedy => f.write_str("greedy"),
+            PlayerKind::AlphaBeta(spec) => write_alphabeta(spec, f),
+            PlayerKind::Rollouts(spec) => {
                 write!(f, "rollouts:simulations={}", spec.simulations)?;
                 key(f, "c_uct", &spec.c_uct, &RolloutsSpec::default().c_uct)
             }
-            PlayerSpec::Net(spec) => write_net(spec, f),
-            PlayerSpec::Policy(spec) => {
+            PlayerKind::Net(spec) => write_net(spec, f),
+            PlayerKind::Policy(spec) => {
                 write!(f, "policy:{}", Quoted(&spec.path.to_string_lossy()))?;
                 key(f, "temperature_plies", &spec.temperature_plies, &0)?;
                 key(f, "symmetries", &spec.symmetries, &1)
             }
-            PlayerSpec::External(spec) => {
+            PlayerKind::External(spec) => {
                 let command = spec.command.replace('\\', "\\\\").replace('"', "\\\"");
                 write!(f, "external:protocol={},command=\"{command}\"", spec.protocol)?;
                 key(f, "depth", &spec.depth, &DEFAULT_DEPTH)?;

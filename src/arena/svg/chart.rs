@@ -1,9 +1,12 @@
 //! Rating over training as a picture.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use super::{Canvas, PLAIN, escape, shorten, ticks};
-use crate::arena::ladder::PlayerLine;
+use super::width::{fit, width};
+use super::{Canvas, PLAIN, Style, escape, ticks};
+use crate::arena::labels::{Labels, net_name};
+use crate::arena::ladder::Origin;
 use crate::arena::standings::{Standing, Standings};
 use crate::choices::choices;
 
@@ -44,7 +47,7 @@ impl Over {
     }
 
     /// Where a net stands, if that is known.
-    pub fn of(self, origin: &PlayerLine) -> Option<f64> {
+    pub fn of(self, origin: &Origin) -> Option<f64> {
         match self {
             Over::Steps => Some(origin.step as f64),
             Over::Positions => origin.positions.map(|positions| positions as f64),
@@ -56,7 +59,10 @@ impl Over {
 
 /// The players of a run that play alike but for their training.
 struct Course<'a> {
-    label: String,
+    /// The run and the manner of play.
+    name: String,
+    /// The same with the last part of the run's path alone.
+    short: String,
     points: Vec<(f64, &'a Standing)>,
 }
 
@@ -72,10 +78,11 @@ pub fn curve(standings: &Standings, over: Over) -> Option<String> {
     let frame = Frame::around(standings, &courses, over);
     let mut canvas = Canvas::new(LEFT + WIDTH + NAMES, TOP + HEIGHT + 56.0);
     canvas.text(LEFT, 24.0, PLAIN.size(16.0).bold(), "Rating over training");
-    let zero = standings.zero.as_deref().unwrap_or("the mean of all");
     let about = format!(
-        "board {}, goal: {} discs; Elo, {zero} = 0; bars and bands are 95 % intervals",
-        standings.board, standings.goal
+        "board {}, goal: {} discs; Elo, {} = 0; bars and bands are 95 % intervals",
+        standings.board,
+        standings.goal,
+        standings.zero_label()
     );
     canvas.text(LEFT, 42.0, PLAIN.size(11.0).faint(), &about);
     frame.draw_axes(&mut canvas);
@@ -86,11 +93,13 @@ pub fn curve(standings: &Standings, over: Over) -> Option<String> {
     for (course, colour) in courses.iter().zip(COLOURS.iter().cycle()) {
         frame.draw_course(&mut canvas, course, colour);
     }
+    let labels = Labels::new(courses.iter().map(|course| (&*course.name, Some(&*course.short))));
     for (place, (course, colour)) in courses.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let y = TOP + 16.0 + 17.0 * place as f64;
         let stroke = format!("stroke=\"{colour}\" stroke-width=\"2.5\"");
         canvas.line((LEFT + 12.0, y), (LEFT + 34.0, y), &stroke);
-        canvas.name(LEFT + 40.0, y + 4.0, PLAIN, &course.label, 60);
+        let shown = fit(labels.of(&course.name), PLAIN, WIDTH - 48.0);
+        canvas.name(LEFT + 40.0, y + 4.0, PLAIN, &course.name, &shown);
     }
     Some(canvas.finish())
 }
@@ -99,19 +108,21 @@ fn courses(standings: &Standings, over: Over) -> Vec<Course<'_>> {
     let mut courses: Vec<Course<'_>> = Vec::new();
     for player in &standings.players {
         let Some(origin) = &player.origin else { continue };
-        let label = match manner(&player.name) {
-            manner if manner.is_empty() => origin.run.clone(),
-            manner => format!("{}, {manner}", origin.run),
+        let manner = match manner(&player.name) {
+            manner if manner.is_empty() => manner,
+            manner => format!(", {manner}"),
         };
+        let folder = net_name(Path::new(&origin.run)).unwrap_or_else(|| origin.run.clone());
+        let (name, short) = (format!("{}{manner}", origin.run), format!("{folder}{manner}"));
         let Some(place) = over.of(origin) else { continue };
         let point = (place, player);
-        match courses.iter_mut().find(|course| course.label == label) {
+        match courses.iter_mut().find(|course| course.name == name) {
             Some(course) => course.points.push(point),
-            None => courses.push(Course { label, points: vec![point] }),
+            None => courses.push(Course { name, short, points: vec![point] }),
         }
     }
     courses.iter_mut().for_each(|course| course.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    courses.sort_by(|a, b| a.label.cmp(&b.label));
+    courses.sort_by(|a, b| a.name.cmp(&b.name));
     courses
 }
 
@@ -175,18 +186,20 @@ impl Frame {
         canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, self.over.label());
     }
 
-    /// A level line for each player from no run, its name at the right, names pushed apart.
+    /// A level line for each player from no run, its label at the right, labels pushed apart.
     fn draw_levels(&self, canvas: &mut Canvas, standings: &Standings) {
+        const STYLE: Style = Style { size: 11.0, ..PLAIN };
         let right = LEFT + WIDTH;
-        let mut next = TOP;
-        for player in standings.players.iter().filter(|player| player.origin.is_none()) {
-            let y = self.y(player.rating.elo);
+        let levels: Vec<_> =
+            standings.players.iter().filter(|player| player.origin.is_none()).collect();
+        let wanted: Vec<f64> = levels.iter().map(|player| self.y(player.rating.elo)).collect();
+        for ((player, &y), at) in levels.iter().zip(&wanted).zip(apart(&wanted)) {
             canvas.line((LEFT, y), (right, y), "stroke=\"#8c8c8c\" stroke-dasharray=\"3 4\"");
-            let at = y.max(next);
-            next = at + APART;
+            let Some(at) = at else { continue };
             canvas.line((right, y), (right + 14.0, at), "stroke=\"#c4c4c4\"");
-            let label = format!("{} {:.0}", shorten(&player.name, 26), player.rating.elo);
-            canvas.text(right + 18.0, at + 4.0, PLAIN.size(11.0), &label);
+            let rating = format!(" {:.0}", player.rating.elo);
+            let shown = fit(&player.label, STYLE, NAMES - 22.0 - width(&rating, STYLE)) + &rating;
+            canvas.name(right + 18.0, at + 4.0, STYLE, &player.name, &shown);
         }
     }
 
@@ -223,6 +236,24 @@ impl Frame {
     }
 }
 
+/// Places for labels that stand [`APART`], near where they are wanted, from the top down to the
+/// axis; `None` for those for which there is no room.
+fn apart(wanted: &[f64]) -> Vec<Option<f64>> {
+    let room = (HEIGHT / APART) as usize + 1;
+    let mut places = Vec::new();
+    for &y in wanted.iter().take(room) {
+        let least = places.last().map_or(TOP, |above| above + APART);
+        places.push(y.max(least));
+    }
+    let mut most = TOP + HEIGHT;
+    for place in places.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - APART;
+    }
+    let left_out = wanted.len() - places.len();
+    places.into_iter().map(Some).chain(std::iter::repeat_n(None, left_out)).collect()
+}
+
 fn thousands(count: f64) -> String {
     // Halves and tenths of a minute are sums of binary fractions.
     let round = |count: f64| (count * 1e6).round() / 1e6;
@@ -246,6 +277,26 @@ mod tests {
             ("policy:runs/a#00ff,temperature_plies=5", "policy,temperature_plies=5"),
         ] {
             assert_eq!(manner(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_of_levels_stand_apart_within_the_frame() {
+        let (low, high) = (TOP, TOP + HEIGHT);
+        for wanted in [
+            vec![],
+            vec![low + 9.0],
+            vec![low; 5],
+            vec![high - 1.0; 7],
+            vec![low, low + 3.0, low + 200.0, high, high],
+            vec![low + 200.0; 60],
+        ] {
+            let places = apart(&wanted);
+            assert_eq!(places.len(), wanted.len());
+            let shown: Vec<f64> = places.into_iter().flatten().collect();
+            assert_eq!(shown.len(), wanted.len().min(29));
+            assert!(shown.windows(2).all(|pair| pair[1] - pair[0] > APART - 1e-6), "{shown:?}");
+            assert!(shown.iter().all(|place| (low..=high + 1e-6).contains(place)), "{shown:?}");
         }
     }
 

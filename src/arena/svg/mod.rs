@@ -3,13 +3,12 @@
 
 mod chart;
 mod table;
+mod width;
 
 pub use chart::{Over, curve};
 pub use table::crosstable;
 
 use std::fmt::Write as _;
-
-use crate::store::checkpoint::NET;
 
 const INK: &str = "#222222";
 const FAINT: &str = "#6b6b6b";
@@ -73,10 +72,10 @@ impl Canvas {
         );
     }
 
-    /// A name of at most `most` letters; the whole of it shows when it is pointed at.
-    fn name(&mut self, x: f64, y: f64, style: Style, name: &str, most: usize) {
+    /// What is shown of a player's name; the whole of it appears when it is pointed at.
+    fn name(&mut self, x: f64, y: f64, style: Style, name: &str, shown: &str) {
         let _ = write!(self.0, "<g><title>{}</title>", escape(name));
-        self.text(x, y, style, &shorten(name, most));
+        self.text(x, y, style, shown);
         self.raw("</g>");
     }
 
@@ -94,20 +93,6 @@ fn escape(text: &str) -> String {
     let plain: String =
         text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// A name without its middle if it is longer than `most` letters: its end says what tells it
-/// from its like. What a net's file is called does not, so that goes first.
-fn shorten(name: &str, most: usize) -> String {
-    let name = name.replace(&format!("/{NET}"), "");
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= most {
-        return name;
-    }
-    let head = (most - 1) / 3;
-    let tail = most - 1 - head;
-    let part = |letters: &[char]| letters.iter().collect::<String>();
-    format!("{}…{}", part(&letters[..head]), part(&letters[letters.len() - tail..]))
 }
 
 /// Round numbers from `low` to `high`, about `wanted` of them, a step of 1, 2 or 5 times a
@@ -137,19 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn long_names_keep_their_ends() {
-        assert_eq!(shorten("random", 10), "random");
-        assert_eq!(shorten("net:a/net.safetensors#947411e9", 16), "net:a#947411e9");
-        let short =
-            shorten("net:runs/quick/checkpoints/step-00006688#947411e9,simulations=100", 30);
-        assert_eq!(short.chars().count(), 30);
-        assert!(short.starts_with("net:") && short.ends_with(",simulations=100"), "{short}");
-    }
-
-    #[test]
     fn nothing_in_a_name_breaks_the_picture() {
         let mut canvas = Canvas::new(10.0, 10.0);
-        canvas.name(1.0, 2.0, PLAIN, "external:command=\"a <b> & \u{1}\"", 60);
+        let name = "external:command=\"a <b> & \u{1}\"";
+        canvas.name(1.0, 2.0, PLAIN, name, name);
         let svg = canvas.finish();
         assert!(svg.contains("&lt;b&gt; &amp;  ") && !svg.contains('\u{1}'), "{svg}");
     }
