@@ -91,8 +91,8 @@ impl Args {
             (None, Some(run)) => from_games::<G>(run, &sample)?,
             (None, None) => bail!("no positions are given; --positions or --games says which"),
         };
-        for bad in &bad_lines {
-            tell!("warning: {}: {bad}; left out", self.source());
+        for remark in bad_lines.remarks() {
+            tell!("warning: {}: {remark}", self.source());
         }
         if skipped > 0 {
             tell!("warning: {}: {skipped} games cannot be read; left out", self.source());

@@ -10,6 +10,7 @@ mod find;
 mod frame;
 pub mod games;
 pub mod ggf;
+pub mod lines;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;

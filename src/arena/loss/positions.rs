@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
@@ -17,6 +19,7 @@ use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::store::games::{self, GamesError, ReadError};
+use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 use crate::store::run_dir::{self, GAMES};
 
 /// A position with a move to find.
@@ -81,19 +84,12 @@ impl<G: Geometry> Problem<G> {
     }
 }
 
-/// A line of a file that is no position to judge by.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct BadLine {
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: LineProblem,
-}
-
 /// What is wrong with a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineProblem {
+    /// It is no text.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// It is no position.
     #[error(transparent)]
     Notation(#[from] NotationError),
@@ -112,7 +108,7 @@ pub enum LineProblem {
 #[derive(Debug, thiserror::Error)]
 pub enum PositionsError {
     /// The file cannot be read.
-    #[error("cannot read positions from {}: {source}", path.display())]
+    #[error("cannot read positions from {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -129,7 +125,7 @@ pub enum PositionsError {
         /// The file.
         path: PathBuf,
         /// The first bad line.
-        first: Option<BadLine>,
+        first: Option<BadLine<LineProblem>>,
     },
     /// There is nothing that holds games.
     #[error(
@@ -157,7 +153,7 @@ pub enum PositionsError {
     #[error(transparent)]
     Games(#[from] GamesError),
     /// A game is of another board, or breaks the rules.
-    #[error("{}, game {id}: {source}", path.display())]
+    #[error("{}, game {id}", path.display())]
     Record {
         /// The run.
         path: PathBuf,
@@ -192,7 +188,7 @@ pub struct Positions<G: Geometry> {
     /// The positions; at least one.
     pub problems: Vec<Problem<G>>,
     /// Lines of the file that were left out.
-    pub bad_lines: Vec<BadLine>,
+    pub bad_lines: BadLines<LineProblem>,
     /// Games, or a ladder's lines, that could not be read.
     pub skipped: usize,
 }
@@ -204,20 +200,19 @@ pub struct Positions<G: Geometry> {
 /// The file cannot be read or holds no position.
 pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsError> {
     let unreadable = |source| PositionsError::Unreadable { path: path.into(), source };
-    let bytes = std::fs::read(path).map_err(unreadable)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut found = Positions { problems: Vec::new(), bad_lines: Vec::new(), skipped: 0 };
-    for (index, line) in text.lines().map(str::trim).enumerate() {
-        if line.is_empty() || line.starts_with(['#', '%']) {
-            continue;
-        }
-        match Problem::read(line) {
+    let file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut found = Positions { problems: Vec::new(), bad_lines: BadLines::default(), skipped: 0 };
+    for line in Lines::new(file) {
+        let line = line.map_err(unreadable)?;
+        match line.text.map_err(LineProblem::from).and_then(|text| Problem::read(&text)) {
             Ok(problem) => found.problems.push(problem),
-            Err(problem) => found.bad_lines.push(BadLine { line: index + 1, problem }),
+            Err(problem) => {
+                found.bad_lines.note(line.number, problem);
+            }
         }
     }
     if found.problems.is_empty() {
-        let first = found.bad_lines.into_iter().next();
+        let first = found.bad_lines.first().first().cloned();
         return Err(PositionsError::Nothing { path: path.into(), first });
     }
     Ok(found)
@@ -289,7 +284,7 @@ fn of_records<G: Geometry>(
             Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
         }
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
 fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
@@ -315,7 +310,7 @@ fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, 
         let wanted = position.filter(|now| now.board.empties() == sample.empties);
         candidates.extend(wanted.and_then(Problem::new));
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: Vec::new(), skipped })
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
 /// As many as are wanted, distinct up to symmetry.
