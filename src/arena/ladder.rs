@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum LadderError {
     /// The system refuses.
-    #[error("cannot {action} the ladder {}: {source}", path.display())]
+    #[error("cannot {action} the ladder {}", path.display())]
     File {
         /// What was tried.
         action: &'static str,

@@ -96,6 +96,12 @@ fn parse_and_run() -> ExitCode {
     }
 }
 
+/// An error with what caused it, as the program shows the one that ends it.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// Ends the process without a word when whoever read its output has gone, as in `| head`.
 ///
 /// The standard library turns a closed pipe into a panic of the printing macros.

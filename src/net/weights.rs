@@ -26,7 +26,7 @@ pub type Metadata = BTreeMap<String, String>;
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// The bytes are not in safetensors format, or end too early.
-    #[error("these are not safetensors bytes: {0}")]
+    #[error("these are not safetensors bytes")]
     Format(#[from] safetensors::SafeTensorError),
     /// An array does not hold 32-bit floats.
     #[error("array `{name}` holds {found:?} numbers; only F32 can be read")]

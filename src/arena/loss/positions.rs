@@ -18,6 +18,7 @@ use crate::arena::player::combine;
 use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Geometry, Goal, Position, Square};
+use crate::store::FileError;
 use crate::store::games::{self, GamesError, ReadError};
 use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 use crate::store::run_dir::{self, GAMES};
@@ -136,6 +137,9 @@ pub enum PositionsError {
         /// What was named.
         path: PathBuf,
     },
+    /// It cannot be found out what a folder holds.
+    #[error(transparent)]
+    Folder(#[from] FileError),
     /// The matches cannot be read.
     #[error(transparent)]
     Ladder(#[from] LadderError),
@@ -250,7 +254,7 @@ pub fn from_games<G: Geometry>(
 ) -> Result<Positions<G>, PositionsError> {
     let found = if path.is_file() {
         of_ladder(path, sample)?
-    } else if run_dir::is_run(path) {
+    } else if run_dir::is_run(path)? {
         of_run(path, sample)?
     } else {
         return Err(PositionsError::NoGames { path: path.into() });

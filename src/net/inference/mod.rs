@@ -40,8 +40,11 @@ pub enum InferenceError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     /// libtorch failed.
-    #[error("libtorch: {0}")]
-    Torch(#[from] tch::TchError),
+    #[error("libtorch: {message}")]
+    Torch {
+        /// What it says.
+        message: Box<str>,
+    },
     /// No device has this name.
     #[error("unknown device `{name}`; allowed: auto, cpu, cuda, cuda:N")]
     UnknownDevice {
@@ -73,6 +76,13 @@ pub enum InferenceError {
     /// The threads that answer have ended.
     #[error("the inference server has ended")]
     ServerEnded,
+}
+
+// The text, not the error as a source: where an actor or a server ends, only the text is logged.
+impl From<tch::TchError> for InferenceError {
+    fn from(error: tch::TchError) -> InferenceError {
+        InferenceError::Torch { message: error.to_string().into() }
+    }
 }
 
 /// A net that answers questions about batches of positions.
