@@ -94,6 +94,8 @@ impl LoadedNet {
             Found::Net(path) | Found::Checkpoint(path) => path,
         };
         let fingerprint = crc32fast::hash(file.bytes());
+        let (file, steps) = (file_path.display(), description.steps);
+        tracing::debug!("net {file}: fingerprint {fingerprint:08x}, {steps} steps of learning");
         Ok(LoadedNet { description, path, weights: Arc::new(weights), fingerprint })
     }
 

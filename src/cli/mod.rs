@@ -21,6 +21,7 @@ mod doctor;
 mod eval;
 mod export;
 mod interrupt;
+mod log;
 mod loss;
 mod machine;
 mod perft;
@@ -36,11 +37,19 @@ use clap::{Parser, Subcommand};
 
 /// Learns Othello by playing against itself, and measures what it has learnt.
 #[derive(Parser, Debug)]
-#[command(name = "outflank", version, propagate_version = true)]
+#[command(name = "outflank", version, propagate_version = true, after_help = ENVIRONMENT)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const ENVIRONMENT: &str = "\
+Environment:
+  OUTFLANK_LOG  how much is logged to standard error: off, error, warn, info, debug or trace, or a
+                level for a module, such as outflank::net=debug [default: info]
+
+Exit codes:
+  0 yes, 1 a negative answer, 2 an error, 130 work that Ctrl-C left unfinished";
 
 // Made once in a process: its size does not matter.
 #[allow(clippy::large_enum_variant)]
@@ -74,19 +83,7 @@ pub fn main() -> ExitCode {
 fn parse_and_run() -> ExitCode {
     end_quietly_with_the_reader();
     let cli = Cli::parse();
-    let level = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
-        .with_env_var("OUTFLANK_LOG")
-        .from_env_lossy();
-    tracing_subscriber::fmt()
-        .with_env_filter(level)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .without_time()
-        // A log that nobody can read any more is no reason to panic.
-        .log_internal_errors(false)
-        .init();
+    log::start();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {

@@ -175,6 +175,18 @@ pub fn open(
     if device == Device::Cpu {
         tch::set_num_threads(1);
     }
+    let copy = open_on(spec, weights, options, device)?;
+    let (blocks, channels) = (spec.options.blocks, spec.options.channels);
+    tracing::debug!("a net of {blocks}x{channels} is computed by {}", copy.describe());
+    Ok(copy)
+}
+
+fn open_on(
+    spec: &NetSpec,
+    weights: &Weights,
+    options: &Options,
+    device: Device,
+) -> Result<Box<dyn Backend>, InferenceError> {
     let wanted = match options.backend {
         BackendKind::Auto => best(spec, options.precision, device),
         backend => backend,

@@ -118,7 +118,15 @@ impl<G: Geometry> Solver<G> {
     ) -> Option<(i32, Vec<Square>)> {
         self.table.age();
         let usual = std::mem::replace(&mut self.threads, threads.max(1));
+        let (before, begun) = (self.nodes, Instant::now());
         let found = self.line_within(board, time);
+        tracing::debug!(
+            "solver: {} empties, score {:?}, {} nodes in {:.3} s",
+            board.empties(),
+            found.as_ref().map(|(score, _)| score),
+            self.nodes - before,
+            begun.elapsed().as_secs_f64()
+        );
         self.threads = usual;
         found
     }
