@@ -71,6 +71,7 @@ fn a_missing_file_is_named_once_by_every_subcommand() {
 fn a_folder_in_place_of_a_file_is_named_once() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("folder")).expect("a folder");
+    std::fs::write(folder.path().join("file"), "").expect("a file");
     for arguments in [
         &["train", "folder"][..],
         &["arena", "random", "greedy", "--openings", "folder"],
@@ -79,6 +80,7 @@ fn a_folder_in_place_of_a_file_is_named_once() {
         &["play", "random", "--load", "folder"],
         &["config", "folder"],
         &["solve", "folder"],
+        &["man", "file/below"],
     ] {
         let output = outflank(folder.path(), arguments);
         eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

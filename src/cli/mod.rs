@@ -24,6 +24,7 @@ mod interrupt;
 mod log;
 mod loss;
 mod machine;
+mod manual;
 mod perft;
 mod play;
 mod runs;
@@ -33,7 +34,7 @@ mod train;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Learns Othello by playing against itself, and measures what it has learnt.
 #[derive(Parser, Debug)]
@@ -71,6 +72,8 @@ enum Command {
     Nboard(serve::Args),
     /// Plays behind the Go Text Protocol, as Othello programs use it
     Gtp(serve::Args),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
@@ -129,5 +132,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Play(args) => play::run(args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
+        Command::Completions(args) => manual::run_completions(&args, Cli::command()),
+        Command::Man(args) => manual::run_man(&args, Cli::command()),
     }
 }
