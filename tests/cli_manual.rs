@@ -1,4 +1,4 @@
-//! `outflank completions` and `outflank man`.
+//! `outflank completions`, `outflank man`, and other doors to the options.
 
 use std::process::{Command, Output};
 
@@ -55,4 +55,14 @@ fn there_is_a_page_for_every_subcommand() {
     }
     assert!(read("outflank-solve.1").contains("seconds"));
     assert!(read("outflank-bench-run.1").contains(".SH SYNOPSIS"));
+}
+
+#[test]
+fn colour_is_understood_in_either_spelling() {
+    for option in ["--colour", "--color"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+        command.args(["play", "random", "--shape", "6x6", option, "white"]);
+        let output = command.stdin(std::process::Stdio::null()).output().expect("it starts");
+        assert!(text(&output).starts_with("you play white"), "{output:?}");
+    }
 }
