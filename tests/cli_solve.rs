@@ -171,3 +171,104 @@ fn what_is_neither_file_nor_position_is_refused() {
         (Some(0), &64.into(), &"".into())
     );
 }
+
+/// A position that takes hours, and the start of a game.
+const ENDLESS: [&str; 2] = ["f5d6c3d3c4f4", "start"];
+
+#[test]
+fn a_time_limit_ends_a_solve_with_what_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for source in ENDLESS {
+        let output = solve(folder.path(), &[source, "--seconds", "0.2", "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let found = &lines(&output)[0];
+        assert_eq!((&found["solved"], &found["score"]), (&false.into(), &Value::Null));
+        assert_eq!((&found["agrees"], &found["at_most"]), (&Value::Null, &Value::Null));
+        assert!(found["moves"].as_u64() > Some(0) && found["nodes"].as_u64() > Some(0));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains("1 not solved in time") && !text.contains("warning"), "{text}");
+    }
+    let easy = position::<Square8>(3, 8);
+    let text = format!("f5\n{}\n", stated(easy, Goal::Most, 0));
+    fs::write(folder.path().join("mixed.obf"), text).expect("a file");
+    let output = solve(folder.path(), &["mixed.obf", "--seconds", "0.2", "--wld"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text.contains("NOT SOLVED in time: 0 of 3 moves done"), "{text}");
+    assert!(text.contains("2 positions, 1 of 1 stated scores agree, 1 not solved"), "{text}");
+}
+
+#[test]
+fn a_long_solve_without_a_limit_warns_and_shows_how_far_it_is() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .args(["solve", "start", "--table-mb", "1"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let stderr = child.stderr.take().expect("a pipe");
+    let mut told = std::io::BufRead::lines(std::io::BufReader::new(stderr));
+    let warning = told.next().expect("a warning").expect("text");
+    child.kill().expect("it runs on");
+    child.wait().expect("it has ended");
+    for part in ["line 1 has 60 empty squares", "million years", "--seconds"] {
+        assert!(warning.contains(part), "{warning}");
+    }
+}
+
+#[test]
+fn a_byte_that_is_no_text_costs_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = stated(position::<Square6>(1, 6), Goal::Most, 0);
+    let mut text = format!("# caf\u{e9}\n{good}\n  ").into_bytes();
+    text.extend(b"XO\xe9X X\n");
+    text.extend(format!("{good}\n").into_bytes());
+    fs::write(folder.path().join("mixed.obf"), text).expect("a file");
+    let output = solve(folder.path(), &["mixed.obf", "--shape", "6x6", "--json"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(lines(&output).len(), 2);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("mixed.obf:3:5: byte 0xe9 is not UTF-8 text"), "{message}");
+}
+
+#[test]
+fn many_bad_lines_are_ten_and_a_count() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut text = "nonsense\n".repeat(100_000);
+    text.push_str(&"x".repeat(1 << 20));
+    fs::write(folder.path().join("bad.obf"), text).expect("a file");
+    let output = solve(folder.path(), &["bad.obf"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(message.lines().count(), 11, "{message}");
+    assert!(message.contains("bad.obf:10:1: "), "{message}");
+    assert!(message.ends_with("error: bad.obf: 99991 more bad lines\n"), "{message}");
+    let total = String::from_utf8_lossy(&output.stdout);
+    assert!(total.contains("100001 bad lines"), "{total}");
+}
+
+/// The file that comes with the program, and the command that README gives for it.
+#[test]
+fn the_example_positions_are_solved_as_stated() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("examples/positions.obf")).expect("the examples");
+    let mut empties = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let line = notation::parse_obf::<Square8>(line).expect("a position");
+        let board = line.position.board;
+        empties.push(board.empties());
+        let mut stated: Vec<_> = line.scores.iter().filter_map(|&(square, _)| square).collect();
+        stated.sort();
+        assert_eq!(stated, board.legal().collect::<Vec<_>>(), "{:?}", line.position);
+    }
+    let wanted: Vec<_> = (12..=20).flat_map(|empties| [empties, empties]).collect();
+    assert_eq!(empties, wanted);
+    let output = Command::new(env!("CARGO_BIN_EXE_outflank"))
+        .args(["solve", "examples/positions.obf", "--threads", "2"])
+        .current_dir(root)
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("total: 18 positions, 18 of 18 stated scores agree"), "{text}");
+}

@@ -7,7 +7,7 @@ mod checker;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::{LONGEST_FILE, MARKS, Violation, check_source, check_text, module_of};
+use checker::{LONGEST_FILE, MARKS, Violation, check_errors, check_source, check_text, module_of};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -75,6 +75,17 @@ fn no_file_is_too_long_or_unfinished() {
         fs::read_to_string(root().join("build.rs")).expect("there is a build.rs"),
     ));
     assert_none(files.iter().flat_map(|(file, text)| check_text(file, text)).collect());
+}
+
+#[test]
+fn no_error_tells_its_cause_twice() {
+    let sources = read(&["src"]);
+    assert_none(sources.iter().flat_map(|(file, text)| check_errors(file, text)).collect());
+    let twice = "#[error(\n    \"cannot read {}: {source}\",\n    path.display()\n)]\nFile {";
+    assert_eq!(check_errors("src/a.rs", twice).len(), 1);
+    assert_eq!(check_errors("src/a.rs", "#[error(\"bad: {0}\")]\nBad(#[from] Worse),").len(), 1);
+    assert_eq!(check_errors("src/a.rs", "#[error(\"bad: {0}\")]\nBad(String),"), []);
+    assert_eq!(check_errors("src/a.rs", "#[error(\"bad\")]\nBad(#[source] Worse),"), []);
 }
 
 #[test]

@@ -32,7 +32,7 @@ const MOST_PLAYERS: usize = 5_000;
 #[derive(Debug, thiserror::Error)]
 pub enum LadderError {
     /// The system refuses.
-    #[error("cannot {action} the ladder {}: {source}", path.display())]
+    #[error("cannot {action} the ladder {}", path.display())]
     File {
         /// What was tried.
         action: &'static str,

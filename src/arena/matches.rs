@@ -117,7 +117,7 @@ impl<G: Geometry> Played<G> {
 #[derive(Debug, thiserror::Error)]
 pub enum MatchError {
     /// A player cannot be made.
-    #[error("player `{name}`: {source}")]
+    #[error("player `{name}`")]
     Open {
         /// The player's name.
         name: Box<str>,

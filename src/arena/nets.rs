@@ -23,7 +23,7 @@ pub enum NetError {
     #[error(transparent)]
     File(#[from] NetFileError),
     /// The file describes no net of this program.
-    #[error("{}: the net's description cannot be read: {source}", path.display())]
+    #[error("{}: the net's description cannot be read", path.display())]
     Description {
         /// The file.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum NetError {
         source: serde_json::Error,
     },
     /// The weights cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: the net's weights cannot be read", path.display())]
     Weights {
         /// The file.
         path: PathBuf,
@@ -94,6 +94,8 @@ impl LoadedNet {
             Found::Net(path) | Found::Checkpoint(path) => path,
         };
         let fingerprint = crc32fast::hash(file.bytes());
+        let (file, steps) = (file_path.display(), description.steps);
+        tracing::debug!("net {file}: fingerprint {fingerprint:08x}, {steps} steps of learning");
         Ok(LoadedNet { description, path, weights: Arc::new(weights), fingerprint })
     }
 

@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -15,7 +17,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::player::{any_of, combine};
 use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
 use crate::game::{Board, Geometry, Position, Shape, Square};
-use crate::store::{self, FileError, limits};
+use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 
 /// How often in a row a random opening may turn out to be known before there are no more.
 const PATIENCE: u32 = 2_000;
@@ -87,15 +89,20 @@ impl fmt::Display for Source {
 #[derive(Debug, thiserror::Error)]
 pub enum OpeningError {
     /// The file cannot be read.
-    #[error(transparent)]
-    File(#[from] FileError),
+    #[error("cannot read openings from {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// No line of the file is an opening.
     #[error("no opening in {}{}", path.display(), first.as_ref().map(|bad| format!(": {bad}")).unwrap_or_default())]
     Nothing {
         /// The file.
         path: PathBuf,
         /// The first bad line.
-        first: Option<BadLine>,
+        first: Option<BadLine<LineProblem>>,
     },
     /// Random games are over before they have as many moves, or have none left then.
     #[error(
@@ -109,19 +116,12 @@ pub enum OpeningError {
     },
 }
 
-/// A line of an openings file that is none.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct BadLine {
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: LineProblem,
-}
-
 /// What is wrong with a line of an openings file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineProblem {
+    /// It is no text.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// It is neither a transcript nor a position.
     #[error(transparent)]
     Notation(#[from] NotationError),
@@ -130,19 +130,14 @@ pub enum LineProblem {
     Over,
 }
 
-/// How many bad lines of a file are named; the others are only counted.
-pub const MOST_BAD_LINES: usize = 20;
-
 /// The openings of a match.
 #[derive(Clone, Debug)]
 pub struct Book<G: Geometry> {
     /// Distinct up to symmetry and the colours' exchange.
     pub openings: Vec<Opening<G>>,
-    /// The first lines of a file that were left out, at most [`MOST_BAD_LINES`].
-    pub bad_lines: Vec<BadLine>,
-    /// How many other lines were left out.
-    pub more_bad_lines: usize,
-    /// Lines of a file that lead to a position met before.
+    /// Lines of a file that were left out.
+    pub bad_lines: BadLines<LineProblem>,
+    /// Lines of a file that lead to the position of one of the openings.
     pub repeated: usize,
 }
 
@@ -158,8 +153,7 @@ impl Source {
         match self {
             Source::Start => Ok(Book {
                 openings: vec![from_start()],
-                bad_lines: Vec::new(),
-                more_bad_lines: 0,
+                bad_lines: BadLines::default(),
                 repeated: 0,
             }),
             Source::Random { plies } => random_book(count, *plies, seed),
@@ -184,7 +178,7 @@ fn random_book<G: Geometry>(count: usize, plies: u32, seed: u64) -> Result<Book<
     if openings.is_empty() {
         return Err(OpeningError::Over { board: G::SHAPE, plies });
     }
-    Ok(Book { openings, bad_lines: Vec::new(), more_bad_lines: 0, repeated: 0 })
+    Ok(Book { openings, bad_lines: BadLines::default(), repeated: 0 })
 }
 
 fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> Option<Opening<G>> {
@@ -198,33 +192,31 @@ fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> O
     (!position.board.is_over()).then_some(Opening { start, moves, position })
 }
 
+/// The first `count` openings of a file. The rest of the file is checked, but not kept.
 fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<Book<G>, OpeningError> {
-    let bytes = store::read(path, limits::POSITIONS)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut book =
-        Book { openings: Vec::new(), bad_lines: Vec::new(), more_bad_lines: 0, repeated: 0 };
+    let unreadable = |source| OpeningError::Unreadable { path: path.into(), source };
+    let file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut book = Book { openings: Vec::new(), bad_lines: BadLines::default(), repeated: 0 };
     let mut seen = HashSet::new();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', '%']) {
-            continue;
-        }
-        match read_line::<G>(line) {
-            Err(problem) if book.bad_lines.len() < MOST_BAD_LINES => {
-                book.bad_lines.push(BadLine { line: index + 1, problem });
+    for line in Lines::new(file) {
+        let line = line.map_err(unreadable)?;
+        let opening = line.text.map_err(LineProblem::from).and_then(|text| read_line::<G>(&text));
+        match opening {
+            Err(problem) => {
+                book.bad_lines.note(line.number, problem);
             }
-            Err(_) => book.more_bad_lines += 1,
-            Ok(opening) if seen.insert(opening.position.board.canonical()) => {
+            Ok(opening) if seen.contains(&opening.position.board.canonical()) => book.repeated += 1,
+            Ok(opening) if book.openings.len() < count.max(1) => {
+                seen.insert(opening.position.board.canonical());
                 book.openings.push(opening);
             }
-            Ok(_) => book.repeated += 1,
+            Ok(_) => {}
         }
     }
     if book.openings.is_empty() {
-        let first = book.bad_lines.into_iter().next();
+        let first = book.bad_lines.first().first().cloned();
         return Err(OpeningError::Nothing { path: path.into(), first });
     }
-    book.openings.truncate(count);
     Ok(book)
 }
 
@@ -321,19 +313,23 @@ mod tests {
         std::fs::write(&path, text).expect("writable");
         let book = Source::File(path).book::<Square6>(10, 1);
         let Ok(book) = book else { panic!("{book:?}") };
-        let lines: Vec<_> = book.bad_lines.iter().map(|bad| bad.line).collect();
+        let lines: Vec<_> = book.bad_lines.first().iter().map(|bad| bad.line).collect();
         assert_eq!(lines, [4, 8, 9]);
         assert_eq!(book.openings.len(), 3);
         assert_eq!(book.repeated, 1, "d5 mirrors c2");
     }
 
     #[test]
-    fn of_many_bad_lines_the_first_are_named_and_all_are_counted() {
+    fn a_byte_that_is_no_text_costs_one_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("openings.txt");
-        std::fs::write(&path, format!("f5\n{}", "x\n".repeat(1000))).expect("writable");
-        let book = Source::File(path).book::<Square8>(10, 1).expect("a book");
-        assert_eq!((book.bad_lines.len(), book.more_bad_lines), (MOST_BAD_LINES, 980));
+        std::fs::write(&path, b"f5d6\n# \xe9\nf5\xe9d6\nf5f6\nc4c3\n").expect("writable");
+        let book = Source::File(path).book::<Square8>(1, 1).expect("a book");
+        assert_eq!((book.openings.len(), book.repeated), (1, 0), "only what is asked for is kept");
+        assert_eq!(
+            book.bad_lines.remarks(),
+            ["line 3: byte 0xe9 is not UTF-8 text; save the file as UTF-8 or ASCII; left out"]
+        );
     }
 
     #[test]

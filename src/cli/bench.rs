@@ -63,23 +63,24 @@ pub struct Args {
     what: Option<What>,
     #[command(subcommand)]
     whole: Option<Whole>,
-    /// The configuration whose net, search and learner are measured; without it a net of
-    /// 4 blocks of 32 channels and 32 simulations a move.
+    /// The configuration whose net, search and learner are measured; by default a net of 4 blocks
+    /// of 32 channels and 32 simulations a move.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Changes a key of the configuration.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// The board, for `perft`, `solve` and `alphabeta`; 8x8 without it.
+    /// The board, for `perft`, `solve` and `alphabeta`; by default 8x8.
     #[arg(long)]
     shape: Option<Shape>,
-    /// The depth, for `perft` (11 without it) and `alphabeta` (10).
+    /// The depth, for `perft` (by default 11) and `alphabeta` (by default 10).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
     depth: Option<u32>,
-    /// Positions that the net gets at once, for `net` and `selfplay`.
+    /// Positions that the net gets at once, for `net` and `selfplay`; by default as many as the
+    /// configuration's `selfplay.games_per_actor`.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: Option<u32>,
-    /// Seconds to measure, after a warm-up, for `net`, `selfplay` and `learner`; 5 without it.
+    /// Seconds to measure, after a warm-up, for `net`, `selfplay` and `learner`; by default 5.
     #[arg(long, value_parser = |text: &str| number(text, 0.01..=3600.0, "seconds"))]
     seconds: Option<f64>,
     /// Print one JSON object a line.
@@ -111,7 +112,7 @@ impl Args {
 }
 
 /// An argument that is a length of time, in `unit`.
-fn number(text: &str, allowed: RangeInclusive<f64>, unit: &str) -> Result<f64, String> {
+pub(super) fn number(text: &str, allowed: RangeInclusive<f64>, unit: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| allowed.contains(number));
     let (least, most) = (allowed.start(), allowed.end());
     number.ok_or_else(|| format!("allowed: a number of {unit} from {least} to {most}"))

@@ -52,15 +52,12 @@ impl MatchArgs {
         context(goal, &self.device, cores() / self.threads())
     }
 
-    /// The openings of a match, with a warning for each line of a file that is none.
+    /// The openings of a match, with warnings for the lines of a file that are none.
     pub fn book<G: Geometry>(&self, seed: u64) -> anyhow::Result<Book<G>> {
         let wanted = self.games.div_ceil(2) as usize;
         let book = self.openings.book::<G>(wanted, seed)?;
-        for bad in &book.bad_lines {
-            tell!("warning: {}: {bad}; left out", self.openings);
-        }
-        if book.more_bad_lines > 0 {
-            tell!("warning: {}: {} more lines left out", self.openings, book.more_bad_lines);
+        for remark in book.bad_lines.remarks() {
+            tell!("warning: {}: {remark}", self.openings);
         }
         Ok(book)
     }

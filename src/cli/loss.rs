@@ -86,17 +86,13 @@ impl Args {
         let Args { goal, empties, seed, .. } = *self;
         let wanted = self.count as usize;
         let sample = Sample { goal, empties, count: wanted, seed };
-        let Positions { problems, bad_lines, more_bad_lines, skipped } =
-            match (&self.positions, &self.games) {
-                (Some(file), _) => from_file::<G>(file)?,
-                (None, Some(run)) => from_games::<G>(run, &sample)?,
-                (None, None) => bail!("no positions are given; --positions or --games says which"),
-            };
-        for bad in &bad_lines {
-            tell!("warning: {}: {bad}; left out", self.source());
-        }
-        if more_bad_lines > 0 {
-            tell!("warning: {}: {more_bad_lines} more lines left out", self.source());
+        let Positions { problems, bad_lines, skipped } = match (&self.positions, &self.games) {
+            (Some(file), _) => from_file::<G>(file)?,
+            (None, Some(run)) => from_games::<G>(run, &sample)?,
+            (None, None) => bail!("no positions are given; --positions or --games says which"),
+        };
+        for remark in bad_lines.remarks() {
+            tell!("warning: {}: {remark}", self.source());
         }
         if skipped > 0 {
             tell!("warning: {}: {skipped} games cannot be read; left out", self.source());

@@ -21,8 +21,10 @@ mod doctor;
 mod eval;
 mod export;
 mod interrupt;
+mod log;
 mod loss;
 mod machine;
+mod manual;
 mod perft;
 mod play;
 mod runs;
@@ -32,17 +34,25 @@ mod train;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::game::notation::excerpt;
 
 /// Learns Othello by playing against itself, and measures what it has learnt.
 #[derive(Parser, Debug)]
-#[command(name = "outflank", version, propagate_version = true)]
+#[command(name = "outflank", version, propagate_version = true, after_help = ENVIRONMENT)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const ENVIRONMENT: &str = "\
+Environment:
+  OUTFLANK_LOG  how much is logged to standard error: off, error, warn, info, debug or trace, or a
+                level for a module, such as outflank::net=debug [default: info]
+
+Exit codes:
+  0 yes, 1 a negative answer, 2 an error, 130 work that Ctrl-C left unfinished";
 
 // Made once in a process: its size does not matter.
 #[allow(clippy::large_enum_variant)]
@@ -64,6 +74,8 @@ enum Command {
     Nboard(serve::Args),
     /// Plays behind the Go Text Protocol, as Othello programs use it
     Gtp(serve::Args),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// Characters of an error that are shown.
@@ -79,19 +91,7 @@ pub fn main() -> ExitCode {
 fn parse_and_run() -> ExitCode {
     end_quietly_with_the_reader();
     let cli = Cli::parse();
-    let level = tracing_subscriber::EnvFilter::builder()
-        .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
-        .with_env_var("OUTFLANK_LOG")
-        .from_env_lossy();
-    tracing_subscriber::fmt()
-        .with_env_filter(level)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .without_time()
-        // A log that nobody can read any more is no reason to panic.
-        .log_internal_errors(false)
-        .init();
+    log::start();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -100,6 +100,12 @@ fn parse_and_run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// An error with what caused it, as the program shows the one that ends it.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// Ends the process without a word when whoever read its output has gone, as in `| head`.
@@ -132,5 +138,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Play(args) => play::run(args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
+        Command::Completions(args) => manual::run_completions(&args, Cli::command()),
+        Command::Man(args) => manual::run_man(&args, Cli::command()),
     }
 }

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(value_name = "SPEC")]
     player: Option<PlayerSpec>,
     /// Your colour; black moves first
-    #[arg(long, value_name = "COLOUR", default_value = "black")]
+    #[arg(long, alias = "color", value_name = "COLOUR", default_value = "black")]
     colour: Side,
     /// The board
     #[arg(long, value_name = "BOARD", default_value = "8x8")]

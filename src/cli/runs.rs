@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use crate::arena::report::pad;
+use super::with_causes;
 use crate::store::run_dir::{self, Listed, Manifest, State};
 
 /// Lists training runs: state, progress, best rating, and when they were last heard of.
@@ -27,7 +28,8 @@ pub struct Args {
 ///
 /// The folder cannot be read, or was named and does not exist.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if !args.dir.exists() && args.dir != Path::new("runs") {
+    let exists = args.dir.try_exists().with_context(|| args.dir.display().to_string())?;
+    if !exists && args.dir != Path::new("runs") {
         bail!("there is no folder {}", args.dir.display());
     }
     let runs = run_dir::list(&args.dir)?;
@@ -76,7 +78,7 @@ impl Line<'_> {
     fn of(run: &Listed, now: u64) -> Line<'_> {
         let (state, error, known) = match &run.manifest {
             Ok(manifest) => (manifest.state.name(), None, Some(known(manifest, now))),
-            Err(error) => ("unreadable", Some(error.to_string()), None),
+            Err(error) => ("unreadable", Some(with_causes(error)), None),
         };
         Line { version: 1, run: &run.path, state, error, known }
     }
@@ -128,7 +130,7 @@ fn row(run: &Listed, now: u64) -> Vec<String> {
     let path = run.path.display().to_string();
     let manifest = match &run.manifest {
         Ok(manifest) => manifest,
-        Err(error) => return vec![path, format!("unreadable: {error}")],
+        Err(error) => return vec![path, format!("unreadable: {}", with_causes(error))],
     };
     let summary = manifest.summary;
     let state = match manifest.state {

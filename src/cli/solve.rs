@@ -1,47 +1,68 @@
 //! `outflank solve`: what positions are worth under perfect play.
 
-use std::io::Write;
+mod progress;
+mod report;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::Duration;
 
 use anyhow::Context;
-use serde_json::json;
 
+use super::bench::number;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
-use crate::search::endgame::Solver;
-use crate::store::{self, limits};
+use crate::search::endgame::{Question, Solver, Watch};
+use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
+use report::{Solved, Total};
 
 /// Solves positions exactly: the score for the side to move, and a best line.
 ///
-/// Scores are disc differences with the empty squares to the winner. The exit code is 1 if a
-/// score differs from the best one that its line states, and 2 if a line is no position.
+/// Scores are disc differences with the empty squares to the winner. The exit code is 2 if a line
+/// is no position; else 1 if a position is not solved within --seconds, or if a score differs from
+/// the best one that its line states; else 0.
+///
+/// Two more empty squares take about six times as long. On one core a position with 20 takes about
+/// half a second, with 24 ten seconds, with 30 an hour; some take ten times as long. The start of a
+/// game is out of reach. Ctrl-C ends at once.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A file with one OBF position a line (`-` for standard input), or one position: an OBF
-    /// line, a transcript such as f5d6, or `start`
+    /// A file with one OBF position or transcript a line (`-` for standard input), or one
+    /// position: an OBF line, a transcript such as f5d6, or `start`
     #[arg(value_name = "FILE|POSITION")]
     source: String,
     /// Find out who wins and nothing more: scores are 1, 0 and -1
     #[arg(long)]
     wld: bool,
+    /// Seconds for each position; of one that takes longer, what is known by then is shown. By
+    /// default there is no limit
+    #[arg(long, value_name = "S", value_parser = |text: &str| number(text, 0.001..=31_536_000.0, "seconds"))]
+    seconds: Option<f64>,
     /// Threads for each position
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Board: 8x8, 6x6, 7x7, octagon88 or cross92
-    #[arg(long, default_value = "8x8")]
+    #[arg(long, value_name = "BOARD", default_value = "8x8")]
     shape: Shape,
     /// Who wins: `most` or `fewest` discs
-    #[arg(long, default_value = "most")]
+    #[arg(long, value_name = "GOAL", default_value = "most")]
     goal: Goal,
     /// Size of the transposition table in MiB
-    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     table_mb: u32,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  outflank solve examples/positions.obf --threads 2
+  outflank solve --seconds 60 --json - < late.obf
+  outflank solve --shape 6x6 --wld c2b4 --seconds 600";
 
 /// Runs the subcommand.
 ///
@@ -49,61 +70,62 @@ pub struct Args {
 ///
 /// The file cannot be read, or standard output cannot be written.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (name, text) = read(&args.source)?;
-    dispatch!(args.shape, G => solve_all::<G>(&args, &name, &text))
+    let source = Source::open(&args.source)?;
+    dispatch!(args.shape, G => solve_all::<G>(&args, source))
 }
 
-/// What the positions come from, for messages, and their text.
-fn read(source: &str) -> anyhow::Result<(String, String)> {
-    if source == "-" {
-        let text = store::read_text(std::io::stdin(), limits::POSITIONS);
-        return Ok(("standard input".into(), text.context("standard input")?));
+/// Where positions come from.
+struct Source {
+    /// Its name in messages.
+    name: String,
+    input: Box<dyn BufRead>,
+}
+
+impl Source {
+    fn open(given: &str) -> anyhow::Result<Source> {
+        if given == "-" {
+            let input = Box::new(std::io::stdin().lock());
+            return Ok(Source { name: "standard input".into(), input });
+        }
+        // Neither a transcript nor an OBF line holds a slash or ends like a file name.
+        if Path::new(given).exists() || given.contains('/') || given.ends_with(".obf") {
+            let file = File::open(given).with_context(|| format!("cannot read {given}"))?;
+            return Ok(Source { name: given.into(), input: Box::new(BufReader::new(file)) });
+        }
+        let name = "the position given, which names no file".into();
+        Ok(Source { name, input: Box::new(Cursor::new(given.to_owned())) })
     }
-    // Neither a transcript nor an OBF line holds a slash or ends like a file name.
-    if Path::new(source).is_file() || source.contains('/') || source.ends_with(".obf") {
-        let bytes = store::read(Path::new(source), limits::POSITIONS)?;
-        let text = String::from_utf8(bytes).with_context(|| source.to_owned())?;
-        return Ok((source.into(), text));
-    }
-    Ok(("the position given, which names no file".into(), source.into()))
 }
 
-/// What became of all positions.
-#[derive(Default)]
-struct Total {
-    solved: u32,
-    stated: u32,
-    different: u32,
-    bad: u32,
-    nodes: u64,
-    seconds: f64,
-}
-
-fn solve_all<G: Geometry>(args: &Args, name: &str, text: &str) -> anyhow::Result<ExitCode> {
+fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCode> {
     let table_bytes = (args.table_mb as usize) << 20;
     let mut solver =
         Solver::<G>::new(args.goal, table_bytes).with_threads(usize::from(args.threads));
-    let mut total = Total::default();
+    let (mut total, mut bad) = (Total::default(), BadLines::default());
+    let mut warned = false;
     let mut out = std::io::stdout().lock();
-    for (index, line) in text.lines().enumerate() {
-        let content = line.trim();
-        if content.is_empty() || content.starts_with(['#', '%']) {
-            continue;
-        }
-        match parse::<G>(content) {
+    let name = source.name;
+    for line in Lines::new(source.input) {
+        let line = line.with_context(|| format!("cannot read {name}"))?;
+        match parse::<G>(&line) {
             Ok((position, stated)) => {
-                let solved = solve(&mut solver, args, position, stated);
+                warned = warned || warn(args, line.number, position);
+                let solved = solve(&mut solver, args, line.number, position, stated);
                 total.add(&solved);
-                writeln!(out, "{}", solved.shown(args, total.solved))?;
+                writeln!(out, "{}", solved.shown(args, total.positions))?;
                 out.flush()?;
             }
-            Err(error) => {
-                total.bad += 1;
-                let column = 1 + (line.len() - line.trim_start().len()) + offset(&error, content);
-                tell!("error: {name}:{}:{column}: {error}", index + 1);
+            Err(Mistake { column, text }) => {
+                if let Some(bad) = bad.note(line.number, text) {
+                    tell!("error: {name}:{}:{column}: {}", bad.line, shortened(&bad.problem));
+                }
             }
         }
     }
+    if bad.more() > 0 {
+        tell!("error: {name}: {} more bad lines", bad.more());
+    }
+    total.bad = bad.count();
     if args.json {
         tell!("{total}");
     } else {
@@ -112,8 +134,26 @@ fn solve_all<G: Geometry>(args: &Args, name: &str, text: &str) -> anyhow::Result
     Ok(ExitCode::from(total.exit_code()))
 }
 
-/// A position, and the best score that the text states for it.
-fn parse<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), NotationError> {
+/// What is wrong with a line, and in which column.
+struct Mistake {
+    column: usize,
+    text: String,
+}
+
+/// A position, and the best score that the line states for it.
+fn parse<G: Geometry>(line: &Line) -> Result<(Position<G>, Option<i32>), Mistake> {
+    let at = |offset: usize, text: String| Mistake { column: 1 + line.indent + offset, text };
+    let text = match &line.text {
+        Ok(text) => text,
+        Err(error @ LineError::NotText { offset, .. }) => {
+            return Err(at(*offset, error.to_string()));
+        }
+        Err(error @ LineError::TooLong) => return Err(at(0, error.to_string())),
+    };
+    parse_text(text).map_err(|error| at(offset(&error, text), error.to_string()))
+}
+
+fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), NotationError> {
     if text.eq_ignore_ascii_case("start") {
         return Ok((Position::start(), None));
     }
@@ -124,8 +164,8 @@ fn parse<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), Notation
     Ok((line.position, line.best()))
 }
 
-/// Where in a line the error is.
-fn offset(error: &NotationError, line: &str) -> usize {
+/// Where in a text the error is.
+fn offset(error: &NotationError, text: &str) -> usize {
     match error {
         NotationError::NoSquare { offset, .. }
         | NotationError::IllegalMove { offset, .. }
@@ -133,115 +173,57 @@ fn offset(error: &NotationError, line: &str) -> usize {
         | NotationError::NoDisc { offset, .. } => *offset,
         NotationError::WrongLength { .. } => 0,
         NotationError::NoSide { .. } => {
-            line.find(char::is_whitespace).map_or(line.len(), |at| at + 1)
+            text.find(char::is_whitespace).map_or(text.len(), |at| at + 1)
         }
-        NotationError::NoScore { text } => line.find(&**text).unwrap_or(0),
+        NotationError::NoScore { text: score } => text.find(&**score).unwrap_or(0),
     }
 }
 
-/// One solved position.
-struct Solved {
-    position: String,
-    empties: u32,
-    score: i32,
-    expected: Option<i32>,
-    line: String,
-    nodes: u64,
-    seconds: f64,
+/// Warns of a position that may take very long, unless there is a time limit; whether it did.
+fn warn<G: Geometry>(args: &Args, line: usize, position: Position<G>) -> bool {
+    let empties = position.board.empties();
+    if args.seconds.is_some() || empties < progress::LONG {
+        return false;
+    }
+    let time = progress::about(progress::usual_seconds(empties, args.threads));
+    tell!(
+        "warning: line {line} has {empties} empty squares: {time} on {} threads, or ten times \
+         more; --seconds S sets a limit for each position",
+        args.threads
+    );
+    true
 }
 
 fn solve<G: Geometry>(
     solver: &mut Solver<G>,
     args: &Args,
+    line: usize,
     position: Position<G>,
     stated: Option<i32>,
 ) -> Solved {
-    let (nodes, started) = (solver.nodes, Instant::now());
-    let (score, line) = if args.wld {
-        solver.winning_line(position.board)
-    } else {
-        solver.best_line(position.board)
-    };
+    let board = position.board;
+    let question = if args.wld { Question::Winner } else { Question::Score };
+    let before = solver.nodes;
+    let watch = Watch::start(args.seconds.map(Duration::from_secs_f64));
+    let title = format!("line {line}, {} empty squares", board.empties());
+    let answer = progress::shown::<G, _>(&title, board.empties(), &watch, || {
+        solver.answer(board, question, &watch)
+    });
+    let progress = watch.progress();
+    tracing::debug!(
+        "{title}: {} of {} moves done in {:.3} s, {} nodes with the best line",
+        progress.moves_done,
+        progress.moves,
+        progress.elapsed.as_secs_f64(),
+        solver.nodes - before
+    );
     Solved {
         position: notation::obf(position),
-        empties: position.board.empties(),
-        score,
+        empties: board.empties(),
         expected: stated.map(|stated| if args.wld { stated.signum() } else { stated }),
-        line: notation::transcript::<G>(line),
-        nodes: solver.nodes - nodes,
-        seconds: started.elapsed().as_secs_f64(),
-    }
-}
-
-impl Solved {
-    fn differs(&self) -> bool {
-        self.expected.is_some_and(|expected| expected != self.score)
-    }
-
-    fn rate(&self) -> f64 {
-        self.nodes as f64 / self.seconds.max(1e-9)
-    }
-
-    fn shown(&self, args: &Args, number: u32) -> String {
-        if args.json {
-            let line = json!({
-                "version": 1,
-                "shape": args.shape.name(),
-                "goal": args.goal.name(),
-                "wld": args.wld,
-                "position": self.position,
-                "empties": self.empties,
-                "score": self.score,
-                "expected": self.expected,
-                "agrees": self.expected.map(|_| !self.differs()),
-                "line": self.line,
-                "nodes": self.nodes,
-                "seconds": self.seconds,
-                "nodes_per_second": self.rate(),
-            });
-            return line.to_string();
-        }
-        let verdict = match self.expected {
-            None => String::new(),
-            Some(_) if !self.differs() => " as stated".into(),
-            Some(expected) => format!(" BUT {expected:+} is stated"),
-        };
-        let Solved { empties, score, line, nodes, seconds, .. } = self;
-        let rate = self.rate() / 1e6;
-        format!(
-            "{number:>3}: {empties:>2} empties, score {score:+}{verdict}, {nodes} nodes, \
-             {seconds:.3} s, {rate:.1} M nodes/s, {line}"
-        )
-    }
-}
-
-impl Total {
-    fn add(&mut self, solved: &Solved) {
-        self.solved += 1;
-        self.stated += u32::from(solved.expected.is_some());
-        self.different += u32::from(solved.differs());
-        self.nodes += solved.nodes;
-        self.seconds += solved.seconds;
-    }
-
-    fn exit_code(&self) -> u8 {
-        match (self.bad, self.different) {
-            (0, 0) => 0,
-            (0, _) => 1,
-            _ => 2,
-        }
-    }
-}
-
-impl std::fmt::Display for Total {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Total { solved, stated, different, bad, nodes, seconds } = self;
-        let agree = stated - different;
-        let rate = *nodes as f64 / seconds.max(1e-9) / 1e6;
-        write!(f, "total: {solved} positions, {agree} of {stated} stated scores agree")?;
-        if *bad > 0 {
-            write!(f, ", {bad} bad lines")?;
-        }
-        write!(f, ", {nodes} nodes, {seconds:.3} s, {rate:.1} M nodes/s")
+        found: report::Found::new::<G>(answer),
+        moves_done: (progress.moves_done, progress.moves),
+        nodes: solver.nodes - before,
+        seconds: progress.elapsed.as_secs_f64(),
     }
 }

@@ -30,7 +30,7 @@ pub type Metadata = BTreeMap<String, String>;
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// The bytes are not in safetensors format, or end too early.
-    #[error("these are not safetensors bytes: {0}")]
+    #[error("these are not safetensors bytes")]
     Format(#[from] safetensors::SafeTensorError),
     /// The header claims to be longer than any net's.
     #[error("the header of these bytes is {found} bytes long; at most {LONGEST_HEADER} are read")]

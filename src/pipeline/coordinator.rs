@@ -251,6 +251,12 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     fn publish(&mut self, clock: &Clock) -> anyhow::Result<()> {
         let net = self.net(clock)?;
+        tracing::debug!(
+            "net version {} goes to the actors: {} steps, {} positions in the window",
+            net.version,
+            net.steps,
+            self.replay.len()
+        );
         // An actor that is gone has said why, or the run is stopping.
         for actor in &self.to_actors {
             let _ = actor.send(net.clone());

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender};
@@ -50,7 +51,12 @@ impl Evaluator<'_> {
             if self.shared.stopping() {
                 return;
             }
-            let Err(error) = self.evaluate::<G>(&net) else { continue };
+            let begun = Instant::now();
+            tracing::debug!("the evaluation of step {} begins", net.steps);
+            let evaluated = self.evaluate::<G>(&net);
+            let seconds = begun.elapsed().as_secs_f64();
+            tracing::debug!("the evaluation of step {} has taken {seconds:.1} s", net.steps);
+            let Err(error) = evaluated else { continue };
             if let Some(LadderError::Locked { .. }) = error.downcast_ref() {
                 tracing::warn!("an evaluation is skipped: {error:#}");
             } else {

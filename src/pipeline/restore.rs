@@ -150,6 +150,17 @@ pub(super) fn restore<G: Geometry>(
     if skipped > 0 {
         tracing::warn!("{skipped} damaged game records were skipped");
     }
+    tracing::debug!(
+        "goes on from net version {}, {} steps, {} games, {} positions, {:.1} minutes; the window \
+         has {} positions, {} are held out",
+        state.version,
+        state.steps,
+        state.games,
+        state.positions,
+        state.seconds / 60.0,
+        replay.len(),
+        held_out.len()
+    );
     Ok(state)
 }
 

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -145,6 +146,7 @@ impl Checkpoint {
     ///
     /// It cannot be written; the checkpoints that stood before then stand.
     pub fn save(&self, dir: &Path) -> Result<PathBuf, CheckpointError> {
+        let begun = Instant::now();
         files::create_dir(dir)?;
         recover(dir)?;
         let filling = folder(dir, FILLING, self.step);
@@ -157,6 +159,8 @@ impl Checkpoint {
         rename(&filling, &path)?;
         files::sync_dir(dir)?;
         remove(&replaced)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        tracing::debug!("checkpoint {}: written in {seconds:.3} s", path.display());
         Ok(path)
     }
 

@@ -49,7 +49,7 @@ pub fn find(path: &Path) -> Result<Found, CheckpointError> {
             return Ok(Found::Checkpoint(newest));
         }
     }
-    if run_dir::is_run(path) {
+    if run_dir::is_run(path)? {
         return Err(CheckpointError::NoneYet { path: path.to_path_buf() });
     }
     Err(CheckpointError::Nothing { path: path.to_path_buf() })

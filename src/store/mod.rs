@@ -11,6 +11,7 @@ mod frame;
 pub mod games;
 pub mod ggf;
 pub mod limits;
+pub mod lines;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;

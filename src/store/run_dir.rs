@@ -16,6 +16,7 @@ mod listing;
 mod lock;
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::files::{self, Action, FileError};
 use super::limits;
 use crate::choices::choices;
-pub use listing::{Listed, list};
+pub use listing::{Listed, is_run, list};
 use lock::lock;
 
 const VERSION: u32 = 1;
@@ -202,7 +203,7 @@ impl RunDir {
     ///
     /// The directory holds a run or other things, is in use, or cannot be written.
     pub fn create(path: &Path, config: &str, seed: u64) -> Result<RunDir, RunDirError> {
-        if is_run(path) {
+        if is_run(path)? {
             // A run in progress is the more helpful thing to say.
             lock(path)?;
             return Err(RunDirError::Exists { path: path.to_path_buf() });
@@ -212,7 +213,7 @@ impl RunDir {
         }
         files::create_dir(path)?;
         let lock = lock(path)?;
-        if is_run(path) {
+        if is_run(path)? {
             return Err(RunDirError::Exists { path: path.to_path_buf() });
         }
         files::create_dir(&path.join(GAMES))?;
@@ -243,7 +244,7 @@ impl RunDir {
     ///
     /// There is no run, it is in use, or its files cannot be read.
     pub fn open(path: &Path) -> Result<RunDir, RunDirError> {
-        if !is_run(path) {
+        if !is_run(path)? {
             return Err(RunDirError::NoRun { path: path.to_path_buf() });
         }
         let lock = lock(path)?;
@@ -353,15 +354,10 @@ impl RunDir {
     }
 }
 
-/// Whether a directory holds a run.
-pub fn is_run(path: &Path) -> bool {
-    path.join(MANIFEST).is_file()
-}
-
 /// The first entry that a run which died while it was made would not have left.
 fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
     let entries = match fs::read_dir(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         entries => entries.map_err(FileError::at(Action::Read, path))?,
     };
     for entry in entries {

@@ -101,3 +101,26 @@ fn a_newer_layout_is_refused_as_such() {
     fs::write(dir.path().join(MANIFEST), r#"{"version": 8}"#).unwrap();
     assert!(matches!(RunDir::open(dir.path()), Err(RunDirError::Version { found: 8, .. })));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_looked_into_is_not_taken_for_one_without_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(RunDir::create(&dir.path().join("good"), "", 1).unwrap());
+    // A link to itself cannot be looked into, even by root, who may read everything.
+    let endless = dir.path().join("endless");
+    std::os::unix::fs::symlink(&endless, &endless).unwrap();
+    let error = is_run(&endless).unwrap_err();
+    assert!(error.to_string().contains("endless"), "{error}");
+    assert!(matches!(RunDir::open(&endless), Err(RunDirError::File(_))));
+    assert!(matches!(RunDir::create(&endless, "", 1), Err(RunDirError::File(_))));
+    assert!(list(&endless).is_err());
+    let listed = list(dir.path()).unwrap();
+    let names: Vec<_> = listed.iter().map(|run| run.path.file_name().unwrap()).collect();
+    assert_eq!(names, ["good", "endless"]);
+    assert!(listed[0].manifest.is_ok());
+    assert!(matches!(listed[1].manifest, Err(RunDirError::File(_))));
+    assert!(!is_run(&dir.path().join("missing")).unwrap());
+    fs::write(dir.path().join("file"), "").unwrap();
+    assert!(!is_run(&dir.path().join("file")).unwrap());
+}

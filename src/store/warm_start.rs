@@ -127,7 +127,7 @@ struct Source {
 
 impl Source {
     fn open(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<Source, WarmStartError> {
-        if !is_run(run) {
+        if !is_run(run).map_err(RunDirError::from)? {
             return Err(RunDirError::NoRun { path: run.to_path_buf() }.into());
         }
         let dir = run.join(GAMES);

@@ -46,6 +46,28 @@ const LONG_FILES: &[(&str, &str)] =
 /// Words that mark unfinished work, spelt so that this file does not hold them.
 pub const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
+/// An error's text says what happened, and its source what caused it: the program shows both, so a
+/// text with the source in it would show the cause twice.
+pub fn check_errors(file: &str, text: &str) -> Vec<Violation> {
+    let lines: Vec<&str> = text.lines().collect();
+    let attribute = |start: usize| {
+        let length = lines[start..].iter().position(|line| line.trim_end().ends_with(")]"));
+        let end = start + length.unwrap_or(0);
+        (lines[start..=end].concat(), lines.get(end + 1).copied().unwrap_or_default())
+    };
+    let repeats = |start: usize| {
+        let (message, variant) = attribute(start);
+        let is_source = ["#[from]", "#[source]"].iter().any(|mark| variant.contains(mark));
+        message.contains("{source") || (message.contains("{0") && is_source)
+    };
+    let starts =
+        (0..lines.len()).filter(|&start| lines[start].trim_start().starts_with("#[error("));
+    let what = "an error's text repeats its source".to_string();
+    let violation =
+        |start| Violation { file: file.to_string(), line: start + 1, what: what.clone() };
+    starts.filter(|&start| repeats(start)).map(violation).collect()
+}
+
 #[derive(Debug, PartialEq)]
 pub struct Violation {
     pub file: String,

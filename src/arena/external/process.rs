@@ -68,6 +68,7 @@ impl Process {
 
     /// Sends a line.
     pub fn send(&mut self, line: &str) -> Result<(), PlayerError> {
+        tracing::debug!("to engine {}: {line}", self.child.id());
         let written = self.stdin.write_all(format!("{line}\n").as_bytes());
         match written.and_then(|()| self.stdin.flush()) {
             Ok(()) => Ok(()),
@@ -115,6 +116,7 @@ impl Listening<'_> {
                 return Err(PlayerError::Flooded { limit: FLOOD });
             }
             if let Some(line) = printed.line {
+                tracing::debug!("from engine {}: {line}", self.process.child.id());
                 return Ok(line);
             }
         }

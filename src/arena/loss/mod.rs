@@ -25,7 +25,7 @@ pub enum LossError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// It has no move for a position.
-    #[error("in {position}: {source}")]
+    #[error("in {position}")]
     Player {
         /// The position as an OBF line.
         position: Box<str>,

@@ -12,12 +12,12 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arena::ladder::{GameLine, Ladder, LadderError};
-use crate::arena::openings::MOST_BAD_LINES;
 use crate::arena::player::combine;
 use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::store::games::{self, GamesError, ReadError};
+use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 use crate::store::run_dir::{self, GAMES};
 use crate::store::{self, FileError, limits};
 
@@ -83,19 +83,12 @@ impl<G: Geometry> Problem<G> {
     }
 }
 
-/// A line of a file that is no position to judge by.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct BadLine {
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong with it.
-    pub problem: LineProblem,
-}
-
 /// What is wrong with a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineProblem {
+    /// It is no text.
+    #[error(transparent)]
+    Line(#[from] LineError),
     /// It is no position.
     #[error(transparent)]
     Notation(#[from] NotationError),
@@ -113,7 +106,7 @@ pub enum LineProblem {
 /// Why there are no positions.
 #[derive(Debug, thiserror::Error)]
 pub enum PositionsError {
-    /// The file cannot be read.
+    /// The file, or the folder of games, cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// No line of the file is a position.
@@ -126,7 +119,7 @@ pub enum PositionsError {
         /// The file.
         path: PathBuf,
         /// The first bad line.
-        first: Option<BadLine>,
+        first: Option<BadLine<LineProblem>>,
     },
     /// There is nothing that holds games.
     #[error(
@@ -154,7 +147,7 @@ pub enum PositionsError {
     #[error(transparent)]
     Games(#[from] GamesError),
     /// A game is of another board, or breaks the rules.
-    #[error("{}, game {id}: {source}", path.display())]
+    #[error("{}, game {id}", path.display())]
     Record {
         /// The run.
         path: PathBuf,
@@ -188,10 +181,8 @@ pub enum PositionsError {
 pub struct Positions<G: Geometry> {
     /// The positions; at least one.
     pub problems: Vec<Problem<G>>,
-    /// The first lines of the file that were left out, at most [`MOST_BAD_LINES`].
-    pub bad_lines: Vec<BadLine>,
-    /// How many other lines of it were left out.
-    pub more_bad_lines: usize,
+    /// Lines of the file that were left out.
+    pub bad_lines: BadLines<LineProblem>,
     /// Games, or a ladder's lines, that could not be read.
     pub skipped: usize,
 }
@@ -202,24 +193,20 @@ pub struct Positions<G: Geometry> {
 ///
 /// The file cannot be read or holds no position.
 pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsError> {
+    // All positions are kept, so the whole file may be as well, within its limit.
     let bytes = store::read(path, limits::POSITIONS)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut found =
-        Positions { problems: Vec::new(), bad_lines: Vec::new(), more_bad_lines: 0, skipped: 0 };
-    for (index, line) in text.lines().map(str::trim).enumerate() {
-        if line.is_empty() || line.starts_with(['#', '%']) {
-            continue;
-        }
-        match Problem::read(line) {
+    let mut found = Positions { problems: Vec::new(), bad_lines: BadLines::default(), skipped: 0 };
+    // Reading from memory does not fail.
+    for line in Lines::new(&bytes[..]).map_while(Result::ok) {
+        match line.text.map_err(LineProblem::from).and_then(|text| Problem::read(&text)) {
             Ok(problem) => found.problems.push(problem),
-            Err(problem) if found.bad_lines.len() < MOST_BAD_LINES => {
-                found.bad_lines.push(BadLine { line: index + 1, problem });
+            Err(problem) => {
+                found.bad_lines.note(line.number, problem);
             }
-            Err(_) => found.more_bad_lines += 1,
         }
     }
     if found.problems.is_empty() {
-        let first = found.bad_lines.into_iter().next();
+        let first = found.bad_lines.first().first().cloned();
         return Err(PositionsError::Nothing { path: path.into(), first });
     }
     Ok(found)
@@ -257,7 +244,7 @@ pub fn from_games<G: Geometry>(
 ) -> Result<Positions<G>, PositionsError> {
     let found = if path.is_file() {
         of_ladder(path, sample)?
-    } else if run_dir::is_run(path) {
+    } else if run_dir::is_run(path)? {
         of_run(path, sample)?
     } else {
         return Err(PositionsError::NoGames { path: path.into() });
@@ -291,8 +278,7 @@ fn of_records<G: Geometry>(
             Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
         }
     }
-    let problems = draw(candidates, sample);
-    Ok(Positions { problems, bad_lines: Vec::new(), more_bad_lines: 0, skipped })
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
 fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
@@ -318,8 +304,7 @@ fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, 
         let wanted = position.filter(|now| now.board.empties() == sample.empties);
         candidates.extend(wanted.and_then(Problem::new));
     }
-    let problems = draw(candidates, sample);
-    Ok(Positions { problems, bad_lines: Vec::new(), more_bad_lines: 0, skipped })
+    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
 /// As many as are wanted, distinct up to symmetry.

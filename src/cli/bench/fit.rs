@@ -106,7 +106,7 @@ fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
 
 /// The games to learn, and those to judge by.
 fn read<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<(Replay<G>, Replay<G>)> {
-    if !is_run(&args.games) {
+    if !is_run(&args.games)? {
         return Err(RunDirError::NoRun { path: args.games.clone() }.into());
     }
     // All of the games that were asked for, however many the run itself would keep.

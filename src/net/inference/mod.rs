@@ -40,8 +40,11 @@ pub enum InferenceError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     /// libtorch failed.
-    #[error("libtorch: {0}")]
-    Torch(#[from] tch::TchError),
+    #[error("libtorch: {message}")]
+    Torch {
+        /// What it says.
+        message: Box<str>,
+    },
     /// No device has this name.
     #[error("unknown device `{name}`; allowed: auto, cpu, cuda, cuda:N")]
     UnknownDevice {
@@ -73,6 +76,13 @@ pub enum InferenceError {
     /// The threads that answer have ended.
     #[error("the inference server has ended")]
     ServerEnded,
+}
+
+// The text, not the error as a source: where an actor or a server ends, only the text is logged.
+impl From<tch::TchError> for InferenceError {
+    fn from(error: tch::TchError) -> InferenceError {
+        InferenceError::Torch { message: error.to_string().into() }
+    }
 }
 
 /// A net that answers questions about batches of positions.
@@ -165,6 +175,18 @@ pub fn open(
     if device == Device::Cpu {
         tch::set_num_threads(1);
     }
+    let copy = open_on(spec, weights, options, device)?;
+    let (blocks, channels) = (spec.options.blocks, spec.options.channels);
+    tracing::debug!("a net of {blocks}x{channels} is computed by {}", copy.describe());
+    Ok(copy)
+}
+
+fn open_on(
+    spec: &NetSpec,
+    weights: &Weights,
+    options: &Options,
+    device: Device,
+) -> Result<Box<dyn Backend>, InferenceError> {
     let wanted = match options.backend {
         BackendKind::Auto => best(spec, options.precision, device),
         backend => backend,

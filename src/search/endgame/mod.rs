@@ -8,6 +8,7 @@ mod near;
 mod order;
 mod parity;
 mod searcher;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use super::table::{Key, Table};
 use crate::game::{Board, Geometry, Goal, Square};
 use order::Order;
 use searcher::{Memory, Searcher, Shared};
+pub use watch::{Answer, Progress, Question, Watch};
 
 /// Solves positions exactly; keeps its table between positions.
 pub struct Solver<G: Geometry> {
@@ -100,9 +102,8 @@ impl<G: Geometry> Solver<G> {
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
         self.table.age();
         let score = self.score(board);
-        let keeps = |solver: &mut Self, child, score: i32| {
-            solver.window(child, -score, -score + 1) <= -score
-        };
+        let keeps =
+            |solver: &mut Self, child, score| solver.keeps(Question::Score, child, score, None);
         (score, self.line(board, score, keeps))
     }
 
@@ -117,7 +118,15 @@ impl<G: Geometry> Solver<G> {
     ) -> Option<(i32, Vec<Square>)> {
         self.table.age();
         let usual = std::mem::replace(&mut self.threads, threads.max(1));
+        let (before, begun) = (self.nodes, Instant::now());
         let found = self.line_within(board, time);
+        tracing::debug!(
+            "solver: {} empties, score {:?}, {} nodes in {:.3} s",
+            board.empties(),
+            found.as_ref().map(|(score, _)| score),
+            self.nodes - before,
+            begun.elapsed().as_secs_f64()
+        );
         self.threads = usual;
         found
     }
@@ -128,9 +137,8 @@ impl<G: Geometry> Solver<G> {
         let left = || (time + time / 4).saturating_sub(begun.elapsed());
         let most = G::SQUARES as i32;
         let score = self.window_within(board, -most, most, Some(time))?;
-        let keeps = |solver: &mut Self, child, score: i32| {
-            let bound = solver.window_within(child, -score, -score + 1, Some(left()));
-            bound.is_some_and(|bound| bound <= -score)
+        let keeps = |solver: &mut Self, child, score| {
+            solver.keeps(Question::Score, child, score, Some(left()))
         };
         let line = self.line(board, score, keeps);
         (!line.is_empty()).then_some((score, line))
@@ -141,7 +149,8 @@ impl<G: Geometry> Solver<G> {
     pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
         self.table.age();
         let winner = self.winner(board);
-        let keeps = |solver: &mut Self, child, winner: i32| solver.winner(child) == -winner;
+        let keeps =
+            |solver: &mut Self, child, winner| solver.keeps(Question::Winner, child, winner, None);
         (winner, self.line(board, winner, keeps))
     }
 
@@ -187,9 +196,21 @@ impl<G: Geometry> Solver<G> {
         movetime: Option<Duration>,
     ) -> Option<i32> {
         let clock = Clock::start(&Limits { movetime, ..Limits::default() }, board.empties());
+        self.search(board, alpha, beta, &clock, None)
+    }
+
+    /// The same, by a clock that runs already, for `watch` to see if there is one.
+    fn search(
+        &mut self,
+        board: Board<G>,
+        alpha: i32,
+        beta: i32,
+        clock: &Clock,
+        watch: Option<&Watch>,
+    ) -> Option<i32> {
         let done = AtomicBool::new(false);
         let busy = (self.threads > 1).then_some(&self.busy);
-        let shared = Shared { table: &self.table, clock: &clock, done: &done, busy };
+        let shared = Shared { table: &self.table, clock, done: &done, busy, watch };
         let helpers = if busy.is_some() && board.empties() >= searcher::SHARED {
             self.threads - 1
         } else {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::last::{Leaves, NONE};
 use super::near::{NEAR, Near};
 use super::order::Order;
+use super::watch::Watch;
 use crate::game::{Board, Geometry, Goal, Square, SquareSet};
 use crate::search::busy::Busy;
 use crate::search::clock::Clock;
@@ -33,6 +34,8 @@ pub(super) struct Shared<'a> {
     pub done: &'a AtomicBool,
     /// Where threads say what they are at; none with one thread.
     pub busy: Option<&'a Busy>,
+    /// Who follows the moves of the root, if anyone does.
+    pub watch: Option<&'a Watch>,
 }
 
 /// A move to be searched.
@@ -112,6 +115,8 @@ pub(super) struct Searcher<'a, G: Geometry> {
     pub(super) shared: Shared<'a>,
     memory: &'a mut Memory<G>,
     order: &'a Order<G>,
+    /// Empty squares of the root.
+    root: u32,
     /// Whether this thread is on its way out of what it is searching; scores then mean nothing.
     pub(super) halted: bool,
     /// The nodes that are searched together with other threads, from the root down.
@@ -131,6 +136,7 @@ impl<'a, G: Geometry> Searcher<'a, G> {
             shared,
             memory,
             order,
+            root: 0,
             halted: false,
             trail: Vec::new(),
             needless: None,
@@ -153,7 +159,15 @@ impl<'a, G: Geometry> Searcher<'a, G> {
 
     /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
     pub(super) fn search(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
-        self.visit(board, board.legal(), alpha, beta, board.empties())
+        self.root = board.empties();
+        self.visit(board, board.legal(), alpha, beta, self.root)
+    }
+
+    /// Notes that a move of a node is searched to the end, if the node is a root that is watched.
+    fn note(&self, empties: u32, square: Square, score: i32) {
+        if let Some(watch) = self.shared.watch.filter(|_| empties == self.root) {
+            watch.note(square, score);
+        }
     }
 
     fn visit(
@@ -301,6 +315,7 @@ impl<'a, G: Geometry> Searcher<'a, G> {
             if self.halted {
                 break;
             }
+            self.note(empties, candidate.square, score);
             if score > best {
                 (best, square) = (score, Some(candidate.square));
             }
@@ -354,6 +369,7 @@ impl<'a, G: Geometry> Searcher<'a, G> {
             if self.halted {
                 break;
             }
+            self.note(empties, candidate.square, score);
             if score > best {
                 (best, square) = (score, Some(candidate.square));
             }

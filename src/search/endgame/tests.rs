@@ -196,3 +196,105 @@ fn a_foreign_entry_is_a_hint_at_most() {
         }
     }
 }
+
+/// Boards of the middle of the endgame, some of whose sides to move must pass.
+fn boards_to_answer() -> Vec<Board<Square8>> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut boards: Vec<_> = (0..12).map(|_| random_board(&mut random, 13)).collect();
+    let mut passes = 0;
+    while passes < 2 {
+        let board = random_board::<Square8>(&mut random, 13);
+        if board.legal().is_empty() && !board.is_over() {
+            boards.push(board);
+            passes += 1;
+        }
+    }
+    boards
+}
+
+#[test]
+fn an_answer_in_time_is_the_score_or_the_winner() {
+    for threads in [1, 3] {
+        let mut solver = Solver::new(Goal::Most, 1 << 20).with_threads(threads);
+        let mut plain = Solver::new(Goal::Most, 1 << 20);
+        for board in boards_to_answer() {
+            let wanted = plain.score(board);
+            let watch = Watch::start(None);
+            let Answer::Solved { score, line } = solver.answer(board, Question::Score, &watch)
+            else {
+                panic!("{board:?} has no time limit")
+            };
+            assert_eq!(score, wanted, "{board:?}");
+            assert_eq!(played_out(board, &line, Goal::Most), wanted, "{board:?}");
+            let answer = solver.answer(board, Question::Winner, &Watch::start(None));
+            let Answer::Solved { score, line } = answer else { panic!("{board:?}") };
+            assert_eq!(score, wanted.signum(), "{board:?}");
+            assert_eq!(played_out(board, &line, Goal::Most).signum(), score, "{board:?}");
+        }
+    }
+}
+
+#[test]
+fn a_watch_sees_every_move_and_the_best() {
+    for board in boards_to_answer() {
+        let mut solver = Solver::new(Goal::Most, 1 << 20).with_threads(2);
+        let watch = Watch::start(None);
+        let answer = solver.answer(board, Question::Score, &watch);
+        let Answer::Solved { score, .. } = answer else { panic!("{board:?}") };
+        let progress = watch.progress();
+        let passes = board.legal().is_empty();
+        let mover = if passes { board.pass() } else { board };
+        assert_eq!(progress.moves as usize, mover.legal().len());
+        // A score that no move can exceed ends the search.
+        assert!((1..=progress.moves).contains(&progress.moves_done), "{progress:?}");
+        let (square, best) = progress.best.expect("a move is best");
+        assert_eq!(if passes { -best } else { best }, score, "{board:?}");
+        let child = mover.play(square).expect("the best move is legal");
+        assert_eq!(-solver.score(child), best, "{board:?}");
+        assert!(progress.nodes > 0);
+    }
+}
+
+#[test]
+fn what_is_known_too_early_is_true() {
+    let mut known = 0;
+    for board in boards_to_answer() {
+        let passes = board.legal().is_empty();
+        let mover = if passes { board.pass() } else { board };
+        let mut plain = Solver::new(Goal::Most, 1 << 20);
+        let score = plain.score(board);
+        for question in [Question::Score, Question::Winner] {
+            let worth = match question {
+                Question::Score => score,
+                Question::Winner => score.signum(),
+            };
+            for nodes in [1, 1_000, 3_000, 10_000, 30_000, 100_000] {
+                let mut solver = Solver::new(Goal::Most, 1 << 20);
+                let watch = Watch::within(&Limits { nodes: Some(nodes), ..Limits::default() });
+                match solver.answer(board, question, &watch) {
+                    Answer::Solved { score, .. } => assert_eq!(score, worth, "{board:?}"),
+                    Answer::Unsolved { lower, upper, best } => {
+                        assert!(lower.is_none_or(|lower| lower <= worth), "{board:?} {lower:?}");
+                        assert!(upper.is_none_or(|upper| upper >= worth), "{board:?} {upper:?}");
+                        let bound = if passes { upper } else { lower };
+                        assert_eq!(bound.is_some(), best.is_some());
+                        assert!(best.is_none_or(|square| mover.legal().contains(square)));
+                        known += u32::from(best.is_some());
+                    }
+                }
+            }
+        }
+    }
+    assert!(known > 10, "{known} bounds were found");
+}
+
+#[test]
+fn no_time_is_no_answer() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+    let board = random_board::<Square8>(&mut random, 20);
+    let mut solver = Solver::new(Goal::Most, 1 << 20);
+    let watch = Watch::start(Some(Duration::ZERO));
+    let nothing = Answer::Unsolved { lower: None, upper: None, best: None };
+    assert_eq!(solver.answer(board, Question::Score, &watch), nothing);
+    assert_eq!(watch.progress().moves_done, 0);
+}

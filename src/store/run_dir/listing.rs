@@ -1,10 +1,11 @@
 //! Runs as seen by those who do not hold them.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::super::files::{Action, FileError};
-use super::{LOCK, Manifest, RunDirError, State, is_run, read_manifest};
+use super::{LOCK, MANIFEST, Manifest, RunDirError, State, read_manifest};
 
 /// A run as seen from outside.
 #[derive(Debug)]
@@ -16,6 +17,22 @@ pub struct Listed {
     pub manifest: Result<Manifest, RunDirError>,
 }
 
+/// Whether a directory holds a run; a path that does not exist holds none.
+///
+/// # Errors
+///
+/// The directory cannot be looked into, as where this user may not.
+pub fn is_run(path: &Path) -> Result<bool, FileError> {
+    let manifest = path.join(MANIFEST);
+    match fs::metadata(&manifest) {
+        Ok(metadata) => Ok(metadata.is_file()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(error) => Err(FileError::at(Action::Read, &manifest)(error)),
+    }
+}
+
 /// The runs in a directory, or the one that the directory is, oldest first; none if there is no
 /// such directory.
 ///
@@ -23,23 +40,35 @@ pub struct Listed {
 ///
 /// The directory cannot be read. A run that cannot be read is listed with its error.
 pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
-    let mut paths = Vec::new();
-    if is_run(parent) {
-        paths.push(parent.to_path_buf());
-    } else if parent.exists() {
-        for entry in fs::read_dir(parent).map_err(FileError::at(Action::Read, parent))? {
-            paths.push(entry.map_err(FileError::at(Action::Read, parent))?.path());
+    let mut runs = Vec::new();
+    if is_run(parent)? {
+        runs.push(Listed { manifest: look(parent), path: parent.to_path_buf() });
+    } else {
+        for path in entries(parent)? {
+            // A folder that cannot be looked into may be a run, so it is shown with the reason.
+            let manifest = match is_run(&path) {
+                Ok(true) => look(&path),
+                Ok(false) => continue,
+                Err(error) => Err(error.into()),
+            };
+            runs.push(Listed { manifest, path });
         }
     }
-    let mut runs: Vec<Listed> = paths
-        .into_iter()
-        .filter(|path| is_run(path))
-        .map(|path| Listed { manifest: look(&path), path })
-        .collect();
     runs.sort_by_key(|run| {
         (run.manifest.as_ref().map_or(u64::MAX, |manifest| manifest.created), run.path.clone())
     });
     Ok(runs)
+}
+
+/// What is in a directory; nothing if there is no such directory.
+fn entries(parent: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let entries = match fs::read_dir(parent) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(FileError::at(Action::Read, parent))?,
+    };
+    let path = |entry: std::io::Result<fs::DirEntry>| entry.map(|entry| entry.path());
+    let paths = entries.map(path).collect::<Result<_, _>>();
+    paths.map_err(FileError::at(Action::Read, parent))
 }
 
 fn look(path: &Path) -> Result<Manifest, RunDirError> {

@@ -1,0 +1,176 @@
+//! How far a long solve is, and how long it may take.
+//!
+//! On a terminal a line on standard error changes twice a second; elsewhere a line is logged every
+//! half minute. Estimates are rough: they come from the number of empty squares alone.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::game::Geometry;
+use crate::game::notation::square_name;
+use crate::search::endgame::{Progress, Watch};
+
+/// From so many empty squares on a position may take longer than one wants to wait.
+pub const LONG: u32 = 24;
+/// With fewer empty squares a position is solved before there is anything to show.
+const WATCHED: u32 = 16;
+/// Time between two changes of the line on a terminal.
+const SHOW_EVERY: Duration = Duration::from_millis(500);
+/// Time between two lines where there is no terminal.
+const LOG_EVERY: Duration = Duration::from_secs(30);
+
+/// Positions visited for the score of an 8x8 position from a game with 20 empty squares, and how
+/// many times more with each further one: means over 12 and 20 empty squares.
+const NODES_OF_20: f64 = 1.3e7;
+const GROWTH: f64 = 2.5;
+/// Positions a second on one thread, where nothing is measured yet.
+const RATE: f64 = 4.5e7;
+
+fn usual_nodes(empties: u32) -> f64 {
+    NODES_OF_20 * GROWTH.powi(empties as i32 - 20)
+}
+
+/// How many seconds a position usually takes, before anything is known about this one.
+pub fn usual_seconds(empties: u32, threads: u16) -> f64 {
+    usual_nodes(empties) / (RATE * f64::from(threads))
+}
+
+/// A length of time as a rough figure in words.
+pub fn about(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 5] = [
+        (31_557_600.0, "years"),
+        (86_400.0, "days"),
+        (3_600.0, "hours"),
+        (60.0, "minutes"),
+        (1.0, "seconds"),
+    ];
+    let (length, unit) =
+        UNITS.into_iter().find(|&(length, _)| seconds >= 2.0 * length).unwrap_or(UNITS[4]);
+    let count = seconds / length;
+    if count >= 1e6 {
+        return "more than a million years".into();
+    }
+    // Two digits at most: more would look like knowledge.
+    let scale = 10f64.powi((count.max(1.0).log10() as i32 - 1).max(0));
+    format!("about {:.0} {unit}", ((count / scale).round() * scale).max(1.0))
+}
+
+/// Does `work`, a solve that `watch` follows, and shows how far it is if it takes long.
+pub fn shown<G: Geometry, T>(
+    title: &str,
+    empties: u32,
+    watch: &Watch,
+    work: impl FnOnce() -> T,
+) -> T {
+    if empties < WATCHED {
+        return work();
+    }
+    let (end, ended) = bounded::<()>(0);
+    std::thread::scope(|scope| {
+        scope.spawn(move || show::<G>(title, empties, watch, &ended));
+        let result = work();
+        drop(end);
+        result
+    })
+}
+
+/// Shows progress until the other side of the channel is gone.
+fn show<G: Geometry>(title: &str, empties: u32, watch: &Watch, ended: &Receiver<()>) {
+    let is_terminal = std::io::stderr().is_terminal();
+    let pause = if is_terminal { SHOW_EVERY } else { LOG_EVERY };
+    let mut bar = None;
+    while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
+        let line = format!("{title}: {}", line::<G>(&watch.progress(), empties, watch.time()));
+        if is_terminal {
+            bar.get_or_insert_with(line_on_terminal).set_message(line);
+        } else {
+            tracing::info!("{line}");
+        }
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn line_on_terminal() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn line<G: Geometry>(progress: &Progress, empties: u32, limit: Option<Duration>) -> String {
+    let Progress { nodes, elapsed, moves, moves_done, best } = *progress;
+    let rate = nodes as f64 / elapsed.as_secs_f64().max(1e-3);
+    let usual = usual_nodes(empties) / rate.max(1.0);
+    let mut line = clock(elapsed);
+    if let Some(limit) = limit {
+        line += &format!(" of {}", clock(limit));
+    }
+    line += &match usual > elapsed.as_secs_f64() {
+        true => format!(", usually {} in all", about(usual)),
+        false => format!(", longer than usual ({})", about(usual)),
+    };
+    line += &format!("; {moves_done} of {moves} moves done");
+    if let Some((square, score)) = best {
+        line += &format!(", best {} {score:+}", square_name::<G>(square));
+    }
+    line + &format!("; {:.1} M nodes/s", rate / 1e6)
+}
+
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Square, Square8};
+
+    #[test]
+    fn times_are_rough_and_read_well() {
+        for (seconds, wanted) in [
+            (0.0, "about 1 seconds"),
+            (3.4, "about 3 seconds"),
+            (119.0, "about 120 seconds"),
+            (125.0, "about 2 minutes"),
+            (7_000.0, "about 120 minutes"),
+            (8_000.0, "about 2 hours"),
+            (400_000.0, "about 5 days"),
+            (31_557_600.0 * 1_234.0, "about 1200 years"),
+            (1e30, "more than a million years"),
+        ] {
+            assert_eq!(about(seconds), wanted, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn the_line_says_what_is_known() {
+        let mut progress = Progress {
+            nodes: 800_000_000,
+            elapsed: Duration::from_secs(20),
+            moves: 11,
+            moves_done: 0,
+            best: None,
+        };
+        let line = |progress: &Progress, limit| line::<Square8>(progress, 24, limit);
+        let first = line(&progress, None);
+        assert!(first.starts_with("0:20, "), "{first}");
+        assert!(first.ends_with("; 0 of 11 moves done; 40.0 M nodes/s"), "{first}");
+        (progress.moves_done, progress.best) = (2, Some((Square(19), 4)));
+        let second = line(&progress, Some(Duration::from_secs(3_700)));
+        assert!(second.starts_with("0:20 of 1:01:40, "), "{second}");
+        assert!(second.contains("; 2 of 11 moves done, best d3 +4; "), "{second}");
+        progress.elapsed = Duration::from_secs(1_000_000);
+        assert!(line(&progress, None).contains("longer than usual"));
+    }
+}

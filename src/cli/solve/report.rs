@@ -1,0 +1,189 @@
+//! What `outflank solve` prints: a line for each position, and the total.
+
+use std::fmt;
+
+use serde_json::json;
+
+use super::Args;
+use crate::game::Geometry;
+use crate::game::notation::{square_name, transcript};
+use crate::search::endgame::Answer;
+
+/// One position, solved or not.
+pub struct Solved {
+    /// As an OBF line.
+    pub position: String,
+    pub empties: u32,
+    /// The score that the best line states.
+    pub expected: Option<i32>,
+    pub found: Found,
+    /// How many moves of the position were searched to the end, and how many there are.
+    pub moves_done: (u32, u32),
+    pub nodes: u64,
+    pub seconds: f64,
+}
+
+/// What is known of a position: the score lies between two bounds, which are one if it is solved.
+pub struct Found {
+    /// `None` is no bound: any score is that high.
+    lower: Option<i32>,
+    /// `None` is no bound: any score is that low.
+    upper: Option<i32>,
+    solved: bool,
+    /// The best line, or the move that reaches the bound.
+    line: String,
+}
+
+impl Found {
+    /// What an answer says, with moves by their names.
+    pub fn new<G: Geometry>(answer: Answer) -> Found {
+        match answer {
+            Answer::Solved { score, line } => Found {
+                lower: Some(score),
+                upper: Some(score),
+                solved: true,
+                line: transcript::<G>(line),
+            },
+            Answer::Unsolved { lower, upper, best } => Found {
+                lower,
+                upper,
+                solved: false,
+                line: best.map(square_name::<G>).unwrap_or_default(),
+            },
+        }
+    }
+
+    fn score(&self) -> Option<i32> {
+        self.lower.filter(|_| self.solved)
+    }
+
+    /// Whether `stated` is the score, if enough is known to say.
+    fn agrees(&self, stated: i32) -> Option<bool> {
+        let excluded = self.lower.is_some_and(|lower| stated < lower)
+            || self.upper.is_some_and(|upper| stated > upper);
+        if excluded { Some(false) } else { self.solved.then_some(true) }
+    }
+}
+
+impl Solved {
+    fn agrees(&self) -> Option<bool> {
+        self.found.agrees(self.expected?)
+    }
+
+    fn rate(&self) -> f64 {
+        self.nodes as f64 / self.seconds.max(1e-9)
+    }
+
+    /// The line for the position, the `number`th.
+    pub fn shown(&self, args: &Args, number: u32) -> String {
+        if args.json { self.json(args).to_string() } else { self.text(number) }
+    }
+
+    fn json(&self, args: &Args) -> serde_json::Value {
+        let Found { lower, upper, solved, line } = &self.found;
+        json!({
+            "version": 1,
+            "shape": args.shape.name(),
+            "goal": args.goal.name(),
+            "wld": args.wld,
+            "position": self.position,
+            "empties": self.empties,
+            "solved": solved,
+            "score": self.found.score(),
+            "at_least": lower,
+            "at_most": upper,
+            "expected": self.expected,
+            "agrees": self.agrees(),
+            "line": line,
+            "moves_done": self.moves_done.0,
+            "moves": self.moves_done.1,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "nodes_per_second": self.rate(),
+        })
+    }
+
+    fn text(&self, number: u32) -> String {
+        let verdict = match (self.expected, self.agrees()) {
+            (Some(_), Some(true)) => " as stated".into(),
+            (Some(expected), Some(false)) => format!(" BUT {expected:+} is stated"),
+            (Some(expected), None) => format!(" ({expected:+} is stated)"),
+            (None, _) => String::new(),
+        };
+        let Solved { empties, nodes, seconds, .. } = self;
+        let rate = self.rate() / 1e6;
+        let (known, line) = (self.known(), if self.found.solved { &self.found.line } else { "" });
+        let text = format!(
+            "{number:>3}: {empties:>2} empties, {known}{verdict}, {nodes} nodes, {seconds:.3} s, \
+             {rate:.1} M nodes/s, {line}"
+        );
+        text.trim_end_matches(", ").to_owned()
+    }
+
+    fn known(&self) -> String {
+        let Found { lower, upper, line, .. } = &self.found;
+        if let Some(score) = self.found.score() {
+            return format!("score {score:+}");
+        }
+        let (done, moves) = self.moves_done;
+        let bound = match (lower, upper) {
+            (Some(lower), _) => format!("at least {lower:+} by {line}, "),
+            // The side to move must pass; the bound is that of the other side's move.
+            (None, Some(upper)) => format!("at most {upper:+} after {line}, "),
+            (None, None) => String::new(),
+        };
+        format!("NOT SOLVED in time: {bound}{done} of {moves} moves done")
+    }
+}
+
+/// What became of all positions.
+#[derive(Default)]
+pub struct Total {
+    /// How many there were.
+    pub positions: u32,
+    /// Lines that are no position.
+    pub bad: usize,
+    unsolved: u32,
+    stated: u32,
+    agreeing: u32,
+    different: u32,
+    nodes: u64,
+    seconds: f64,
+}
+
+impl Total {
+    /// Counts a position.
+    pub fn add(&mut self, solved: &Solved) {
+        self.positions += 1;
+        self.unsolved += u32::from(!solved.found.solved);
+        self.stated += u32::from(solved.expected.is_some());
+        self.agreeing += u32::from(solved.agrees() == Some(true));
+        self.different += u32::from(solved.agrees() == Some(false));
+        self.nodes += solved.nodes;
+        self.seconds += solved.seconds;
+    }
+
+    /// The program's exit code.
+    pub fn exit_code(&self) -> u8 {
+        match (self.bad, self.different, self.unsolved) {
+            (0, 0, 0) => 0,
+            (0, _, _) => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl fmt::Display for Total {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Total { positions, bad, unsolved, stated, agreeing, nodes, seconds, .. } = self;
+        let rate = *nodes as f64 / seconds.max(1e-9) / 1e6;
+        write!(f, "total: {positions} positions, {agreeing} of {stated} stated scores agree")?;
+        if *unsolved > 0 {
+            write!(f, ", {unsolved} not solved in time")?;
+        }
+        if *bad > 0 {
+            write!(f, ", {bad} bad lines")?;
+        }
+        write!(f, ", {nodes} nodes, {seconds:.3} s, {rate:.1} M nodes/s")
+    }
+}

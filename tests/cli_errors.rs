@@ -1,0 +1,114 @@
+//! Files that cannot be read or written: each subcommand says once what is wrong, and with what.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.toml");
+
+fn outflank(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.current_dir(folder).args(arguments).stdin(std::process::Stdio::null());
+    command.output().expect("the program starts")
+}
+
+/// The error that ends a command: it is about `name`, and no part of it is there twice.
+#[track_caller]
+fn assert_told_once(output: &Output, name: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let error = said.lines().find_map(|line| line.strip_prefix("error: ")).expect(&said);
+    assert!(error.contains(name), "no `{name}` in {error}");
+    let parts: Vec<_> = error.split(": ").collect();
+    for (place, part) in parts.iter().enumerate() {
+        assert!(!parts[..place].contains(part), "`{part}` is told twice: {error}");
+    }
+    assert!(error.matches("(os error").count() <= 1, "{error}");
+}
+
+#[test]
+fn a_missing_file_is_named_once_by_every_subcommand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let position = format!("{}- X\n", "X".repeat(62) + "O");
+    std::fs::write(folder.path().join("good.obf"), position).expect("writable");
+    let games = ["train", CONFIG, "--run-dir", "new", "--games", "missing"];
+    let net = ["train", CONFIG, "--run-dir", "new", "--net", "missing"];
+    let others = ["arena", "random", "greedy", "--games", "2", "--openings", "start"];
+    for arguments in [
+        &["train", "missing.toml"][..],
+        &["train", "--resume", "--run-dir", "missing"],
+        &games,
+        &net,
+        &["eval", "missing"],
+        &["eval", "missing", "--against", "random"],
+        &["arena", "random", "net:missing"],
+        &["arena", "random", "greedy", "--openings", "missing.txt"],
+        &["arena", "--ladder", "missing.jsonl"],
+        &["arena", "random", "greedy", "--ladder", "missing/ladder.jsonl"],
+        &[&others[..], &["--also", "missing.jsonl"]].concat(),
+        &[&others[..], &["--svg", "missing/table.svg"]].concat(),
+        &["loss", "random", "--positions", "missing.obf"],
+        &["loss", "random", "--games", "missing"],
+        &["loss", "net:missing", "--positions", "good.obf"],
+        &["loss", "random", "--positions", "good.obf", "--write", "missing/new.obf"],
+        &["play", "net:missing"],
+        &["play", "random", "--load", "missing.txt"],
+        &["export", "missing", "new"],
+        &["runs", "missing"],
+        &["config", "missing.toml"],
+        &["solve", "missing.obf"],
+        &["bench", "run", "missing.toml"],
+        &["bench", "fit", CONFIG, "--games", "missing"],
+        &["nboard", "net:missing"],
+        &["gtp", "net:missing"],
+    ] {
+        let output = outflank(folder.path(), arguments);
+        eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_told_once(&output, "missing");
+    }
+}
+
+#[test]
+fn a_folder_in_place_of_a_file_is_named_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("folder")).expect("a folder");
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    for arguments in [
+        &["train", "folder"][..],
+        &["arena", "random", "greedy", "--openings", "folder"],
+        &["arena", "--ladder", "folder"],
+        &["loss", "random", "--positions", "folder"],
+        &["play", "random", "--load", "folder"],
+        &["config", "folder"],
+        &["solve", "folder"],
+        &["man", "file/below"],
+    ] {
+        let output = outflank(folder.path(), arguments);
+        eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_told_once(&output, arguments.last().expect("a path"));
+    }
+}
+
+/// A link to itself stands for whatever this user may not look into: root may read everything.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_looked_into_is_not_said_to_be_empty() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink("endless", folder.path().join("endless")).expect("a link");
+    for arguments in [
+        &["runs", "endless"][..],
+        &["train", "--resume", "--run-dir", "endless"],
+        &["train", CONFIG, "--run-dir", "new", "--games", "endless"],
+        &["loss", "random", "--games", "endless"],
+        &["bench", "fit", CONFIG, "--games", "endless"],
+        &["export", "endless", "new"],
+    ] {
+        let output = outflank(folder.path(), arguments);
+        assert_told_once(&output, "endless");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("(os error"), "{arguments:?} does not say why: {said}");
+    }
+    let output = outflank(folder.path(), &["runs", "."]);
+    let listed = String::from_utf8_lossy(&output.stdout);
+    assert!(listed.contains("unreadable: cannot read"), "{listed}");
+    assert!(listed.contains("(os error"), "the reason is missing: {listed}");
+}
