@@ -61,8 +61,8 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   outflank solve examples/positions.obf --threads 2
-  outflank solve --seconds 60 --json - < late.obf
-  outflank solve --shape 6x6 --wld c2b4 --seconds 600";
+  outflank solve --seconds 60 --json - < FILE
+  outflank solve f5d6 --seconds 10               # what can be said after ten seconds";
 
 /// Runs the subcommand.
 ///
@@ -187,9 +187,8 @@ fn warn<G: Geometry>(args: &Args, line: usize, position: Position<G>) -> bool {
     }
     let time = progress::about(progress::usual_seconds(empties, args.threads));
     tell!(
-        "warning: line {line} has {empties} empty squares: {time} on {} threads, or ten times \
-         more; --seconds S sets a limit for each position",
-        args.threads
+        "warning: line {line} has {empties} empty squares, which usually take {time} and may take \
+         ten times that; --seconds S sets a limit for each position"
     );
     true
 }
@@ -205,7 +204,7 @@ fn solve<G: Geometry>(
     let question = if args.wld { Question::Winner } else { Question::Score };
     let before = solver.nodes;
     let watch = Watch::start(args.seconds.map(Duration::from_secs_f64));
-    let title = format!("line {line}, {} empty squares", board.empties());
+    let title = format!("line {line} ({} empties)", board.empties());
     let answer = progress::shown::<G, _>(&title, board.empties(), &watch, || {
         solver.answer(board, question, &watch)
     });
