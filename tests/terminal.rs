@@ -135,6 +135,17 @@ fn an_interrupt_of_a_player_that_thinks_leaves_the_terminal_in_order() {
 }
 
 #[test]
+fn a_signal_at_the_prompt_leaves_the_terminal_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
+    game.wait_for("> ");
+    let pid = std::fs::read_to_string(folder.path().join("pid")).expect("its number");
+    let sent = Command::new("kill").args(["-TERM", pid.trim()]).status().expect("kill");
+    assert!(sent.success());
+    assert_eq!(game.end(folder.path()), Some(143));
+}
+
+#[test]
 fn colours_come_only_where_they_are_wanted() {
     let folder = tempfile::tempdir().expect("a folder");
     for (variables, wanted) in [
