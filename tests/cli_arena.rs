@@ -381,4 +381,9 @@ fn play_works_in_a_plain_pipe() {
     let arguments = ["play", "random", "--shape", "cross92"];
     let said = ok(&talk(folder.path(), &arguments, &b"go\n".repeat(100)));
     assert!(said.contains("wins by") || said.contains("a draw"), "{said}");
+    let input = b"f5 d6 c3 a1\nf5d6 c3\nsave game.ggf\n";
+    let said = ok(&talk(folder.path(), &["play", "greedy"], input));
+    assert!(said.contains("move 4, a1, is not legal") && !said.contains('\u{1b}'), "{said}");
+    let said = ok(&talk(folder.path(), &["play", "greedy", "--load", "game.ggf"], b"moves\n"));
+    assert!(said.contains("  1  f5 d6 c3 "), "{said}");
 }

@@ -1,8 +1,11 @@
 //! How a signal ends a subcommand: the first in order, the second at once.
 
+use std::io;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::getpgrp;
+use rustix::termios::{OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -21,12 +24,24 @@ pub fn stop_flag() -> &'static AtomicBool {
 }
 
 /// From now on the first Ctrl-C ends the process at once, as a shell's commands do, and the engines
-/// that it has started: for subcommands that have nothing to bring in order.
+/// that it has started: for subcommands that have nothing to bring in order but the terminal, which
+/// is left as it is now.
 pub fn end_at_once() {
-    on_signals(|signal| {
+    let settings = tcgetattr(io::stdin()).ok();
+    on_signals(move |signal| {
         external::end_all();
+        // While a line is edited the terminal is in raw mode.
+        if let Some(settings) = settings.as_ref().filter(|_| owns_terminal()) {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
+        }
         std::process::exit(128 + signal);
     });
+}
+
+/// Whether this process may change the terminal's settings: one in the background is stopped if it
+/// tries, and the settings are the shell's there.
+fn owns_terminal() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp())
 }
 
 fn on_signals(act: impl Fn(i32) + Send + 'static) {

@@ -121,7 +121,7 @@ impl Layout {
     }
 
     /// The square at the beginning of `text`, and what follows it.
-    fn split_square<'a>(&self, text: &'a str) -> Option<(Square, &'a str)> {
+    pub fn split_square<'a>(&self, text: &'a str) -> Option<(Square, &'a str)> {
         let letter = text.chars().next().filter(char::is_ascii_alphabetic)?;
         let column = (letter.to_ascii_lowercase() as u8 - b'a') as usize;
         let digits = text[1..].bytes().take(2).take_while(u8::is_ascii_digit).count();
@@ -217,7 +217,8 @@ pub fn parse_transcript<G: Geometry>(
     Ok((moves, position))
 }
 
-fn strip_pass(text: &str) -> Option<&str> {
+/// What follows a written pass (`pa`, `pass`, `--`, `@@`); `None` if `text` begins with none.
+pub fn strip_pass(text: &str) -> Option<&str> {
     ["pass", "pa", "--", "@@"].into_iter().find_map(|pass| {
         let head = text.get(..pass.len())?;
         head.eq_ignore_ascii_case(pass).then(|| &text[pass.len()..])

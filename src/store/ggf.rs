@@ -1,14 +1,17 @@
-//! Games in GGF, the Generic Game Format of the GGS server, as far as Othello engines use it.
+//! Games in GGF, the Generic Game Format of the GGS server (Buro), as far as Othello programs use it.
 //!
-//! `(;GM[Othello]PC[..]PB[..]PW[..]RE[?]TI[15:00]TY[8]BO[8 <squares> *]B[F5]W[F6/0.2/1.5];)`:
+//! `(;GM[Othello]PC[..]DT[..]PB[..]PW[..]RE[?]TI[15:00]TY[8]BO[8 <squares> *]B[F5]W[F6/0.2/1.5];)`:
 //! the board as rows of `-`, `*` (black) and `O` (white), then who is to move, then the moves
 //! with what the player thought of them. Passes are written, as `PA`. On boards with holes the
 //! squares of the bounding box that are no squares of the board are written as `.`.
 
 use std::fmt::Write as _;
 
-use crate::game::notation::{excerpt, obf, parse_obf, square_name};
-use crate::game::{Colour, Geometry, Position, Square};
+use crate::game::notation::{excerpt, obf, parse_obf, parse_square, square_name};
+use crate::game::{Board, Colour, Geometry, Goal, Position, Square};
+
+/// Characters of a name that are written. Edax refuses values of more than 255 bytes.
+const LONGEST_NAME: usize = 60;
 
 /// Why text is no game in GGF.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -17,25 +20,33 @@ pub enum GgfError {
     #[error("a game begins with `(;`")]
     NoGame,
     /// A bracket is not closed, or text stands outside of brackets.
-    #[error("`{shown}` is no `NAME[value]`")]
+    #[error("`{shown}` at offset {offset} is no `NAME[value]`")]
     NoTag {
+        /// Where the text begins, in bytes from 0.
+        offset: usize,
         /// The beginning of the text.
         shown: Box<str>,
     },
     /// It is another game.
-    #[error("the game is `{found}`, not Othello")]
+    #[error("the game, GM, is `{found}`; allowed: Othello")]
     OtherGame {
         /// Its name.
         found: Box<str>,
     },
     /// The board is missing, of another size, or impossible.
-    #[error("`{shown}` is no position of this board")]
+    #[error(
+        "the board, BO, is `{shown}`, no position of this board; allowed: `{width}`, then {cells} of `-`, `*` (black) and `O` (white), then `*` or `O` for the side to move"
+    )]
     NoBoard {
         /// The text in its place.
         shown: Box<str>,
+        /// Columns of this board.
+        width: usize,
+        /// Squares of its bounding box.
+        cells: usize,
     },
     /// A move is not legal where it stands.
-    #[error("move {number}, `{shown}`, is not legal for {side}")]
+    #[error("move {number}, `{shown}`, is not legal for {side}; allowed: {allowed}")]
     IllegalMove {
         /// Counted from 1, passes included.
         number: usize,
@@ -43,42 +54,111 @@ pub enum GgfError {
         shown: Box<str>,
         /// Who makes it.
         side: Colour,
+        /// The moves that are legal there.
+        allowed: Box<str>,
     },
+}
+
+/// What a game's tags say about it, besides its moves.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// Black's name.
+    pub black: String,
+    /// White's name.
+    pub white: String,
+    /// When it was played, as `year.month.day_hour:minute:second.zone` if this program writes it.
+    pub date: Option<String>,
+    /// By how many discs black wins, negative where white does, if the game is over.
+    pub result: Option<i32>,
+    /// Who wins.
+    pub goal: Goal,
+}
+
+impl Default for Header {
+    fn default() -> Header {
+        Header {
+            black: "black".into(),
+            white: "white".into(),
+            date: None,
+            result: None,
+            goal: Goal::Most,
+        }
+    }
 }
 
 /// A game read from GGF.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Game<G: Geometry> {
+    /// Who played it, and when.
+    pub header: Header,
     /// Where the game begins, as written: the side to move may have to pass.
     pub start: Position<G>,
     /// The moves; `None` is a pass that is written.
     pub moves: Vec<Option<Square>>,
+    /// Whether another game follows it in the text.
+    pub is_followed: bool,
 }
 
-/// A game that begins at `start` and goes on with `moves`, passes implied.
+/// A game for an engine, which asks for no names: it begins at `start` and goes on with `moves`,
+/// passes implied.
 pub fn write<G: Geometry>(start: Position<G>, moves: &[Square]) -> String {
+    write_with(&Header::default(), start, moves)
+}
+
+/// A game with its header. It begins at `start` and goes on with `moves`, passes implied.
+///
+/// Everything stands on one line, and brackets in names become parentheses: NBoard and Edax read
+/// neither line ends between tags nor escaped brackets. TI is required and nominal.
+pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Square]) -> String {
     let layout = G::SHAPE.layout();
-    let (line, mut position) = (obf(start), start);
+    let line = obf(start);
     let marks = line.as_bytes();
-    let mut text =
-        format!("(;GM[Othello]PC[Outflank]PB[black]PW[white]RE[?]TI[15:00]TY[{}]BO[", layout.width);
-    let _ = write!(text, "{} ", layout.width);
+    let mut text = String::from("(;GM[Othello]PC[Outflank]");
+    if let Some(date) = &header.date {
+        let _ = write!(text, "DT[{}]", plain(date));
+    }
+    let _ = write!(text, "PB[{}]PW[{}]", plain(&header.black), plain(&header.white));
+    let _ = match header.result {
+        Some(result) => write!(text, "RE[{result:+}.00]"),
+        None => write!(text, "RE[?]"),
+    };
+    let anti = if header.goal == Goal::Fewest { "a" } else { "" };
+    let _ = write!(text, "TI[15:00]TY[{}{anti}]BO[{} ", layout.width, layout.width);
     for cell in 0..layout.cells() {
         let square = layout.cell_of.iter().position(|&other| other as usize == cell);
         text.push(square.map_or('.', |square| mark(marks[square])));
     }
     let _ = write!(text, " {}]", if start.side == Colour::Black { '*' } else { 'O' });
+    let mut position = settle(start, &mut text);
     for &square in moves {
         let Some(next) = position.play(square) else { break };
         let name = square_name::<G>(square).to_ascii_uppercase();
         let _ = write!(text, "{}[{name}]", letter(position.side));
-        position = next.settled();
-        if position.side != next.side {
-            let _ = write!(text, "{}[PA]", letter(next.side));
-        }
+        position = settle(next, &mut text);
     }
     text.push_str(";)");
     text
+}
+
+/// The position after the pass that is due, which is written.
+fn settle<G: Geometry>(position: Position<G>, text: &mut String) -> Position<G> {
+    let settled = position.settled();
+    if settled.side != position.side {
+        let _ = write!(text, "{}[PA]", letter(position.side));
+    }
+    settled
+}
+
+/// A value as every program reads it.
+fn plain(value: &str) -> String {
+    let plain = |letter: char| match letter {
+        '[' => '(',
+        ']' => ')',
+        '\\' => '/',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    };
+    value.chars().take(LONGEST_NAME).map(plain).collect()
 }
 
 fn letter(side: Colour) -> char {
@@ -97,15 +177,28 @@ fn mark(obf: u8) -> char {
 pub fn read<G: Geometry>(text: &str) -> Result<Game<G>, GgfError> {
     let start = text.find("(;").ok_or(GgfError::NoGame)?;
     let mut rest = text[start + 2..].trim_start();
-    let mut game = Game { start: Position::start(), moves: Vec::new() };
+    let mut game = Game {
+        header: Header::default(),
+        start: Position::start(),
+        moves: Vec::new(),
+        is_followed: false,
+    };
     let mut position = game.start;
     while !rest.is_empty() && !rest.starts_with([';', ')']) {
-        let (name, value, after) = tag(rest)?;
+        let (name, value, after) = tag(rest).ok_or_else(|| GgfError::NoTag {
+            offset: text.len() - rest.len(),
+            shown: shown(rest),
+        })?;
         rest = after.trim_start();
         match name.to_ascii_uppercase().as_str() {
             "GM" if !value.eq_ignore_ascii_case("othello") => {
                 return Err(GgfError::OtherGame { found: shown(&value) });
             }
+            "PB" => game.header.black = value,
+            "PW" => game.header.white = value,
+            "DT" => game.header.date = Some(value),
+            "RE" => game.header.result = result(&value),
+            "TY" if value.contains(['a', 'A']) => game.header.goal = Goal::Fewest,
             "BO" => {
                 game.start = board(&value)?;
                 position = game.start;
@@ -117,6 +210,7 @@ pub fn read<G: Geometry>(text: &str) -> Result<Game<G>, GgfError> {
                     number: game.moves.len() + 1,
                     shown: shown(&value),
                     side,
+                    allowed: allowed(position),
                 };
                 let (made, next) = step(position, side, &value).ok_or_else(illegal)?;
                 game.moves.push(made);
@@ -125,6 +219,7 @@ pub fn read<G: Geometry>(text: &str) -> Result<Game<G>, GgfError> {
             _ => {}
         }
     }
+    game.is_followed = rest.contains("(;");
     Ok(game)
 }
 
@@ -145,33 +240,56 @@ fn step<G: Geometry>(
     if matches!(name.as_str(), "pa" | "pass" | "--") {
         return position.board.legal().is_empty().then(|| (None, position.pass()));
     }
-    let square = crate::game::notation::parse_square::<G>(&name)?;
+    let square = parse_square::<G>(&name)?;
     Some((Some(square), position.play(square)?))
 }
 
+/// The moves that may come next, as tags of this format.
+fn allowed<G: Geometry>(position: Position<G>) -> Box<str> {
+    let names = |board: Board<G>, side| {
+        let tag = |square| format!("{}[{}]", letter(side), square_name::<G>(square));
+        board.legal().map(tag).collect::<Vec<_>>()
+    };
+    if position.board.is_over() {
+        return "none, the game is over".into();
+    }
+    let mut tags = names(position.board, position.side);
+    if tags.is_empty() {
+        tags.push(format!("{}[PA]", letter(position.side)));
+        tags.extend(names(position.board.pass(), !position.side));
+    }
+    tags.join(" ").into()
+}
+
+/// By how many discs black wins: `+12.00`, or `+64.00:r` where white resigned.
+fn result(value: &str) -> Option<i32> {
+    let number: f64 = value.split(':').next()?.trim().parse().ok()?;
+    (number.fract() == 0.0 && number.abs() < 1000.0).then_some(number as i32)
+}
+
 /// The first `NAME[value]`, and what follows. A backslash makes the next character literal.
-fn tag(text: &str) -> Result<(&str, String, &str), GgfError> {
-    let no_tag = || GgfError::NoTag { shown: shown(text) };
-    let (name, rest) = text.split_once('[').ok_or_else(no_tag)?;
+fn tag(text: &str) -> Option<(&str, String, &str)> {
+    let (name, rest) = text.split_once('[')?;
     let (mut value, mut escaped) = (String::new(), false);
     for (index, letter) in rest.char_indices() {
         match letter {
             _ if std::mem::take(&mut escaped) => value.push(letter),
             '\\' => escaped = true,
-            ']' => return Ok((name.trim(), value, &rest[index + 1..])),
+            ']' => return Some((name.trim(), value, &rest[index + 1..])),
             _ => value.push(letter),
         }
     }
-    Err(no_tag())
+    None
 }
 
 fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
-    let no_board = || GgfError::NoBoard { shown: shown(value) };
     let layout = G::SHAPE.layout();
+    let (width, cells) = (layout.width, layout.cells());
+    let no_board = || GgfError::NoBoard { shown: shown(value), width, cells };
     let (size, marks) = value.trim().split_once(char::is_whitespace).ok_or_else(no_board)?;
     let marks: Vec<char> = marks.chars().filter(|mark| !mark.is_whitespace()).collect();
-    let (Some(side), cells) = (marks.last(), layout.cells()) else { return Err(no_board()) };
-    if size.parse() != Ok(layout.width) || marks.len() != cells + 1 {
+    let Some(side) = marks.last() else { return Err(no_board()) };
+    if size.parse() != Ok(width) || marks.len() != cells + 1 {
         return Err(no_board());
     }
     let plain = |mark: char| if mark == '*' { 'X' } else { mark.to_ascii_uppercase() };
@@ -182,81 +300,10 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
 }
 
 fn shown(text: &str) -> Box<str> {
-    excerpt(text, 40)
+    let plain = |letter: char| if letter.is_control() { '?' } else { letter };
+    excerpt(&text.chars().map(plain).collect::<String>(), 40)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::game::{Shape, Square8};
-    use proptest::prelude::*;
-
-    /// A line of play that leads through passes, if the shape has one near.
-    fn some_game<G: Geometry>(seed: usize) -> (Position<G>, Vec<Square>) {
-        let (mut position, mut moves) = (Position::<G>::start(), Vec::new());
-        let mut number = seed;
-        while !position.board.legal().is_empty() {
-            let legal: Vec<_> = position.board.legal().collect();
-            number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let square = legal[(number >> 33) % legal.len()];
-            position = position.play(square).expect("a legal move").settled();
-            moves.push(square);
-        }
-        (Position::start(), moves)
-    }
-
-    fn round_trip<G: Geometry>() {
-        for seed in 0..40 {
-            let (start, moves) = some_game::<G>(seed);
-            let game = read::<G>(&write(start, &moves)).expect("own writing");
-            assert_eq!(game.start, start);
-            assert_eq!(game.moves.iter().flatten().copied().collect::<Vec<_>>(), moves);
-            let middle = moves[..moves.len() / 2]
-                .iter()
-                .fold(start, |position, &square| position.play(square).expect("legal").settled());
-            let game = read::<G>(&write(middle, &moves[moves.len() / 2..])).expect("own writing");
-            assert_eq!(game.start, middle);
-        }
-    }
-
-    #[test]
-    fn games_come_back_on_every_shape() {
-        for shape in Shape::ALL {
-            dispatch!(shape, G => round_trip::<G>());
-        }
-    }
-
-    #[test]
-    fn foreign_games_are_read() {
-        let text = "(;GM[Othello]PC[NBoard]DT[2014-02-21 20:52:27 GMT]PB[a\\]b]PW[chris]RE[?]TI[15:00]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[F5//0.01]W[f6/-1.5]B[D3];)";
-        let game = read::<Square8>(text).expect("a game");
-        assert_eq!((game.start, game.moves.len()), (Position::start(), 3));
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        for (text, wanted) in [
-            ("", "begins with"),
-            ("(;GM[Chess];)", "Chess"),
-            ("(;GM[Othello", "no `NAME[value]`"),
-            ("(;GM[Othello]BO[6 ------ *];)", "no position"),
-            (
-                "(;BO[8 ---------------------------O*------*O---------------------------];)",
-                "no position",
-            ),
-            ("(;B[a1];)", "move 1, `a1`, is not legal for black"),
-            ("(;W[f5];)", "not legal for white"),
-            ("(;B[F5]W[PA];)", "move 2, `PA`"),
-        ] {
-            let error = read::<Square8>(text).expect_err(text).to_string();
-            assert!(error.contains(wanted), "{text}: {error}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read_or_refused(text in "(\\(;)?([A-Z]{1,2}\\[[ -~]{0,12}\\]?){0,6}") {
-            let _ = read::<Square8>(&text);
-        }
-    }
-}
+#[path = "ggf_tests.rs"]
+mod tests;

@@ -1,0 +1,217 @@
+//! What the terminal shows: the board, the moves, hints. A pipe gets plain text.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+use crate::arena::player::{Choice, Hint};
+use crate::arena::report::table;
+use crate::game::notation::{diagram, obf, square_name, transcript};
+use crate::game::{Colour, Geometry, Position, Square, SquareSet, Word};
+use crate::protocol::session::Session;
+
+/// How the board tells what the last move changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// Not at all: for a pipe or a file.
+    Plain,
+    /// By brackets and small letters: for a terminal without colours.
+    Marks,
+    /// By colours.
+    Colours,
+}
+
+impl Look {
+    /// The look that standard output can show. `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and
+    /// `TERM=dumb` are obeyed.
+    pub fn of_stdout() -> Look {
+        let stdout = io::stdout();
+        match AutoStream::choice(&stdout) {
+            ColorChoice::Never if stdout.is_terminal() => Look::Marks,
+            ColorChoice::Never => Look::Plain,
+            _ => Look::Colours,
+        }
+    }
+
+    /// What the marks mean.
+    pub fn legend(self) -> &'static str {
+        match self {
+            Look::Plain => "",
+            Look::Marks => "The last move stands in brackets; x and o are discs that it turned.\n",
+            Look::Colours => {
+                "The last move is inverted; the discs that it turned are underlined.\n"
+            }
+        }
+    }
+}
+
+// Both can be read on dark and on light ground.
+const BLACK: Style = AnsiColor::Green.on_default();
+const WHITE: Style = AnsiColor::Magenta.on_default();
+
+/// A place in a row of the board.
+struct Cell {
+    mark: char,
+    is_last: bool,
+    is_turned: bool,
+}
+
+impl Cell {
+    fn style(&self) -> Style {
+        let style = match self.mark {
+            'X' => BLACK.bold(),
+            'O' => WHITE.bold(),
+            _ => Style::new().dimmed(),
+        };
+        match (self.is_last, self.is_turned) {
+            (true, _) => style.invert(),
+            (false, true) => style.underline(),
+            (false, false) => style,
+        }
+    }
+}
+
+/// The board as it stands, with the last move marked.
+pub fn board<G: Geometry>(session: &Session<G>, look: Look) -> String {
+    let row_of = match look {
+        Look::Plain => return diagram(session.position()),
+        Look::Marks => marked_row,
+        Look::Colours => coloured_row,
+    };
+    let layout = G::SHAPE.layout();
+    let (last, turned) = last_move(session);
+    let legal = session.position().board.legal();
+    let line = obf(session.position());
+    let cell = |index: usize| match layout.cell_of.iter().position(|&c| c as usize == index) {
+        None => Cell { mark: ' ', is_last: false, is_turned: false },
+        Some(index) => {
+            let square = Square(index as u8);
+            let disc = line.as_bytes()[index] as char;
+            let mark = if legal.contains(square) { '.' } else { disc };
+            Cell { mark, is_last: last == Some(square), is_turned: turned.contains(square) }
+        }
+    };
+    let columns = (0..layout.width).map(|column| [' ', (b'a' + column as u8) as char]);
+    let mut text: String = "  ".chars().chain(columns.flatten()).collect();
+    for row in 0..layout.width {
+        let first = row * layout.width;
+        let cells: Vec<_> = (first..first + layout.width).map(cell).collect();
+        let _ = write!(text, "\n{:2}{}", row + 1, row_of(&cells));
+    }
+    text.push('\n');
+    text
+}
+
+/// Brackets round the last move, small letters for the discs that it turned.
+fn marked_row(cells: &[Cell]) -> String {
+    let mut row = vec![' '; 2 * cells.len() + 1];
+    for (column, cell) in cells.iter().enumerate() {
+        let place = 2 * column + 1;
+        row[place] = if cell.is_turned { cell.mark.to_ascii_lowercase() } else { cell.mark };
+        if cell.is_last {
+            (row[place - 1], row[place + 1]) = ('[', ']');
+        }
+    }
+    row.into_iter().collect()
+}
+
+fn coloured_row(cells: &[Cell]) -> String {
+    let coloured = |cell: &Cell| format!(" {0}{1}{0:#}", cell.style(), cell.mark);
+    cells.iter().map(coloured).collect()
+}
+
+/// The last move and the discs that it turned.
+fn last_move<G: Geometry>(session: &Session<G>) -> (Option<Square>, SquareSet<G>) {
+    let mut position = session.start().settled();
+    let mut last = (None, SquareSet(G::Word::ZERO));
+    for &square in session.moves() {
+        last = (Some(square), position.board.flips(square));
+        position = after(position, square).settled();
+    }
+    last
+}
+
+/// The position after a move of a session, which has checked it.
+fn after<G: Geometry>(position: Position<G>, square: Square) -> Position<G> {
+    position.play(square).unwrap_or(position)
+}
+
+/// Who has how many discs, and who is to move.
+pub fn status<G: Geometry>(session: &Session<G>) -> String {
+    let black = session.black_view();
+    let count = |set: G::Word| SquareSet::<G>(set).len();
+    let mut text = format!("black (X) {}, white (O) {}", count(black.mine), count(black.theirs));
+    if session.is_over() {
+        return text;
+    }
+    if let Some(passed) = session.unspoken_pass() {
+        let _ = write!(text, "; {passed} must pass");
+    }
+    let _ = write!(text, "; {} to move", session.position().side);
+    text
+}
+
+/// The moves so far with the passes, ten a line, each line beginning with its first move's number.
+pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
+    let mut words = Vec::new();
+    let mut position = session.start();
+    let mut moves = session.moves().iter();
+    loop {
+        let settled = position.settled();
+        if settled.side != position.side {
+            words.push("pa".to_string());
+        }
+        let Some(&square) = moves.next() else { break };
+        words.push(square_name::<G>(square));
+        position = after(settled, square);
+    }
+    let mut text = String::new();
+    for (line, words) in words.chunks(10).enumerate() {
+        let _ = writeln!(text, "{:3}  {}", 10 * line + 1, words.join(" "));
+    }
+    text
+}
+
+/// A move of the opponent, with what it thinks of it.
+pub fn move_made<G: Geometry>(side: Colour, choice: &Choice) -> String {
+    let mut text = format!("{side} plays {}", square_name::<G>(choice.square));
+    if let Some(score) = choice.score {
+        let _ = write!(text, ", expects {score:+.1} discs");
+    }
+    let _ = write!(text, " ({:.2} s)", choice.seconds);
+    text
+}
+
+/// How a finished game ended; `score` is black's.
+pub fn result(score: i32) -> String {
+    match score {
+        0 => "a draw".to_string(),
+        1.. => format!("black wins by {score}"),
+        _ => format!("white wins by {}", -score),
+    }
+}
+
+/// A row for each hint.
+pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
+    let mut rows = vec![["move", "win", "discs", "searched", "line"].map(String::from).to_vec()];
+    for hint in hints {
+        let exact = if hint.exact { "=" } else { "" };
+        let chance = hint.win_chance.map(|chance| format!("{:.0} %", 100.0 * chance));
+        let score = hint.score.map(|score| format!("{exact}{score:+.1}"));
+        rows.push(vec![
+            hint.line.first().map_or(String::new(), |&square| square_name::<G>(square)),
+            chance.unwrap_or("-".into()),
+            score.unwrap_or("-".into()),
+            hint.depth.map_or("-".into(), |depth| depth.to_string()),
+            transcript::<G>(hint.line.iter().copied()),
+        ]);
+    }
+    table(&rows, 1)
+}
+
+/// Text from outside, cut short and without what a terminal would obey.
+pub fn printable(text: &str) -> String {
+    text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}

@@ -1,0 +1,93 @@
+//! Games as files: GGF, transcripts, and positions in OBF with moves that follow them.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::Context as _;
+use time::OffsetDateTime;
+
+use super::moves::play_all;
+use crate::game::notation::{is_transcript, obf, parse_obf, transcript};
+use crate::game::{Geometry, Position};
+use crate::protocol::session::Session;
+use crate::store::ggf::{self, Header};
+use crate::store::{self, limits};
+
+/// A game that a file holds.
+#[derive(Debug)]
+pub struct Loaded<G: Geometry> {
+    pub session: Session<G>,
+    /// Who played it, if the file is in GGF.
+    pub header: Option<Header>,
+    /// Whether the file holds more games.
+    pub is_followed: bool,
+}
+
+/// The game of a file, the first if it holds several.
+///
+/// # Errors
+///
+/// The file cannot be read, is too large, or holds no game of this board.
+pub fn load<G: Geometry>(path: &Path) -> anyhow::Result<Loaded<G>> {
+    let bytes = store::read(path, limits::GAME)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // In no transcript or position a parenthesis comes before a semicolon.
+    if is_ggf(path) || text.contains("(;") {
+        return read_ggf(&text).with_context(|| path.display().to_string());
+    }
+    let session = read_plain(&text).with_context(|| path.display().to_string())?;
+    Ok(Loaded { session, header: None, is_followed: false })
+}
+
+fn is_ggf(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ggf"))
+}
+
+fn read_ggf<G: Geometry>(text: &str) -> Result<Loaded<G>, ggf::GgfError> {
+    let game = ggf::read::<G>(text)?;
+    let mut session = Session::new(game.start);
+    for square in game.moves.into_iter().flatten() {
+        // The reader has checked them against the rules.
+        let _ = session.play(square);
+    }
+    Ok(Loaded { session, header: Some(game.header), is_followed: game.is_followed })
+}
+
+/// A transcript, or a position in OBF and, on the next lines, the moves from it.
+pub fn read_plain<G: Geometry>(text: &str) -> anyhow::Result<Session<G>> {
+    let mut session = Session::default();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (index, (number, line)) in lines.enumerate() {
+        let place = || format!("line {}", number + 1);
+        session = match index == 0 && !is_transcript(line.trim()) {
+            true => Session::new(parse_obf(line.trim()).with_context(place)?.position),
+            false => play_all(&session, line).with_context(place)?,
+        };
+    }
+    Ok(session)
+}
+
+/// Writes a game: in GGF if the file's name ends in `.ggf`, or else as [`load`] reads it.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn save<G: Geometry>(path: &Path, session: &Session<G>, header: &Header) -> io::Result<()> {
+    let moves = transcript::<G>(session.moves().iter().copied());
+    let text = if is_ggf(path) {
+        ggf::write_with(header, session.start(), session.moves()) + "\n"
+    } else if session.start() == Position::start() {
+        format!("{moves}\n")
+    } else {
+        format!("{}\n{moves}\n", obf(session.start()))
+    };
+    std::fs::write(path, text)
+}
+
+/// The present moment as GGF writes dates.
+pub fn now() -> String {
+    let now = OffsetDateTime::now_utc();
+    let (year, month, day) = (now.year(), u8::from(now.month()), now.day());
+    let (hour, minute, second) = now.to_hms();
+    format!("{year:04}.{month:02}.{day:02}_{hour:02}:{minute:02}:{second:02}.GMT")
+}

@@ -1,0 +1,138 @@
+//! Where lines come from: a pipe, or a terminal with line editing and a history.
+
+use std::env;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
+use std::path::PathBuf;
+
+use rustyline::error::ReadlineError;
+use rustyline::{Config, DefaultEditor};
+
+use crate::protocol::lines::{LONGEST, Line, next_line};
+
+const PROMPT: &str = "> ";
+/// Lines that the history keeps.
+const HISTORY: usize = 1000;
+
+/// What came.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Entry {
+    Line(String),
+    /// A line that nobody can mean, and why.
+    Unusable(&'static str),
+    /// The end of the input.
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// Something that gives lines.
+pub trait Input {
+    /// The next line, asked for by a prompt where a person types.
+    ///
+    /// # Errors
+    ///
+    /// The input fails.
+    fn next(&mut self) -> io::Result<Entry>;
+}
+
+/// Standard input, with line editing if a person sits at it.
+pub fn of_stdin() -> Box<dyn Input> {
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if is_terminal
+        && !is_dumb
+        && let Some(terminal) = Terminal::open(history_file())
+    {
+        return Box::new(terminal);
+    }
+    Box::new(Plain { reader: BufReader::new(io::stdin()), prompts: is_terminal })
+}
+
+/// Lines as they are.
+pub struct Plain<R> {
+    pub reader: R,
+    /// Whether to ask for each on standard output.
+    pub prompts: bool,
+}
+
+impl<R: BufRead> Input for Plain<R> {
+    fn next(&mut self) -> io::Result<Entry> {
+        if self.prompts {
+            let mut output = io::stdout();
+            output.write_all(PROMPT.as_bytes())?;
+            output.flush()?;
+        }
+        Ok(match next_line(&mut self.reader)? {
+            None => Entry::End,
+            Some(Line::TooLong) => Entry::Unusable(TOO_LONG),
+            Some(Line::Text(text)) => Entry::Line(text),
+        })
+    }
+}
+
+const TOO_LONG: &str = "that line is too long";
+
+/// A terminal whose lines can be edited. It is in raw mode only while a line is typed.
+struct Terminal {
+    editor: DefaultEditor,
+    history: Option<PathBuf>,
+}
+
+impl Terminal {
+    /// `None` if the terminal cannot be edited on.
+    fn open(history: Option<PathBuf>) -> Option<Terminal> {
+        let config = Config::builder()
+            .max_history_size(HISTORY)
+            .and_then(|config| config.history_ignore_dups(true))
+            .ok()?
+            // Several lines that are pasted are as many commands.
+            .bracketed_paste(false)
+            .build();
+        let mut editor = DefaultEditor::with_config(config).ok()?;
+        if let Some(file) = &history {
+            // There is none before the first game, and playing needs none.
+            let _ = editor.load_history(file);
+        }
+        Some(Terminal { editor, history })
+    }
+
+    /// Keeps a line at once: a game may end by a signal. A folder that cannot be written is
+    /// nobody's loss but the history's.
+    fn remember(&mut self, line: &str) {
+        if !matches!(self.editor.add_history_entry(line), Ok(true)) {
+            return;
+        }
+        let Some(file) = &self.history else { return };
+        if let Some(folder) = file.parent() {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let _ = self.editor.append_history(file);
+    }
+}
+
+impl Input for Terminal {
+    fn next(&mut self) -> io::Result<Entry> {
+        match self.editor.readline(PROMPT) {
+            Ok(line) if line.len() > LONGEST => Ok(Entry::Unusable(TOO_LONG)),
+            Ok(line) => {
+                self.remember(line.trim());
+                Ok(Entry::Line(line))
+            }
+            Err(ReadlineError::Interrupted) => Ok(Entry::Interrupt),
+            Err(ReadlineError::Eof) => Ok(Entry::End),
+            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Ok(Entry::Unusable("that line is not UTF-8"))
+            }
+            Err(ReadlineError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+}
+
+/// The history's place by the XDG base directory specification.
+fn history_file() -> Option<PathBuf> {
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(absolute);
+    let home = || env::home_dir().filter(absolute).map(|home| home.join(".local/state"));
+    Some(state.or_else(home)?.join("outflank/play_history"))
+}

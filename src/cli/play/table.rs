@@ -1,0 +1,257 @@
+//! The game loop: a person at a board, and the player that answers.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::commands::{Command, HELP};
+use super::display::{self, Look, printable};
+use super::game_file::{self, Loaded};
+use super::input::{Entry, Input};
+use super::moves::{BadMove, play_all};
+use crate::arena::player::Player;
+use crate::game::notation::parse_square;
+use crate::game::{Colour, Geometry, Goal};
+use crate::protocol::session::Session;
+use crate::store::ggf::Header;
+
+/// The person's name in a saved game.
+const PERSON: &str = "human";
+
+/// How the talk ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// By `quit` or the end of the input.
+    Quit,
+    /// By Ctrl-C at the prompt.
+    Interrupt,
+}
+
+/// A person, the player opposite, and the game between them.
+pub struct Table<G: Geometry, W> {
+    player: Box<dyn Player<G>>,
+    human: Colour,
+    goal: Goal,
+    look: Look,
+    session: Session<G>,
+    /// The running game's number, by which the player knows it.
+    game: u32,
+    output: W,
+}
+
+impl<G: Geometry, W: Write> Table<G, W> {
+    /// A table with the start position on it.
+    pub fn new(
+        player: Box<dyn Player<G>>,
+        human: Colour,
+        goal: Goal,
+        look: Look,
+        output: W,
+    ) -> Table<G, W> {
+        Table { player, human, goal, look, session: Session::default(), game: 0, output }
+    }
+
+    /// Plays until the person leaves.
+    ///
+    /// # Errors
+    ///
+    /// The input or the output fails.
+    pub fn run(mut self, input: &mut dyn Input) -> io::Result<End> {
+        writeln!(self.output, "you play {} against {}", self.human, self.player.name())?;
+        self.show()?;
+        self.answer()?;
+        loop {
+            self.output.flush()?;
+            match input.next()? {
+                Entry::End => return Ok(End::Quit),
+                Entry::Interrupt => return Ok(End::Interrupt),
+                Entry::Unusable(reason) => writeln!(self.output, "{reason}")?,
+                Entry::Line(line) => match Command::of(&line) {
+                    Command::Quit => return Ok(End::Quit),
+                    command => self.obey(command)?,
+                },
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command<'_>) -> io::Result<()> {
+        match command {
+            // `run` has left the table by then.
+            Command::Quit | Command::Nothing => Ok(()),
+            Command::Help => write!(self.output, "{HELP}{}", self.look.legend()),
+            Command::Board => self.show(),
+            Command::Moves if self.session.moves().is_empty() => {
+                writeln!(self.output, "no move has been made")
+            }
+            Command::Moves => write!(self.output, "{}", display::moves_list(&self.session)),
+            Command::Hint(count) => self.hint(count),
+            Command::Go if self.session.is_over() => self.is_over(),
+            Command::Go => {
+                self.think()?;
+                self.answer()
+            }
+            Command::Undo => self.undo(),
+            Command::New => self.begin(Session::default()),
+            Command::Save(file) => self.save(file),
+            Command::Load("") => writeln!(self.output, "load what? load FILE"),
+            Command::Load(file) => match self.load(Path::new(file)) {
+                Ok(()) => {
+                    self.show()?;
+                    self.answer()
+                }
+                Err(error) => writeln!(self.output, "{error:#}"),
+            },
+            Command::Play(line) => self.play(line),
+        }
+    }
+
+    /// Plays the moves of a line, all or none.
+    fn play(&mut self, line: &str) -> io::Result<()> {
+        match play_all(&self.session, line) {
+            Ok(session) if session == self.session => {
+                writeln!(self.output, "passes are made for you; name a square")
+            }
+            Ok(session) => {
+                self.session = session;
+                self.show()?;
+                self.answer()
+            }
+            Err(BadMove::NoSquare { number: 1, shown, .. }) => {
+                writeln!(self.output, "`{shown}` is neither a square nor a command; try help")
+            }
+            Err(_) if self.session.is_over() => self.is_over(),
+            Err(BadMove::Illegal { name, legal, .. }) if parse_square::<G>(line).is_some() => {
+                writeln!(self.output, "{name} is not legal; legal: {legal}")
+            }
+            Err(error) => writeln!(self.output, "{error}; no move of the line is played"),
+        }
+    }
+
+    /// Lets the player move until it is the person's turn.
+    fn answer(&mut self) -> io::Result<()> {
+        while !self.session.is_over() && self.session.position().side != self.human {
+            if !self.think()? {
+                return Ok(());
+            }
+        }
+        if self.session.is_over() { self.result() } else { Ok(()) }
+    }
+
+    /// Makes the player's move for the side to move; false if it has none.
+    fn think(&mut self) -> io::Result<bool> {
+        let side = self.session.position().side;
+        let choice = self.player.choose(&[self.session.turn(self.game)]).pop();
+        let made = match choice {
+            Some(Ok(choice)) => self.session.play(choice.square).is_ok().then_some(choice),
+            Some(Err(error)) => {
+                writeln!(self.output, "{side} has no answer: {error}")?;
+                None
+            }
+            None => None,
+        };
+        let Some(choice) = made else { return Ok(false) };
+        writeln!(self.output, "{}", display::move_made::<G>(side, &choice))?;
+        self.show()?;
+        Ok(true)
+    }
+
+    fn show(&mut self) -> io::Result<()> {
+        let (board, status) =
+            (display::board(&self.session, self.look), display::status(&self.session));
+        writeln!(self.output, "\n{board}{status}")
+    }
+
+    fn result(&mut self) -> io::Result<()> {
+        writeln!(self.output, "{}", display::result(self.score()))?;
+        writeln!(self.output, "new for another game, undo, save FILE, or quit")
+    }
+
+    fn is_over(&mut self) -> io::Result<()> {
+        writeln!(self.output, "the game is over; new for another, undo, save FILE, or quit")
+    }
+
+    /// What the game is worth to black, once it is over.
+    fn score(&self) -> i32 {
+        self.session.black_view().final_score(self.goal)
+    }
+
+    fn hint(&mut self, count: &str) -> io::Result<()> {
+        if self.session.is_over() {
+            return self.is_over();
+        }
+        let count = match count {
+            "" => 3,
+            count => match count.parse() {
+                Ok(count @ 1..=99) => count,
+                _ => return writeln!(self.output, "hint how many? hint N with N from 1 to 99"),
+            },
+        };
+        match self.player.hints(&self.session.turn(self.game), count) {
+            Ok(hints) => write!(self.output, "{}", display::hints_table::<G>(&hints)),
+            Err(error) => writeln!(self.output, "no hint: {error}"),
+        }
+    }
+
+    fn undo(&mut self) -> io::Result<()> {
+        let before = self.session.clone();
+        while self.session.undo() {
+            if self.session.position().side == self.human {
+                return self.show();
+            }
+        }
+        self.session = before;
+        writeln!(self.output, "there is no move of yours to take back")
+    }
+
+    fn begin(&mut self, session: Session<G>) -> io::Result<()> {
+        self.replace(session);
+        self.show()?;
+        self.answer()
+    }
+
+    fn replace(&mut self, session: Session<G>) {
+        self.player.end_game(self.game);
+        self.game = self.game.wrapping_add(1);
+        self.session = session;
+    }
+
+    /// Puts a file's game on the table; a file that is refused leaves the game as it was.
+    ///
+    /// # Errors
+    ///
+    /// The file holds no game of this board, or the output fails.
+    pub fn load(&mut self, path: &Path) -> anyhow::Result<()> {
+        let Loaded { session, header, is_followed } = game_file::load::<G>(path)?;
+        if is_followed {
+            writeln!(self.output, "{} holds more games; this is the first", path.display())?;
+        }
+        if let Some(header) = header {
+            let (black, white) = (printable(&header.black), printable(&header.white));
+            let date = header.date.map_or(String::new(), |date| format!(", {}", printable(&date)));
+            writeln!(self.output, "loaded: {black} (black) against {white} (white){date}")?;
+            if header.goal != self.goal {
+                let (theirs, ours) = (header.goal, self.goal);
+                writeln!(self.output, "it was played for the {theirs} discs; now the {ours} win")?;
+            }
+        }
+        self.replace(session);
+        Ok(())
+    }
+
+    fn save(&mut self, file: &str) -> io::Result<()> {
+        if file.is_empty() {
+            return writeln!(self.output, "save where? save FILE");
+        }
+        let (own, opponent) = (PERSON.to_string(), self.player.name());
+        let (black, white) = match self.human {
+            Colour::Black => (own, opponent),
+            Colour::White => (opponent, own),
+        };
+        let result = self.session.is_over().then(|| self.score());
+        let date = Some(game_file::now());
+        let header = Header { black, white, date, result, goal: self.goal };
+        match game_file::save(Path::new(file), &self.session, &header) {
+            Ok(()) => writeln!(self.output, "saved as {file}"),
+            Err(error) => writeln!(self.output, "cannot write {file}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Tests of `outflank play`, with a table in memory.
+
+use proptest::prelude::*;
+
+use super::commands::HELP;
+use super::display::{self, Look};
+use super::game_file::{load, read_plain};
+use super::input::Plain;
+use super::moves::play_all;
+use super::table::{End, Table};
+use crate::arena::players::RolloutsPlayer;
+use crate::game::notation::{diagram, obf, square_name};
+use crate::game::{Colour, Cross92, Geometry, Goal, Position, Shape, Square6, Square8};
+use crate::protocol::session::Session;
+use crate::search::rollouts::Options;
+
+fn talk_with<G: Geometry>(human: Colour, goal: Goal, look: Look, input: &str) -> String {
+    let options = Options { simulations: 20, ..Options::default() };
+    let player = Box::new(RolloutsPlayer::new("test".into(), goal, options, 1));
+    let mut output = Vec::new();
+    let table = Table::<G, _>::new(player, human, goal, look, &mut output);
+    let end = table.run(&mut Plain { reader: input.as_bytes(), prompts: false });
+    assert_eq!(end.expect("memory does not fail"), End::Quit);
+    String::from_utf8(output).expect("text")
+}
+
+fn talk<G: Geometry>(human: Colour, input: &str) -> String {
+    talk_with::<G>(human, Goal::Most, Look::Plain, input)
+}
+
+#[test]
+fn a_whole_game_can_be_played_by_a_pipe() {
+    let said = talk::<Square6>(Colour::Black, &"go\n".repeat(40));
+    assert!(said.contains(" wins by ") || said.contains("a draw"), "{said}");
+    assert!(said.contains("\nnew for another game, undo, save FILE, or quit\n"), "{said}");
+    assert!(said.ends_with("the game is over; new for another, undo, save FILE, or quit\n"));
+    let again = talk::<Square6>(Colour::Black, &("go\n".repeat(40) + "new\n"));
+    assert!(again.ends_with("black (X) 2, white (O) 2; black to move\n"), "{again}");
+}
+
+#[test]
+fn the_player_begins_where_the_human_has_white() {
+    let said = talk::<Cross92>(Colour::White, "");
+    assert!(said.contains("black plays "), "{said}");
+    assert!(said.trim_end().ends_with("white to move"), "{said}");
+}
+
+#[test]
+fn hints_and_undo_work() {
+    let said = talk::<Square8>(Colour::Black, "hint 2\nf5\nundo\nundo\n");
+    assert!(said.contains("move") && said.contains(" %"), "{said}");
+    assert!(said.ends_with("there is no move of yours to take back\n"), "{said}");
+    assert_eq!(said.matches("black (X) 2, white (O) 2").count(), 2, "{said}");
+}
+
+#[test]
+fn a_position_may_have_zeros_for_white() {
+    let text = format!("X0{} X\nc1\n", "-".repeat(62));
+    let session = read_plain::<Square8>(&text).expect("a position and a move");
+    assert_eq!(session.moves().len(), 1);
+}
+
+#[test]
+fn games_are_saved_and_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a game.txt");
+    let (path, nowhere) = (path.display(), folder.path().display());
+    talk::<Square8>(Colour::Black, &format!("f5\nsave {path}\n"));
+    let saved = std::fs::read_to_string(path.to_string()).expect("a file");
+    assert!(saved.starts_with("f5") && saved.trim().len() == 4, "{saved}");
+    let said = talk::<Square8>(Colour::Black, &format!("load {path}\nsave {nowhere}\n"));
+    assert!(said.contains("cannot write"), "{said}");
+    let position = format!("{} O\nf6\n", obf(Position::<Square8>::start()).trim_end_matches(" X"));
+    let error = read_plain::<Square8>(&position).expect_err("white may not play f6");
+    assert_eq!(format!("{error:#}"), "line 2: move 1, f6, is not legal; legal: e3 f4 c5 d6");
+    let position = position.replace("f6", "f4");
+    let session = read_plain::<Square8>(&position).expect("a game");
+    assert_eq!((session.start().side, session.moves().len()), (Colour::White, 1));
+}
+
+#[test]
+fn games_are_saved_and_loaded_as_ggf() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("Game.GGF");
+    let shown = path.display();
+    let said = talk::<Square8>(Colour::White, &format!("save {shown}\nmoves\n"));
+    let first = said.lines().last().expect("the moves").split_whitespace().last();
+    let first = first.expect("a move").to_ascii_uppercase();
+    let saved = std::fs::read_to_string(&path).expect("a file");
+    assert!(saved.starts_with("(;GM[Othello]PC[Outflank]DT[20"), "{saved}");
+    assert!(saved.contains("PB[test]PW[human]RE[?]TI[15:00]TY[8]BO[8 "), "{saved}");
+    assert!(saved.ends_with(&format!(" *]B[{first}];)\n")), "{saved}");
+    // By content: the name need not say it.
+    let plain = folder.path().join("game.txt");
+    let text = saved.replace("[test]", "[a\u{1b}b]").replace("TY[8]", "TY[8a]") + &saved;
+    std::fs::write(&plain, text).expect("writable");
+    let said = talk::<Square8>(Colour::White, &format!("load {}\nmoves\n", plain.display()));
+    assert!(said.contains("game.txt holds more games; this is the first\n"), "{said}");
+    assert!(said.contains("loaded: a?b (black) against human (white), 20"), "{said}");
+    assert!(said.contains("it was played for the fewest discs; now the most win\n"), "{said}");
+    assert!(said.ends_with(&format!("  1  {}\n", first.to_ascii_lowercase())), "{said}");
+    let whole = format!("{}save {shown}\n", "go\n".repeat(40));
+    let said = talk_with::<Square6>(Colour::Black, Goal::Fewest, Look::Plain, &whole);
+    let saved = std::fs::read_to_string(&path).expect("a file");
+    let won = said.lines().find_map(|line| line.split_once(" wins by ")).expect("no draw");
+    let sign = if won.0 == "black" { '+' } else { '-' };
+    assert!(saved.contains(&format!("RE[{sign}{}.00]TI[15:00]TY[6a]", won.1)), "{saved}");
+}
+
+/// A file that is refused is named, with what is wrong, and the game goes on as it was.
+#[test]
+fn refused_files_leave_the_game_as_it_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bad.ggf");
+    let shown = path.display();
+    let largest = "x".repeat((1 << 20) + 1);
+    for (text, wanted) in [
+        ("(;GM[Othello]B[F5]W[a1];)", ": move 2, `a1`, is not legal for white; allowed: W[f4] W["),
+        ("f5d6", ": a game begins with `(;`"),
+        ("(;GM[Chess];)", ": the game, GM, is `Chess`; allowed: Othello"),
+        (&largest, ": it has 1048577 bytes; at most 1048576 are read"),
+    ] {
+        std::fs::write(&path, text).expect("writable");
+        let said = talk::<Square8>(Colour::Black, &format!("f5 d6\nload {shown}\nmoves\n"));
+        let lines: Vec<_> = said.lines().rev().take(2).collect();
+        assert!(lines[1].contains(&format!("{shown}{wanted}")), "{}", lines[1]);
+        assert_eq!(lines[0], "  1  f5 d6");
+    }
+    let plain = folder.path().join("bad.txt");
+    std::fs::write(&plain, "f5d6\n\nc3 d3 f5\n").expect("writable");
+    let error = load::<Square8>(&plain).expect_err("f5 is taken");
+    let wanted = "bad.txt: line 3: move 3, f5, is not legal; legal: ";
+    assert!(format!("{error:#}").contains(wanted), "{error:#}");
+}
+
+#[test]
+fn nonsense_is_answered_and_forgiven() {
+    for (line, wanted) in [
+        ("a1", "a1 is not legal; legal: d3 c4 f5 e6"),
+        ("z9", "neither a square nor a command"),
+        ("f5 d6 a1 c3", "move 3, a1, is not legal; legal: "),
+        ("f5 z9", "move 2, `z9`, is no square of this board (columns a to h, rows 1 to 8"),
+        ("f5pa", "there is no pass before move 2, for white has a move; no move of the line"),
+        ("hint many", "from 1 to 99"),
+        ("hint 0", "from 1 to 99"),
+        ("load", "load FILE"),
+        ("load /nowhere/at/all", "cannot read"),
+        ("save", "save FILE"),
+        ("undo", "no move of yours"),
+        ("moves", "no move has been made"),
+        ("\u{fffd}\u{0}", "neither a square"),
+    ] {
+        let said = talk::<Square8>(Colour::Black, &format!("{line}\nhelp\n"));
+        assert!(said.contains(wanted), "{line}: {said}");
+        assert!(said.ends_with(HELP), "{line}: {said}");
+        assert_eq!(said.matches("to move").count(), 1, "{line}: no board but the first: {said}");
+    }
+    let said = talk::<Square8>(Colour::Black, &"x".repeat(100_000));
+    assert!(said.contains("too long"));
+}
+
+#[test]
+fn the_opponent_answers_a_line_of_moves_once() {
+    let said = talk::<Square8>(Colour::Black, "f5 D6,c3\nmoves\n");
+    assert_eq!(said.matches(" plays ").count(), 1, "{said}");
+    let moves: Vec<_> = said.lines().last().expect("the moves").split_whitespace().collect();
+    assert_eq!((&moves[..4], moves.len()), (&["1", "f5", "d6", "c3"][..], 5));
+    let said = talk::<Square8>(Colour::Black, "f5d6\nmoves\n");
+    assert!(said.ends_with("  1  f5 d6\n") && !said.contains(" plays "), "{said}");
+}
+
+/// A game by the first, middle or last legal move each time, with the positions before each move.
+fn some_game<G: Geometry>(seed: u64) -> Vec<(Position<G>, String)> {
+    let (mut position, mut game) = (Position::<G>::start(), Vec::new());
+    while !position.board.legal().is_empty() {
+        let legal: Vec<_> = position.board.legal().collect();
+        let index = (seed >> (game.len() % 16 * 4)) as usize;
+        let square = legal[index % legal.len()];
+        game.push((position, square_name::<G>(square)));
+        position = position.play(square).expect("a legal move").settled();
+    }
+    game
+}
+
+fn all_or_none<G: Geometry>(seed: u64, from: usize, count: usize, gaps: &[&str], bad: &str) {
+    let game = some_game::<G>(seed);
+    let from = from % game.len();
+    let until = (from + count).min(game.len());
+    let line = |part: &[(Position<G>, String)]| {
+        let word = |(index, (_, name)): (usize, &(_, String))| {
+            format!("{name}{}", gaps[index % gaps.len()])
+        };
+        part.iter().enumerate().map(word).collect::<String>()
+    };
+    let before = play_all::<G>(&Session::default(), &line(&game[..from])).expect("legal moves");
+    assert_eq!(before.position(), game[from].0);
+    let good = line(&game[from..until]);
+    let after = play_all(&before, &good).expect("legal moves");
+    assert_eq!(after.moves().len(), until);
+    if let Some((position, _)) = game.get(until) {
+        assert_eq!(after.position(), *position);
+    }
+    let error = play_all(&before, &format!("{good} {bad} f5")).expect_err("a bad move").to_string();
+    assert!(error.contains(&format!("move {}", until - from + 1)), "{good} {bad}: {error}");
+}
+
+proptest! {
+    #[test]
+    fn lines_of_moves_are_played_whole_or_not_at_all(
+        seed: u64,
+        from in 0usize..60,
+        count in 1usize..20,
+        gaps in proptest::collection::vec(prop_oneof![Just(""), Just(" "), Just(", "), Just("\t")], 1..4),
+        bad in prop_oneof![Just("z1"), Just("?"), Just("é"), Just("e0"), Just("papa")],
+    ) {
+        for shape in Shape::ALL {
+            dispatch!(shape, G => all_or_none::<G>(seed, from, count, &gaps, bad));
+        }
+    }
+
+    #[test]
+    fn any_line_is_played_or_refused(line in "([a-h][1-8]|pa| |,|.){0,12}") {
+        let _ = play_all::<Square8>(&Session::default(), &line);
+    }
+}
+
+/// A game on 6x6 with a pass in it, as a line.
+fn game_with_pass() -> (Vec<String>, usize) {
+    let games = (0..).map(some_game::<Square6>);
+    let mut found = games.filter_map(|game| {
+        let index = (1..game.len()).find(|&index| game[index].0.side == game[index - 1].0.side)?;
+        Some((game.into_iter().map(|(_, name)| name).collect(), index))
+    });
+    found.next().expect("one of many games has a pass")
+}
+
+#[test]
+fn passes_are_implied_and_may_be_written() {
+    let (moves, index) = game_with_pass();
+    let (before, after) = (moves[..index].join(" "), moves[index..].join(" "));
+    let start = Session::<Square6>::default();
+    let whole = play_all(&start, &format!("{before} {after}")).expect("implied");
+    for line in [format!("{before} pa {after}"), format!("{before}--{after}")] {
+        assert_eq!(play_all(&start, &line).expect("written").moves(), whole.moves());
+    }
+    let half = play_all(&start, &before).expect("legal");
+    assert_eq!(play_all(&half, "pass").expect("due"), half);
+    assert!(play_all(&half, "pa pa").is_err());
+    let listed: Vec<_> =
+        display::moves_list(&whole).split_whitespace().map(str::to_owned).collect();
+    let place = listed.iter().position(|word| *word == moves[index - 1]).expect("in the list");
+    assert!(listed[place + 1..place + 3].contains(&"pa".to_string()), "{listed:?}");
+}
+
+#[test]
+fn the_last_move_and_what_it_turned_are_marked() {
+    let session = play_all::<Square8>(&Session::default(), "f5 d6 c3").expect("legal moves");
+    let board = |look| display::board(&session, look);
+    assert_eq!(board(Look::Plain), diagram(session.position()));
+    // c3 turns d4, which lies between it and e5.
+    let rows: Vec<_> = board(Look::Marks).lines().map(str::to_owned).collect();
+    assert_eq!((&rows[3][..10], &rows[4][..10]), (" 3 - -[X].", " 4 - - - x"));
+    let coloured = board(Look::Colours);
+    let inverted = coloured.matches("\u{1b}[7m").count();
+    let underlined = coloured.matches("\u{1b}[4m").count();
+    assert_eq!((inverted, underlined), (1, 1), "{coloured:?}");
+    assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), board(Look::Plain));
+}
+
+fn marks_hide_nothing<G: Geometry>(seed: u64) {
+    let game = some_game::<G>(seed);
+    let names: Vec<_> = game.into_iter().map(|(_, name)| name).collect();
+    let session = play_all::<G>(&Session::default(), &names.join(" ")).expect("legal moves");
+    let board = |look| display::board(&session, look);
+    let plain: Vec<_> = board(Look::Plain).lines().map(|line| line.trim_end().to_owned()).collect();
+    let unmarked = board(Look::Marks).replace(['[', ']'], " ").to_uppercase();
+    let unmarked: Vec<_> = unmarked.lines().map(|line| line.trim_end().to_owned()).collect();
+    assert_eq!(unmarked[1..], plain[1..]);
+    assert_eq!(board(Look::Marks).matches('[').count(), 1);
+}
+
+#[test]
+fn marks_hide_nothing_on_any_board() {
+    for shape in Shape::ALL {
+        for seed in [0, 7, 0x1234_5678_9ABC_DEF0] {
+            dispatch!(shape, G => marks_hide_nothing::<G>(seed));
+        }
+    }
+    let help = talk_with::<Square8>(Colour::Black, Goal::Most, Look::Marks, "help\n");
+    assert!(help.ends_with(Look::Marks.legend()) && help.contains("brackets"), "{help}");
+}

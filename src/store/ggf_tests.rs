@@ -1,0 +1,138 @@
+//! Tests of `ggf.rs`.
+
+use super::*;
+use crate::game::{Shape, Square8};
+use proptest::prelude::*;
+
+/// A line of play that leads through passes, if the shape has one near.
+fn some_game<G: Geometry>(seed: usize) -> (Position<G>, Vec<Square>) {
+    let (mut position, mut moves) = (Position::<G>::start(), Vec::new());
+    let mut number = seed;
+    while !position.board.legal().is_empty() {
+        let legal: Vec<_> = position.board.legal().collect();
+        number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let square = legal[(number >> 33) % legal.len()];
+        position = position.play(square).expect("a legal move").settled();
+        moves.push(square);
+    }
+    (Position::start(), moves)
+}
+
+/// The moves of a game as read, and the position after each with its passes, by the rules alone.
+fn check<G: Geometry>(start: Position<G>, moves: &[Square]) {
+    let game = read::<G>(&write(start, moves)).expect("own writing");
+    assert_eq!((game.start, game.is_followed), (start, false));
+    assert_eq!(game.moves.iter().flatten().copied().collect::<Vec<_>>(), moves);
+    let mut position = start;
+    for made in game.moves {
+        position = match made {
+            Some(square) => position.play(square).expect("a legal move, and no pass is left out"),
+            None => position.pass(),
+        };
+    }
+    assert!(position.settled() == position || position.board.is_over(), "the last pass is written");
+}
+
+fn round_trip<G: Geometry>() {
+    for seed in 0..40 {
+        let (start, moves) = some_game::<G>(seed);
+        check(start, &moves);
+        // From each position of the game, as it stands before a pass is made.
+        let mut position = start;
+        for (index, &square) in moves.iter().enumerate() {
+            position = position.settled().play(square).expect("legal");
+            check(position, &moves[index + 1..]);
+        }
+    }
+}
+
+#[test]
+fn games_come_back_on_every_shape() {
+    for shape in Shape::ALL {
+        dispatch!(shape, G => round_trip::<G>());
+    }
+}
+
+#[test]
+fn foreign_games_are_read() {
+    let text = "(;GM[Othello]PC[NBoard]DT[2014-02-21 20:52:27 GMT]PB[a\\]b]PW[chris]RE[?]TI[15:00]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[F5//0.01]W[f6/-1.5]B[D3];)";
+    let game = read::<Square8>(text).expect("a game");
+    assert_eq!((game.start, game.moves.len()), (Position::start(), 3));
+    let header = Header {
+        black: "a]b".into(),
+        white: "chris".into(),
+        date: Some("2014-02-21 20:52:27 GMT".into()),
+        ..Header::default()
+    };
+    assert_eq!(game.header, header);
+    // The archive of GGS puts the number of games before them.
+    let game =
+        read::<Square8>("2 (;GM[Othello]RE[-40.00:r]TY[8a];)(;GM[Othello];)").expect("a game");
+    assert_eq!((game.header.result, game.header.goal), (Some(-40), Goal::Fewest));
+    assert!(game.is_followed);
+}
+
+/// Tags in the order and form in which NBoard and Edax read them: one line, no escapes.
+#[test]
+fn other_programs_can_read_what_is_written() {
+    let header = Header {
+        black: "me [and] you".into(),
+        white: "net\\a\nb".into(),
+        date: Some("2026.11.24_20:38:11.GMT".into()),
+        result: Some(-12),
+        goal: Goal::Fewest,
+    };
+    let f5 = parse_square::<Square8>("f5").expect("a square");
+    assert_eq!(
+        write_with::<Square8>(&header, Position::start(), &[f5]),
+        "(;GM[Othello]PC[Outflank]DT[2026.11.24_20:38:11.GMT]PB[me (and) you]PW[net/a b]RE[-12.00]\
+         TI[15:00]TY[8a]BO[8 ---------------------------O*------*O--------------------------- *]\
+         B[F5];)"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (text, wanted) in [
+        ("", "begins with"),
+        ("(;GM[Chess];)", "Chess"),
+        ("(;GM[Othello", "`GM[Othello` at offset 2 is no `NAME[value]`"),
+        (
+            "(;GM[Othello]BO[6 ------ *];)",
+            "`6 ------ *`, no position of this board; allowed: `8`, then 64",
+        ),
+        (
+            "(;BO[8 ---------------------------O*------*O---------------------------];)",
+            "no position",
+        ),
+        ("(;B[a1];)", "move 1, `a1`, is not legal for black; allowed: B[d3] B[c4] B[f5] B[e6]"),
+        ("(;W[f5];)", "not legal for white"),
+        ("(;B[F5]W[PA];)", "move 2, `PA`"),
+    ] {
+        let error = read::<Square8>(text).expect_err(text).to_string();
+        assert!(error.contains(wanted), "{text}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "(\\(;)?([A-Z]{1,2}\\[[ -~]{0,12}\\]?){0,6}") {
+        let _ = read::<Square8>(&text);
+    }
+
+    #[test]
+    fn headers_come_back(
+        black in ".*",
+        white in "[a-zA-Z0-9:=,./ -]{0,60}",
+        result in proptest::option::of(-64i32..=64),
+        date in proptest::option::of("[0-9.:_GMT]{1,30}"),
+        is_anti in any::<bool>(),
+    ) {
+        let goal = if is_anti { Goal::Fewest } else { Goal::Most };
+        let header = Header { black: black.clone(), white, date, result, goal };
+        let text = write_with::<Square8>(&header, Position::start(), &[]);
+        prop_assert_eq!(text.lines().count(), 1);
+        let game = read::<Square8>(&text).expect("own writing");
+        prop_assert_eq!(game.header, Header { black: plain(&black), ..header });
+    }
+}

@@ -1,0 +1,166 @@
+//! `outflank play` in a terminal, as `script` of util-linux makes one: line editing, the history,
+//! and that the terminal is left in order whatever ends the game.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A program in a terminal of its own, and the person before it.
+struct Terminal {
+    child: Child,
+    keys: ChildStdin,
+    output: Receiver<Vec<u8>>,
+    /// What the screen has got so far.
+    screen: String,
+    /// Up to where [`Terminal::wait_for`] has looked.
+    looked: usize,
+}
+
+impl Terminal {
+    /// Starts a game in `folder`, where `before` and `after` will hold the terminal's settings;
+    /// `None`, which is said aloud, where there is no `script`.
+    fn start(folder: &Path, player: &str, variables: &[(&str, &str)]) -> Option<Terminal> {
+        let binary = env!("CARGO_BIN_EXE_outflank");
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("writable");
+        // The player's name has double quotes.
+        let play = format!("exec '{binary}' play '{player}' --shape 6x6\n");
+        write("play.sh", &format!("echo $$ > pid\n{play}"));
+        // Ctrl-C ends the game; the shell is to see what it leaves.
+        let settings = "stty -g > before\nsh play.sh\ncode=$?\nstty -g > after\nexit $code\n";
+        write("game.sh", &format!("trap : INT\n{settings}"));
+        let mut command = Command::new("script");
+        command.args(["-qefc", "sh game.sh", "/dev/null"]).current_dir(folder);
+        command.env("TERM", "xterm").env_remove("NO_COLOR").env("XDG_STATE_HOME", folder);
+        command.envs(variables.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let Ok(mut child) = command.spawn() else {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: a terminal: there is no `script`");
+            return None;
+        };
+        let keys = child.stdin.take().expect("a pipe");
+        let mut stdout = child.stdout.take().expect("a pipe");
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = stdout.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Some(Terminal { child, keys, output, screen: String::new(), looked: 0 })
+    }
+
+    /// Waits until a text comes, half a minute at most.
+    fn wait_for(&mut self, text: &str) {
+        loop {
+            if let Some(place) = self.screen[self.looked..].find(text) {
+                self.looked += place + text.len();
+                return;
+            }
+            match self.output.recv_timeout(Duration::from_secs(30)) {
+                Ok(bytes) => self.screen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => panic!("no `{text}`: {:?}", &self.screen[self.looked..]),
+            }
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("it listens");
+        self.keys.flush().expect("it listens");
+    }
+
+    /// The exit code; the terminal must be as it was before.
+    fn end(mut self, folder: &Path) -> Option<i32> {
+        while let Ok(bytes) = self.output.recv_timeout(Duration::from_secs(30)) {
+            self.screen.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        let code = self.child.wait().expect("it has ended").code();
+        let settings =
+            |name: &str| std::fs::read_to_string(folder.join(name)).expect("terminal settings");
+        assert_eq!(settings("after"), settings("before"), "{:?}", self.screen);
+        code
+    }
+}
+
+const INTERRUPT: &str = "\u{3}";
+const END_OF_INPUT: &str = "\u{4}";
+const UP: &str = "\u{1b}[A";
+const LEFT: &str = "\u{1b}[D";
+
+#[test]
+fn lines_are_edited_and_come_back_in_the_next_game() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
+    game.wait_for("> ");
+    game.press(&format!("moes{LEFT}{LEFT}v\r"));
+    game.wait_for("no move has been made");
+    game.press(END_OF_INPUT);
+    assert_eq!(game.end(folder.path()), Some(0));
+    let mut game = Terminal::start(folder.path(), "random", &[]).expect("as before");
+    game.wait_for("> ");
+    game.press(&format!("{UP}\r"));
+    game.wait_for("no move has been made");
+    game.press("quit\r");
+    assert_eq!(game.end(folder.path()), Some(0));
+    let history = folder.path().join("outflank/play_history");
+    let history = std::fs::read_to_string(history).expect("a history");
+    assert!(history.ends_with("moves\nquit\n"), "{history}");
+}
+
+#[test]
+fn an_interrupt_at_the_prompt_leaves_the_terminal_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
+    game.wait_for("> ");
+    game.press(&format!("mov{INTERRUPT}"));
+    assert_eq!(game.end(folder.path()), Some(130));
+}
+
+#[test]
+fn an_interrupt_of_a_player_that_thinks_leaves_the_terminal_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let silent = "external:protocol=gtp,command=\"sleep 600\"";
+    let Some(mut game) = Terminal::start(folder.path(), silent, &[]) else { return };
+    game.wait_for("> ");
+    game.press("e4\r");
+    game.wait_for("white to move");
+    game.press(INTERRUPT);
+    assert_eq!(game.end(folder.path()), Some(130));
+}
+
+#[test]
+fn a_signal_at_the_prompt_leaves_the_terminal_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
+    game.wait_for("> ");
+    let pid = std::fs::read_to_string(folder.path().join("pid")).expect("its number");
+    let sent = Command::new("kill").args(["-TERM", pid.trim()]).status().expect("kill");
+    assert!(sent.success());
+    assert_eq!(game.end(folder.path()), Some(143));
+}
+
+#[test]
+fn colours_come_only_where_they_are_wanted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (variables, wanted) in [
+        (&[][..], "\u{1b}[7m"),
+        (&[("NO_COLOR", "1")], "[X]"),
+        (&[("TERM", "dumb"), ("XDG_STATE_HOME", "/dev/null/nowhere")], "[X]"),
+        (&[("XDG_STATE_HOME", "/dev/null/nowhere")], "\u{1b}[7m"),
+    ] {
+        let Some(mut game) = Terminal::start(folder.path(), "random", variables) else { return };
+        game.wait_for("> ");
+        assert!(!game.screen.contains(wanted), "{:?}", game.screen);
+        game.press("e4\r");
+        game.wait_for(wanted);
+        game.wait_for("> ");
+        game.press("quit\r");
+        assert_eq!(game.end(folder.path()), Some(0));
+    }
+}
