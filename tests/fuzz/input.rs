@@ -23,7 +23,7 @@ pub struct Place(u16);
 
 impl Place {
     fn of(self, length: usize) -> usize {
-        self.0 as usize * (length + 1) >> 16
+        (self.0 as usize * (length + 1)) >> 16
     }
 }
 
