@@ -14,7 +14,9 @@ fn of_many_problems_the_first_are_shown_and_all_are_counted() {
     assert!(error.contains("run.toml:20:1: unknown key `k19`"), "{error}");
     let syntax = "= 1\n".repeat(1000);
     let error = Config::parse("run.toml", &syntax, &[]).unwrap_err().to_string();
-    assert!(error.contains("000 problems, of which these are the first 20:"), "{error}");
+    // Each line lacks its key, and all but the first repeat that empty one.
+    let wanted = "the configuration has 1999 problems, of which these are the first 20:";
+    assert!(error.starts_with(wanted), "{error}");
 }
 
 /// Comparing a long name with those of all keys would take gigabytes.

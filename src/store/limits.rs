@@ -13,7 +13,7 @@ pub const STATE: u64 = 1 << 20;
 /// A segment of games. One is closed at 32 MiB.
 pub const SEGMENT: u64 = 256 << 20;
 
-/// A net. The largest that a configuration allows, 100 blocks of 1024 channels, has 7.1 GiB.
+/// A net. The largest that a configuration allows, 100 blocks of 1024 channels, has 7.4 GiB.
 pub const NET: u64 = 16 << 30;
 
 /// What a learner goes on from: its net, averages of it and the optimiser's state, which are

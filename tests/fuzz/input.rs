@@ -23,7 +23,7 @@ pub struct Place(u16);
 
 impl Place {
     fn of(self, length: usize) -> usize {
-        self.0 as usize * (length + 1) >> 16
+        (self.0 as usize * (length + 1)) >> 16
     }
 }
 
@@ -151,6 +151,9 @@ impl Edit {
             }
             Edit::Word(..) => {}
             Edit::Number(place, number) => replace_number(bytes, place.of(length), *number),
+            Edit::Binary(place, number) if is_text => {
+                replace_number(bytes, place.of(length), *number);
+            }
             Edit::Binary(place, number) => {
                 let edges = [0, 1, u32::MAX, i32::MAX as u32, 1 << 20, (1 << 20) + 1, 93, 255];
                 let number = edges[*number as usize % edges.len()].to_le_bytes();

@@ -80,7 +80,7 @@ fn players() {
 fn positions() {
     let seeds = seeds(&[
         "---------------------------OX------XO--------------------------- X",
-        "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X; g8:+18; h1:+12; --:-127",
+        &format!("{}-- X; g8:+18; h1:+12; --:-127", "OX".repeat(31)),
         "--------------OX----XO-------------- O; c2:+2;",
         "0".repeat(93).as_str(),
     ]);
