@@ -10,6 +10,7 @@ mod find;
 mod frame;
 pub mod games;
 pub mod ggf;
+mod json_file;
 pub mod net_file;
 pub mod run_dir;
 pub mod stream;
@@ -17,3 +18,4 @@ pub mod warm_start;
 
 pub use codec::CodecError;
 pub use files::{Action, FileError, create_dir, read, write_atomically};
+pub use json_file::JsonFileError;
