@@ -236,7 +236,7 @@ fn what_is_no_torn_record_is_kept_aside() {
 fn a_torn_record_at_the_end_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();
     let games: Vec<_> = (0..4).map(|id| a_game(id, 30)).collect();
-    write(dir.path(), &games, 500);
+    write(dir.path(), &games, 1);
     let all = segments(dir.path()).unwrap();
     let cut = |path: &Path| {
         let file = OpenOptions::new().write(true).open(path).unwrap();
