@@ -134,7 +134,7 @@ fn a_run_whose_files_are_taken_away_ends_with_an_error() {
             let moved = run.folder.path().join("moved");
             if moved.exists() {
                 assert_eq!(state_in_list(&moved), "killed");
-                let more = format!("limits.positions={}", count(&moved, "positions") + 300.0);
+                let more = format!("limits.positions={}", count(&moved, "positions") + 1_000.0);
                 succeeds(&train(&moved, &["--resume", "--set", &more]));
             }
         } else {
@@ -313,7 +313,7 @@ fn what_cannot_start_leaves_no_run_behind() {
     let config = config.to_str().expect("a path");
     for (changes, expected) in [
         (&["device=cuda:97"][..], "cuda:97"),
-        (&["device=cpu", "inference.backend=winograd", "inference.precision=bf16"], "f32 only"),
+        (&["device=cpu", "inference.backend=amx", "inference.precision=bf16"], "backend `amx`"),
     ] {
         let changes = changes.iter().flat_map(|change| ["--set", change]);
         let arguments: Vec<&str> = [config].into_iter().chain(changes).collect();
@@ -358,7 +358,11 @@ fn a_net_of_no_numbers_is_refused_at_every_door() {
             let output = command.args(arguments).current_dir(run.folder.path()).output();
             let output = output.expect("the program");
             refused(&output, &expected);
-            assert!(said(&output).contains("net.safetensors"), "{}", said(&output));
+            let said = said(&output);
+            assert!(
+                said.contains("net.safetensors") && said.matches(&expected).count() == 1,
+                "{said}"
+            );
         }
         let other = run.folder.path().join("other");
         let output = train(&other, &[config.to_str().expect("a path"), "--net", net]);
