@@ -1,7 +1,7 @@
 //! The replay window against a plain list of all that it was given.
 
 use outflank::dispatch;
-use outflank::game::record::{GameRecord, MoveRecord};
+use outflank::game::record::{GameRecord, MoveRecord, RecordError};
 use outflank::game::{Colour, Geometry, Goal, Position, Shape, Square, Symmetry, Word};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, Random, stream};
@@ -211,6 +211,12 @@ fn a_game_that_breaks_the_rules_adds_nothing() {
     let mut record = random_game::<G>(0, &mut stream(5, Purpose::Game, 0));
     record.moves.swap(0, 20);
     assert!(window.add(&record).is_err());
+    record.moves.swap(0, 20);
+    for value in [f32::NAN, f32::INFINITY, -2.0] {
+        let sound = std::mem::replace(&mut record.moves[3].value, value);
+        assert_eq!(window.add(&record), Err(RecordError::BadValue { index: 3 }));
+        record.moves[3].value = sound;
+    }
     assert!(window.is_empty());
 }
 

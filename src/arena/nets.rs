@@ -23,20 +23,20 @@ pub enum NetError {
     #[error(transparent)]
     File(#[from] NetFileError),
     /// The file describes no net of this program.
-    #[error("{}: the net's description cannot be read", path.display())]
+    #[error("{}: the net's description cannot be read: {problem}", path.display())]
     Description {
         /// The file.
         path: PathBuf,
         /// What is wrong.
-        source: serde_json::Error,
+        problem: serde_json::Error,
     },
     /// The weights cannot be read.
-    #[error("{}: the net's weights cannot be read", path.display())]
+    #[error("{}: {problem}", path.display())]
     Weights {
         /// The file.
         path: PathBuf,
         /// What is wrong.
-        source: WeightsError,
+        problem: WeightsError,
     },
     /// The net plays another board.
     #[error("{}: the net is for board {found}; the match is on {wanted}", path.display())]
@@ -84,11 +84,11 @@ impl LoadedNet {
         let found = checkpoint::find(path)?;
         let file_path = found.net_path();
         let file = NetFile::read(&file_path)?;
-        let described = |source| NetError::Description { path: file_path.clone(), source };
+        let described = |problem| NetError::Description { path: file_path.clone(), problem };
         let description: Description =
             serde_json::from_value(file.spec().clone()).map_err(described)?;
         let weights = Weights::from_bytes(file.bytes());
-        let failed = |source| NetError::Weights { path: file_path.clone(), source };
+        let failed = |problem| NetError::Weights { path: file_path.clone(), problem };
         let (weights, _) = weights.map_err(failed)?;
         let path = match found {
             Found::Net(path) | Found::Checkpoint(path) => path,

@@ -16,7 +16,7 @@ use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
 use crate::store::checkpoint::{self, Checkpoint, Found};
 use crate::store::run_dir::{BegunNet, Machine};
-use crate::store::{self, limits, run_dir};
+use crate::store::{self, run_dir};
 
 /// The card: what made a net, and how strong it was found to be.
 const CARD: &str = "README.md";
@@ -89,7 +89,7 @@ impl Origin {
             Some(listed) if listed.path == run => listed.manifest?,
             _ => bail!("{} is not in the `checkpoints` of a run directory", path.display()),
         };
-        let config = store::read(&run.join(CONFIG), limits::CONFIG)?;
+        let config = run_dir::read_config(&run)?;
         let checkpoint = Checkpoint::load(path)?;
         let state = serde_json::from_value(checkpoint.state.clone())
             .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
@@ -97,7 +97,7 @@ impl Origin {
             .with_context(|| format!("the net of checkpoint {}", path.display()))?;
         Ok(Origin {
             run,
-            config: String::from_utf8_lossy(&config).into_owned(),
+            config,
             seed: manifest.seed,
             begun_with: manifest.begun_with,
             first_net: manifest.first_net,

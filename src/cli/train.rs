@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use clap::Args as ClapArgs;
 
 use super::interrupt::stop_flag;
 use super::machine::processor;
 use crate::config::Config;
-use crate::pipeline::{self, FirstNet, Summary};
-use crate::store::run_dir::{self, RunDir, State};
+use crate::pipeline::{self, FirstNet, Limit, Summary};
+use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{Copied, WarmStart};
 use crate::telemetry::Telemetry;
 
@@ -74,23 +74,28 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             // What the last checkpoint recorded still holds. If even this cannot be written, the
             // error that ended the run says more.
             let reached = run.manifest().summary;
-            if let Err(unwritten) = run.record(State::Failed, reached) {
-                tracing::warn!("{unwritten}");
+            match run.record(State::Failed, reached) {
+                // A directory that is no longer this run's is what ended it.
+                Ok(()) | Err(RunDirError::Lost { .. }) => {}
+                Err(unwritten) => tracing::warn!("{unwritten}"),
             }
             return Err(error.context(format!("the run in {} has ended", run.path().display())));
         }
     };
-    let state = if summary.finished { State::Finished } else { State::Stopped };
-    run.record(state, summary.state.summary())?;
+    if run.manifest().starts > starts {
+        let state = summary.limit.map_or(State::Stopped, |_| State::Finished);
+        run.record(state, summary.state.summary())?;
+    }
     told?;
-    conclude(run.path(), &summary);
+    conclude(run.path(), &summary, run.manifest().starts == starts);
     Ok(ExitCode::SUCCESS)
 }
 
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
-    // Before there is a run directory: a bad one among those named leaves nothing behind.
+    // Before there is a run directory: what cannot start leaves nothing behind.
+    pipeline::check(&config)?;
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
     let first_net = args.net.as_deref().map(|net| FirstNet::read(net, &config)).transpose()?;
@@ -131,24 +136,35 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     };
     let run = RunDir::open(&dir)?;
     let origin = dir.join("config.toml").display().to_string();
-    let text = run.config()?;
-    let stored = |overrides| Config::parse(&origin, &text, overrides);
+    let stored = |overrides| -> anyhow::Result<Config> {
+        Ok(Config::parse(&origin, &run.config()?, overrides)?)
+    };
     let config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
         None => stored(&args.overrides)?,
     };
-    let stays = |key, found: String, wanted: String| {
-        let dir = dir.display();
-        ensure!(found == wanted, "the run in {dir} has {key} {found}, the configuration {wanted}");
-        Ok(())
-    };
-    stays("seed", run.manifest().seed.to_string(), config.seed.to_string())?;
-    // One that this program cannot read says nothing; the checkpoint must fit in any case.
-    if let Ok(before) = stored(&[]) {
-        stays("board", before.board.to_string(), config.board.to_string())?;
-        stays("goal", before.goal.to_string(), config.goal.to_string())?;
-    }
+    // A stored one that cannot be read says nothing; the checkpoint must fit in any case.
+    let before = stored(&[]).unwrap_or_else(|_| config.clone());
+    // `run.json` knows the seed in any case.
+    let before = Config { seed: run.manifest().seed, ..before };
+    keep_fixed_keys(&dir, &before, &config)?;
     Ok((run, config))
+}
+
+/// Refuses a configuration that would change what a run keeps from its start to its end.
+fn keep_fixed_keys(dir: &Path, before: &Config, config: &Config) -> anyhow::Result<()> {
+    let changes = config.fixed_keys_changed(before);
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let lines: String = changes.iter().map(|change| format!("\n  {change}")).collect();
+    let dir = dir.display();
+    let is_other_game = changes.iter().any(|change| ["board", "goal"].contains(&change.key));
+    let advice = match is_other_game {
+        true => "begin a new run".to_string(),
+        false => format!("begin a new run, with its games if you like: --games {dir}"),
+    };
+    bail!("these keys cannot change when the run in {dir} is resumed; {advice}:{lines}")
 }
 
 fn name_of(config: &Path) -> String {
@@ -169,18 +185,29 @@ fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     Ok(found)
 }
 
-fn conclude(dir: &Path, summary: &Summary) {
+/// Says how the run has ended, or that there was nothing left to do, and how to go on.
+fn conclude(dir: &Path, summary: &Summary, nothing_left: bool) {
     let state = &summary.state;
     println!(
         "{}: {} games, {} positions, {} steps in {:.1} minutes",
-        if summary.finished { "finished" } else { "stopped" },
+        if summary.limit.is_some() { "finished" } else { "stopped" },
         state.games,
         state.positions,
         state.steps,
         state.seconds / 60.0,
     );
-    tell!("play and evaluate with: {}", dir.display());
-    if !summary.finished {
-        tell!("go on with: outflank train --resume --run-dir {}", dir.display());
+    let dir = dir.display();
+    let Some(limit) = summary.limit else {
+        tell!("play and evaluate with: {dir}");
+        tell!("go on with: outflank train --resume --run-dir {dir}");
+        return;
+    };
+    if nothing_left {
+        tell!("the run was finished already: {limit} is reached; nothing was changed");
+    } else {
+        tell!("{limit} is reached; play and evaluate with: {dir}");
     }
+    let Limit { key, value } = limit;
+    let more = value * 2.0;
+    tell!("go on with a higher limit: outflank train --resume --run-dir {dir} --set {key}={more}");
 }

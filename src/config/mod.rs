@@ -7,6 +7,7 @@
 
 mod checks;
 mod entries;
+mod fixed;
 mod problem;
 mod reader;
 mod reference;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
+pub use fixed::FixedKey;
 pub use problem::{ConfigError, Fault, Place, Problem};
 pub use reader::Key;
 pub use reference::reference;

@@ -22,6 +22,14 @@ pub struct MoveRecord {
     pub exact: Option<i8>,
 }
 
+impl MoveRecord {
+    /// Whether the value is a number from -1 to 1, as far as rounding lets it be.
+    pub fn has_sound_value(&self) -> bool {
+        const ROUNDING: f32 = 1e-3;
+        self.value.abs() <= 1.0 + ROUNDING
+    }
+}
+
 /// A finished game.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GameRecord {
@@ -73,6 +81,11 @@ pub enum RecordError {
         /// The move's number, counted from 0.
         index: usize,
     },
+    /// The search's value of a position is not from -1 to 1, or not a number.
+    BadValue {
+        /// The move's number, counted from 0.
+        index: usize,
+    },
     /// The moves end before the game does, without a resignation.
     Unfinished,
     /// The score is not what the final board says.
@@ -94,6 +107,9 @@ impl std::fmt::Display for RecordError {
             RecordError::IllegalMove { index } => write!(f, "move {} is not legal", index + 1),
             RecordError::BadPolicy { index } => {
                 write!(f, "the policy of move {} has not one weight per legal move", index + 1)
+            }
+            RecordError::BadValue { index } => {
+                write!(f, "the value of move {} is not a number from -1 to 1", index + 1)
             }
             RecordError::Unfinished => f.write_str("the moves end before the game does"),
             RecordError::WrongScore { found, wanted } => {
@@ -138,6 +154,9 @@ impl GameRecord {
             positions.push(position);
             if !made.policy.is_empty() && made.policy.len() != position.board.legal().len() {
                 return Err(RecordError::BadPolicy { index });
+            }
+            if !made.has_sound_value() {
+                return Err(RecordError::BadValue { index });
             }
             position =
                 position.play(made.square).ok_or(RecordError::IllegalMove { index })?.settled();

@@ -64,6 +64,16 @@ pub enum WeightsError {
         /// The shape that it ought to have.
         wanted: Vec<usize>,
     },
+    /// An array holds something that is no number: it would spoil all that is computed with it.
+    #[error("array `{name}` holds {found} at place {index}; only finite numbers can be used")]
+    NotFinite {
+        /// The array.
+        name: Box<str>,
+        /// Where in it, counted from 0 in reading order.
+        index: usize,
+        /// What it holds: an infinity, or not a number.
+        found: f32,
+    },
     /// There is an array that the net does not have.
     #[error("array `{name}` belongs to no part of this net")]
     Unknown {
@@ -150,7 +160,8 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// The bytes are not safetensors, are cut off, or hold other numbers than 32-bit floats.
+    /// The bytes are not safetensors, are cut off, or hold something else than finite 32-bit
+    /// floats.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
         check_header(bytes)?;
         let (_, header) = SafeTensors::read_metadata(bytes)?;
@@ -162,7 +173,12 @@ impl Weights {
                 return Err(WeightsError::NumberFormat { name: name.into(), found: view.dtype() });
             }
             let (numbers, _) = view.data().as_chunks::<4>();
-            let values = numbers.iter().map(|&number| f32::from_le_bytes(number)).collect();
+            let values: Vec<f32> =
+                numbers.iter().map(|&number| f32::from_le_bytes(number)).collect();
+            if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+                let found = values[index];
+                return Err(WeightsError::NotFinite { name: name.into(), index, found });
+            }
             weights.0.insert(name, Array { shape: view.shape().to_vec(), values });
         }
         Ok((weights, metadata))
@@ -222,6 +238,16 @@ mod tests {
         assert!(error.to_string().ends_with(wanted), "{error}");
         let error = Weights::from_bytes(&[0xff; 9]).unwrap_err();
         assert!(error.to_string().contains("18446744073709551615 bytes long"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_number_is_named() {
+        for found in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let (mut weights, metadata) = sample();
+            weights.insert("c", vec![2, 2], vec![f32::MAX, 0.0, found, f32::NAN]);
+            let error = Weights::from_bytes(&weights.to_bytes(&metadata)).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("array `c` holds {found} at place 2;")), "{error}");
+        }
     }
 
     #[test]

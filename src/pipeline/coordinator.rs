@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError};
 
 use super::clock::{Clock, Timer};
 use super::held_out;
+use super::limits;
 use super::messages::{Activity, NewNet};
 use super::state::{RunState, Summary};
 use super::statistics::Statistics;
@@ -70,7 +71,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let clock = Clock::after(self.state.seconds);
         let mut statistics = Statistics::default();
         let trained = super::guarded(|| self.generations(&mut statistics, &clock));
-        let finished = self.limit_reached(&clock);
+        let limit = limits::reached(&self.config.limits, &self.state, clock.seconds());
         self.shared.stop();
         self.to_actors.clear();
         // What was played is kept, whatever has happened.
@@ -83,7 +84,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let values = self.figures(losses, None, &clock);
         self.tell(values, &statistics, &clock);
         self.checkpoint(&clock)?;
-        Ok(Summary { state: self.state, finished })
+        Ok(Summary { state: self.state, limit })
     }
 
     /// One net after another; the losses since the last report.
@@ -137,15 +138,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
     /// limits.
     fn done(&self, clock: &Clock) -> Option<f64> {
-        let limits = &self.config.limits;
-        let shares = [
-            (limits.games as f64, self.state.games as f64),
-            (limits.positions as f64, self.state.positions as f64),
-            (limits.steps as f64, self.state.steps as f64),
-            (limits.minutes * 60.0, clock.seconds()),
-        ];
-        let shares = shares.into_iter().filter(|&(limit, _)| limit > 0.0);
-        shares.map(|(limit, count)| (count / limit).min(1.0)).reduce(f64::max)
+        limits::done(&self.config.limits, &self.state, clock.seconds())
     }
 
     fn reached(&self, clock: &Clock) -> Reached {
@@ -153,7 +146,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     fn limit_reached(&self, clock: &Clock) -> bool {
-        self.done(clock) == Some(1.0)
+        limits::reached(&self.config.limits, &self.state, clock.seconds()).is_some()
     }
 
     /// Whether a limit is reached that learning itself comes nearer to.
@@ -205,10 +198,11 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     fn take_game(&mut self, game: &GameRecord, statistics: &mut Statistics) -> anyhow::Result<()> {
-        self.games.append(game)?;
-        self.state.games += 1;
+        // Before it is stored: a game that breaks the rules must not be in the file.
         let window = held_out::window_of(game, &mut self.replay, &mut self.held_out);
         let added = window.add(game).context("a game of self-play breaks the rules")?;
+        self.games.append(game)?;
+        self.state.games += 1;
         self.state.positions += added.positions as u64;
         self.replay.set_made(self.state.positions);
         statistics.game(game, added);
@@ -339,7 +333,10 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<()> {
+        // What it counts must be on the disk before it, and where the run will look for it.
         self.games.flush_sync()?;
+        self.run.check()?;
+        self.games.check()?;
         let play = self.learner.sound_weights()?;
         self.state.seconds = clock.seconds();
         self.state.next_game = self.numbers.next();
@@ -354,7 +351,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             step: self.state.steps,
             minutes: self.state.seconds / 60.0,
             net: NetFile::seal(&description, &play.to_bytes(&none))?,
-            learner: Some(self.learner.state().to_bytes(&none)),
+            learner: Some(self.learner.sound_state()?.to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
         };
         checkpoint.save(&self.run.checkpoints())?;

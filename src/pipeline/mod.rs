@@ -14,6 +14,7 @@ mod coordinator;
 mod evaluator;
 mod held_out;
 mod inference;
+mod limits;
 mod messages;
 mod restore;
 mod state;
@@ -35,7 +36,7 @@ use crate::net::inference::InferenceError;
 use crate::net::inference::device;
 use crate::net::{NetSpec, keep_freed_memory};
 use crate::store::games::GameWriter;
-use crate::store::run_dir::RunDir;
+use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{GameStream, in_process};
 use crate::telemetry::{Event, Telemetry};
 use crate::train::game::Rules;
@@ -48,10 +49,11 @@ use evaluator::Evaluator;
 pub use evaluator::LADDER;
 pub use held_out::holds_out;
 use inference::{Grouped, Inference};
+pub use limits::Limit;
 use messages::{Activity, NewNet};
 pub use restore::FirstNet;
 use restore::restore;
-pub use state::{RunState, Summary};
+pub use state::{ImpossibleCounter, RunState, Summary};
 use sync::{Schedule, Shared};
 
 /// Activity reports and ratings that may wait.
@@ -76,8 +78,20 @@ pub fn spec(config: &Config) -> NetSpec {
     NetSpec { shape: config.board, options: config.net.clone() }
 }
 
+/// Whether a run of this configuration can start on this machine, as far as can be known before
+/// anything is made.
+///
+/// # Errors
+///
+/// There is no such device, or the backend demanded cannot run on it.
+pub fn check(config: &Config) -> anyhow::Result<()> {
+    let (options, device) = (&config.inference, &config.device);
+    Ok(crate::net::inference::check(&spec(config), options, device)?)
+}
+
 /// Trains as `config` says in the run directory `run`, from scratch or from what it holds,
-/// until a limit is reached or `stop` is set; then leaves a last checkpoint.
+/// until a limit is reached or `stop` is set; then leaves a last checkpoint. A run that is
+/// finished and has no further limit is left as it is: `run` has then not been started.
 ///
 /// # Errors
 ///
@@ -113,15 +127,18 @@ fn train_on<G: Geometry>(
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    // Opened first: this cuts a torn record off before the games are read.
-    let games = open_games(run)?;
     let mut state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
+    if let Some(limit) = already_finished(config, run, &state) {
+        return Ok(Summary { state, limit: Some(limit) });
+    }
     let schedule = going_on(config, run, &state)?;
     state.schedule = Some(schedule);
     let weights = Arc::new(learner.play_weights());
     let inference = Inference::open(config, &spec, &weights)?;
     let evaluators = inference.evaluators(config, &spec, &weights)?;
-    // Configuration and state of a run that cannot go on like this stay as they were.
+    // The files of a run that cannot go on like this stay as they were. This cuts a torn record
+    // off.
+    let games = open_games(run)?;
     run.start(&config.resolved())?;
 
     let shared = Shared {
@@ -130,9 +147,7 @@ fn train_on<G: Geometry>(
         stop,
     };
     let numbers = GameNumbers::from(state.next_game);
-    let shortest_game = G::SQUARES / 2;
-    let of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
-    let (game_stream, stream) = in_process(GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS));
+    let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
     let made = Made { version: state.version, positions: state.positions };
@@ -174,6 +189,19 @@ fn train_on<G: Geometry>(
     result
 }
 
+/// The limit that a run which had finished before has still reached.
+fn already_finished(config: &Config, run: &RunDir, state: &RunState) -> Option<Limit> {
+    let limit = limits::reached(&config.limits, state, state.seconds);
+    limit.filter(|_| run.manifest().state == State::Finished)
+}
+
+/// How many games may wait for the coordinator.
+fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
+    let shortest_game = G::SQUARES / 2;
+    let of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
+    GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS)
+}
+
 /// What has become of a run, once all its threads have ended.
 fn joined(
     actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
@@ -194,8 +222,11 @@ fn joined(
 
 fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {
     let games = GameWriter::open(&run.games())?;
-    if games.cut_off() > 0 {
-        let bytes = games.cut_off();
+    let bytes = games.cut_off();
+    if let Some(aside) = games.kept_aside() {
+        let aside = aside.display();
+        tracing::warn!("the games ended in {bytes} bytes that are no game; moved to {aside}");
+    } else if bytes > 0 {
         tracing::warn!("the {bytes} bytes of a game that was not written whole are cut off");
     }
     Ok(games)
@@ -207,10 +238,11 @@ fn going_on(config: &Config, run: &RunDir, state: &RunState) -> anyhow::Result<S
     let before = match state.schedule {
         Some(before) => before,
         // A checkpoint of an older version; what is stored is how the run was configured then.
-        None => match Config::parse("config.toml", &run.config()?, &[]) {
-            Ok(stored) => schedule(&stored),
-            Err(_) => wanted,
-        },
+        None => {
+            let stored = run.config().ok();
+            let stored = stored.and_then(|text| Config::parse("config.toml", &text, &[]).ok());
+            stored.map_or(wanted, |stored| schedule(&stored))
+        }
     };
     Ok(wanted.going_on(before, state.version, state.positions))
 }

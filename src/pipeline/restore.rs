@@ -11,7 +11,7 @@ use crate::net::description::Description;
 use crate::net::weights::Weights;
 use crate::net::{Part, parts};
 use crate::store::checkpoint::{self, Checkpoint, CheckpointError, load_net};
-use crate::store::games::{self, ReadError, Reason, Skipped};
+use crate::store::games::{self, GamesError, ReadError, Reason, Skipped, Totals};
 use crate::store::net_file::NetFile;
 use crate::store::run_dir::{BegunNet, RunDir};
 use crate::train::learner::Learner;
@@ -36,31 +36,10 @@ impl FirstNet {
         let described = || format!("the description of the net in {}", path.display());
         let description: Description =
             serde_json::from_value(file.spec().clone()).with_context(described)?;
-        let wanted = Description { spec: spec(config), goal: config.goal, ..description.clone() };
-        let (found, wanted) = (serde_json::to_value(&description)?, serde_json::to_value(wanted)?);
-        let keys = [
-            ("/shape", "board"),
-            ("/goal", "goal"),
-            ("/options/tower", "net.tower"),
-            ("/options/inputs", "net.inputs"),
-            ("/options/blocks", "net.blocks"),
-            ("/options/channels", "net.channels"),
-            ("/options/global_pooling", "net.global_pooling"),
-            ("/options/score_head", "net.score_head"),
-            ("/options/owner_head", "net.owner_head"),
-        ];
-        for (place, key) in keys {
-            let (found, wanted) = (found.pointer(place), wanted.pointer(place));
-            let show = |value: Option<&serde_json::Value>| {
-                value.map_or(String::new(), |value| value.to_string())
-            };
-            ensure!(
-                found == wanted,
-                "{}: its net is of {key} = {}, the configuration says {}; a run can only begin \
-                 with a net of its own kind",
-                path.display(),
-                show(found),
-                show(wanted),
+        if let Some(difference) = difference(&description, config)? {
+            bail!(
+                "{}: its net is of {difference}; a run can only begin with a net of its own kind",
+                path.display()
             );
         }
         let broken = || format!("the arrays of the net in {}", path.display());
@@ -92,11 +71,41 @@ impl FirstNet {
     }
 }
 
+/// The first key by which a net is not of the kind that a configuration trains, with both values.
+fn difference(found: &Description, config: &Config) -> anyhow::Result<Option<String>> {
+    const KEYS: [(&str, &str); 9] = [
+        ("/shape", "board"),
+        ("/goal", "goal"),
+        ("/options/tower", "net.tower"),
+        ("/options/inputs", "net.inputs"),
+        ("/options/blocks", "net.blocks"),
+        ("/options/channels", "net.channels"),
+        ("/options/global_pooling", "net.global_pooling"),
+        ("/options/score_head", "net.score_head"),
+        ("/options/owner_head", "net.owner_head"),
+    ];
+    let wanted = Description { spec: spec(config), goal: config.goal, ..found.clone() };
+    let (found, wanted) = (serde_json::to_value(found)?, serde_json::to_value(wanted)?);
+    let show = |values: &serde_json::Value, place| {
+        values.pointer(place).map_or(String::new(), serde_json::Value::to_string)
+    };
+    let differs = |&&(place, _): &&(&str, &str)| found.pointer(place) != wanted.pointer(place);
+    Ok(KEYS.iter().find(differs).map(|(place, key)| {
+        let (found, wanted) = (show(&found, place), show(&wanted, place));
+        format!("{key} = {found}, the configuration says {wanted}")
+    }))
+}
+
 /// Brings learner, window and counters to where the run directory's files say that it was.
 ///
 /// The games are the truth about what was played; the checkpoint is the truth about what was
 /// learnt. After a kill there may be more games than the checkpoint knows of: they count, and
-/// the learner catches up.
+/// the learner catches up. There cannot be fewer, since games are on the disk before a checkpoint
+/// counts them: then some were lost, and the run is refused. Nothing on the disk is changed.
+///
+/// # Errors
+///
+/// Something of the run is missing, damaged, or of another configuration.
 pub(super) fn restore<G: Geometry>(
     config: &Config,
     run: &RunDir,
@@ -111,39 +120,21 @@ pub(super) fn restore<G: Geometry>(
             run.path().display()
         );
     }
-    let mut state = RunState::default();
-    let newest = match checkpoint::newest(&run.checkpoints()) {
-        Err(CheckpointError::NoneYet { .. }) => None,
-        found => Some(found?),
+    let mut state = match checkpoint::newest(&run.checkpoints()) {
+        Err(CheckpointError::NoneYet { .. }) => without_checkpoint(run)?,
+        found => learnt::<G>(config, run, &found?, learner)?,
     };
-    if let Some(path) = newest {
-        let saved = Checkpoint::load(&path)?;
-        state = serde_json::from_value(saved.state)
-            .with_context(|| format!("the counters of checkpoint {}", path.display()))?;
-        let fits = || format!("checkpoint {} does not fit this configuration", path.display());
-        let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(fits)?;
-        match saved.learner {
-            Some(bytes) => {
-                let (learnt, _) = Weights::from_bytes(&bytes).with_context(fits)?;
-                learner.load(&play, &learnt, state.steps).with_context(fits)?;
-            }
-            None if state.steps == 0 => learner.begin_with(&play).with_context(fits)?,
-            None => {
-                bail!("checkpoint {} holds a net but no learner to go on with", path.display())
-            }
-        }
-    } else if let Some(net) = &run.manifest().first_net {
-        bail!(
-            "{} was to begin with the net {} and ended before it had it; begin anew in another \
-             directory",
-            run.path().display(),
-            net.path.display()
-        );
-    }
-    let totals = games::totals(&run.games())?;
+    let totals = match games::totals(&run.games()) {
+        Err(GamesError::File(error)) if error.is_missing() => Totals::default(),
+        totals => totals?,
+    };
+    all_there(run, state.games, totals)?;
     state.games = totals.games;
     state.positions = totals.positions;
-    state.next_game = state.next_game.max(totals.highest_id.map_or(0, |id| id + 1));
+    let unused = totals.highest_id.map_or(0, |id| id.saturating_add(1));
+    // Older versions could number two games alike.
+    state.next_game = state.next_game.max(unused).max(totals.games);
+    state.check(G::SQUARES).with_context(|| format!("the games in {}", run.games().display()))?;
     let most = held_out::to_read(config.replay.max_positions);
     let newest = games::read_tail(&run.games(), most)?;
     let skipped = totals.skipped + refill(newest, state.positions, replay, held_out);
@@ -162,6 +153,91 @@ pub(super) fn restore<G: Geometry>(
         held_out.len()
     );
     Ok(state)
+}
+
+/// Where a run stands that has no checkpoint: at its beginning, unless one is missing.
+fn without_checkpoint(run: &RunDir) -> anyhow::Result<RunState> {
+    let path = run.path().display();
+    if let Some(net) = &run.manifest().first_net {
+        bail!(
+            "{path} was to begin with the net {} and ended before it had it; begin anew in another \
+             directory",
+            net.path.display()
+        );
+    }
+    let steps = run.manifest().summary.steps;
+    ensure!(
+        steps == 0,
+        "{} holds no checkpoint, but the run has learnt for {steps} steps; put one back, or begin \
+         a new run with its games: outflank train {path}/config.toml --games {path}",
+        run.checkpoints().display()
+    );
+    Ok(RunState::default())
+}
+
+/// Brings the learner to where a checkpoint was made, and returns its counters.
+fn learnt<G: Geometry>(
+    config: &Config,
+    run: &RunDir,
+    path: &Path,
+    learner: &mut Learner,
+) -> anyhow::Result<RunState> {
+    let saved = Checkpoint::load(path)?;
+    let counters = || format!("the counters in {}/state.json", path.display());
+    let state: RunState = serde_json::from_value(saved.state).with_context(counters)?;
+    state.check(G::SQUARES).with_context(counters)?;
+    ensure!(
+        state.steps == saved.step,
+        "{}: `step` is {}; allowed: {}, as `state.steps` says",
+        counters(),
+        saved.step,
+        state.steps
+    );
+    let described = || format!("the description of the net in checkpoint {}", path.display());
+    let description = serde_json::from_value(saved.net.spec().clone()).with_context(described)?;
+    if let Some(difference) = difference(&description, config)? {
+        bail!("checkpoint {} is of {difference}; it cannot change on resume", path.display());
+    }
+    let noted = run.manifest().summary.steps;
+    if noted > state.steps {
+        let steps = state.steps;
+        tracing::warn!(
+            "the newest checkpoint is of step {steps}, though the run had stored step {noted}; it \
+             goes on from step {steps}"
+        );
+    }
+    let arrays = || format!("the arrays in checkpoint {}", path.display());
+    let fits = || format!("checkpoint {} does not fit this configuration", path.display());
+    let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(arrays)?;
+    match saved.learner {
+        Some(bytes) => {
+            let (learnt, _) = Weights::from_bytes(&bytes).with_context(arrays)?;
+            learner.load(&play, &learnt, state.steps).with_context(fits)?;
+        }
+        None if state.steps == 0 => learner.begin_with(&play).with_context(fits)?,
+        None => bail!("checkpoint {} holds a net but no learner to go on with", path.display()),
+    }
+    Ok(state)
+}
+
+/// Whether the folder of games holds all that the newest checkpoint counts. A damaged record costs
+/// one game, with a warning; more than that was lost by something else.
+fn all_there(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Result<()> {
+    let counted = counted.max(run.manifest().begun_with);
+    let lost = counted.saturating_sub(totals.games);
+    let path = run.path().display();
+    let games = if totals.games > 0 { format!(" --games {path}") } else { String::new() };
+    ensure!(
+        lost <= totals.skipped + u64::from(totals.torn),
+        "{}: {} games are left of {counted}; put the missing files back, or begin a new run with \
+         what is left: outflank train {path}/config.toml --net {path}{games}",
+        run.games().display(),
+        totals.games
+    );
+    if lost > 0 {
+        tracing::warn!("{lost} games of {counted} were lost by damage");
+    }
+    Ok(())
 }
 
 /// Fills the windows with the newest games of a run that has made so many positions in all, and

@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::state::{ImpossibleCounter, MOST};
+
 /// The schedule of versions against positions made.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Schedule {
@@ -64,8 +66,29 @@ impl Schedule {
         }
     }
 
+    /// Whether a run that stands at `version` can have this schedule.
+    pub(super) fn check(&self, version: u32) -> Result<(), ImpossibleCounter> {
+        for (member, value, most) in [
+            ("schedule.first", u64::from(self.first), u64::from(version)),
+            ("schedule.warmup", self.warmup, MOST),
+        ] {
+            if value > most {
+                return Err(ImpossibleCounter::new(member, value, format!("0 to {most}")));
+            }
+        }
+        let quotas =
+            [("schedule.quota", self.quota), ("schedule.largest_quota", self.largest_quota)];
+        for (member, value) in quotas {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(ImpossibleCounter::new(member, value, "above 0".into()));
+            }
+        }
+        Ok(())
+    }
+
     fn after(&self, version: u32, quota: f64) -> u64 {
-        self.warmup + (f64::from(version.saturating_sub(self.first)) * quota) as u64
+        let quotas = (f64::from(version.saturating_sub(self.first)) * quota) as u64;
+        self.warmup.saturating_add(quotas)
     }
 }
 

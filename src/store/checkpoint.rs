@@ -2,8 +2,9 @@
 //!
 //! `checkpoints/step-00001234/` holds `net.safetensors` (usable alone), `learner.safetensors`
 //! (master weights and the optimiser's state; absent where only a net is kept) and `state.json`
-//! (counters, from which random streams follow, with the length and checksum of the other two). A folder is
-//! filled under a hidden name, forced to the disk, and renamed.
+//! (counters, from which random streams follow, with the length and checksum of the other two). A
+//! folder is filled under a hidden name, forced to the disk, and renamed; before it is removed it
+//! is renamed as well, so that no name of a checkpoint is ever that of a part.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
 pub use super::find::{Found, find, load_net};
+use super::json_file::{self, JsonFileError};
 use super::limits;
 use super::net_file::{NetFile, NetFileError};
 
@@ -25,6 +27,7 @@ pub(super) const STATE: &str = "state.json";
 const PREFIX: &str = "step-";
 const FILLING: &str = ".filling-";
 const REPLACED: &str = ".replaced-";
+const REMOVING: &str = ".removing-";
 
 /// Why a checkpoint cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -35,23 +38,9 @@ pub enum CheckpointError {
     /// The net in it is damaged or foreign.
     #[error(transparent)]
     Net(#[from] NetFileError),
-    /// `state.json` cannot be read.
-    #[error("{} cannot be read: it is cut off, damaged or foreign", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// What the parser said.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// The checkpoint is of another version of this program.
-    #[error("{} has layout version {found}, this program reads version {VERSION}", path.display())]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
+    /// `state.json` cannot be read, or its content written.
+    #[error(transparent)]
+    State(#[from] JsonFileError),
     /// A file is not what was written.
     #[error(
         "{} is damaged: {found} bytes with another checksum than the {wanted} bytes written",
@@ -158,7 +147,7 @@ impl Checkpoint {
         }
         rename(&filling, &path)?;
         files::sync_dir(dir)?;
-        remove(&replaced)?;
+        remove_dir(&replaced)?;
         let seconds = begun.elapsed().as_secs_f64();
         tracing::debug!("checkpoint {}: written in {seconds:.3} s", path.display());
         Ok(path)
@@ -191,8 +180,8 @@ impl Checkpoint {
             state: self.state.clone(),
         };
         let state_path = path.join(STATE);
-        let text = serde_json::to_vec_pretty(&state)
-            .map_err(|source| CheckpointError::State { path: state_path.clone(), source })?;
+        let text = json_file::to_bytes(&state)
+            .map_err(|source| JsonFileError::Content { path: state_path.clone(), source })?;
         files::write_synced(&state_path, &text)?;
         Ok(files::sync_dir(path)?)
     }
@@ -247,31 +236,29 @@ pub fn made_at(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError>
 }
 
 fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u32,
-    }
-    let path = path.join(STATE);
-    let text = files::read(&path, limits::STATE)?;
-    let unreadable = |source| CheckpointError::State { path: path.clone(), source };
-    let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
-    if version != VERSION {
-        return Err(CheckpointError::Version { path, found: version });
-    }
-    serde_json::from_slice(&text).map_err(unreadable)
+    Ok(json_file::read(&path.join(STATE), VERSION)?)
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     fs::rename(from, to).map_err(FileError::at(Action::Rename, to))
 }
 
-fn remove(path: &Path) -> Result<(), FileError> {
+fn remove_dir(path: &Path) -> Result<(), FileError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(FileError::at(Action::Remove, path)(error))
         }
         _ => Ok(()),
     }
+}
+
+/// Removes the checkpoint of a step. A process that dies meanwhile leaves a hidden folder, which
+/// [`recover`] removes, and not a checkpoint that lacks some files.
+fn remove(dir: &Path, step: u64) -> Result<(), FileError> {
+    let removing = folder(dir, REMOVING, step);
+    remove_dir(&removing)?;
+    rename(&folder(dir, PREFIX, step), &removing)?;
+    remove_dir(&removing)
 }
 
 fn numbered(dir: &Path, prefix: &str) -> Result<Vec<(u64, PathBuf)>, FileError> {
@@ -287,18 +274,28 @@ fn numbered(dir: &Path, prefix: &str) -> Result<Vec<(u64, PathBuf)>, FileError> 
     Ok(found)
 }
 
-/// Clears up after a process that died while it wrote a checkpoint.
+/// Clears up after a process that died while it wrote or removed a checkpoint.
 fn recover(dir: &Path) -> Result<(), FileError> {
-    for (_, path) in numbered(dir, FILLING)? {
-        remove(&path)?;
+    for prefix in [FILLING, REMOVING] {
+        for (_, path) in numbered(dir, prefix)? {
+            remove_dir(&path)?;
+        }
     }
     for (step, replaced) in numbered(dir, REPLACED)? {
         let path = folder(dir, PREFIX, step);
         if path.exists() {
-            remove(&replaced)?;
+            remove_dir(&replaced)?;
         } else {
             // It died between the two renames: the old one is whole, so it counts again.
             rename(&replaced, &path)?;
+        }
+    }
+    // Older versions removed checkpoints under their names, the oldest first.
+    let mut older = numbered(dir, PREFIX)?;
+    older.pop();
+    for (step, path) in older {
+        if !path.join(STATE).exists() {
+            remove(dir, step)?;
         }
     }
     Ok(())
@@ -317,7 +314,7 @@ pub fn list(dir: &Path) -> Result<Vec<(u64, PathBuf)>, CheckpointError> {
 }
 
 /// The newest checkpoint of a run, for going on with it: what a process that died while it
-/// replaced a checkpoint left behind is put right first. Call it with the run locked.
+/// replaced or removed a checkpoint left behind is put right first. Call it with the run locked.
 ///
 /// # Errors
 ///
@@ -339,7 +336,7 @@ pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
     let all = list(dir)?;
     let older = all.len().saturating_sub(rule.keep_last.max(1) as usize);
     let (mut last_span, mut removed) = (None, 0);
-    for (_, path) in &all[..older] {
+    for (step, path) in &all[..older] {
         let Ok(state) = read_state(path) else { continue };
         if rule.keep_every_minutes > 0.0 {
             // Spans are counted from the start of the run, so that the choice does not depend
@@ -350,7 +347,7 @@ pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
                 continue;
             }
         }
-        remove(path)?;
+        remove(dir, *step)?;
         removed += 1;
     }
     Ok(removed)

@@ -58,7 +58,10 @@ fn a_newer_layout_is_refused_as_such() {
     let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
     fs::write(path.join(STATE), r#"{"version": 9, "new": true}"#).unwrap();
     let error = Checkpoint::load(&path).unwrap_err();
-    assert!(matches!(error, CheckpointError::Version { found: 9, .. }), "{error}");
+    assert!(
+        matches!(error, CheckpointError::State(JsonFileError::Version { found: 9, .. })),
+        "{error}"
+    );
 }
 
 /// The states that a process can die in while it saves step 7 over step 7.
@@ -143,4 +146,57 @@ fn paths_that_lead_nowhere_are_told_apart() {
         super::newest(&dir.path().join("none")),
         Err(CheckpointError::NoneYet { .. })
     ));
+}
+
+/// A kill while an old checkpoint is removed leaves some of its files under a hidden name; one of
+/// an older version left them under the checkpoint's own.
+#[test]
+fn half_removed_checkpoints_are_cleared_away() {
+    let dir = tempfile::tempdir().unwrap();
+    for step in 1..=4 {
+        a_checkpoint(step, 1.0).save(dir.path()).unwrap();
+    }
+    rename(&folder(dir.path(), PREFIX, 1), &folder(dir.path(), REMOVING, 1)).unwrap();
+    fs::remove_file(folder(dir.path(), REMOVING, 1).join(LEARNER)).unwrap();
+    fs::remove_file(folder(dir.path(), PREFIX, 2).join(STATE)).unwrap();
+    newest(dir.path()).unwrap();
+    assert_eq!(steps(dir.path()), [3, 4]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    // The newest one stays, whatever it lacks: that it cannot be used must be said.
+    fs::remove_file(folder(dir.path(), PREFIX, 4).join(STATE)).unwrap();
+    newest(dir.path()).unwrap();
+    assert_eq!(steps(dir.path()), [3, 4]);
+}
+
+/// The folder that is being removed never has the name of a checkpoint.
+#[test]
+fn a_checkpoint_that_cannot_be_removed_is_hidden() {
+    let dir = tempfile::tempdir().unwrap();
+    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    a_checkpoint(1, 1.0).save(dir.path()).unwrap();
+    a_checkpoint(2, 2.0).save(dir.path()).unwrap();
+    // A file where the hidden folder should come makes the removal fail before it begins.
+    fs::write(folder(dir.path(), REMOVING, 1), b"").unwrap();
+    prune(dir.path(), &rule).unwrap_err();
+    assert_eq!(Checkpoint::load(&folder(dir.path(), PREFIX, 1)).unwrap(), a_checkpoint(1, 1.0));
+    fs::remove_file(folder(dir.path(), REMOVING, 1)).unwrap();
+    assert_eq!(prune(dir.path(), &rule).unwrap(), 1);
+    assert_eq!(steps(dir.path()), [2]);
+}
+
+#[test]
+fn a_state_without_a_checksum_is_of_an_older_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
+    let file = path.join(STATE);
+    let text = fs::read_to_string(&file).unwrap();
+    let edited = text.replace("\"games\": 21", "\"games\": 22");
+    assert_ne!(edited, text);
+    fs::write(&file, &edited).unwrap();
+    let error = Checkpoint::load(&path).unwrap_err().to_string();
+    assert!(error.contains("state.json is damaged or was edited"), "{error}");
+    let mut state: serde_json::Value = serde_json::from_str(&edited).unwrap();
+    state.as_object_mut().unwrap().remove("crc32").unwrap();
+    fs::write(&file, state.to_string()).unwrap();
+    assert_eq!(Checkpoint::load(&path).unwrap().state["games"], 22);
 }

@@ -213,6 +213,9 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
     }
     for made in &mut moves {
         made.value = f32::from_bits(u32::from_le_bytes(reader.array()?));
+        if !made.has_sound_value() {
+            return Err(CodecError::Field { field: "value" });
+        }
     }
     for made in &mut moves {
         made.policy = vec![0; reader.count("policy")?];
@@ -300,6 +303,31 @@ pub(super) mod tests {
         record.moves[50].exact = None;
         (record.resigned, record.score) = (true, i16::MIN);
         assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "score" }));
+    }
+
+    #[test]
+    fn a_value_that_is_no_share_of_a_win_is_refused() {
+        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.5, -1e30] {
+            let made = MoveRecord { square: Square(0), policy: Vec::new(), value, exact: None };
+            let record = GameRecord { moves: vec![made], ..empty() };
+            assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "value" }));
+        }
+    }
+
+    fn empty() -> GameRecord {
+        GameRecord {
+            shape: Shape::Square6,
+            goal: Goal::Most,
+            id: 1,
+            net_version: 0,
+            opening_moves: 0,
+            start_mine: 1,
+            start_theirs: 2,
+            start_side: Colour::Black,
+            moves: Vec::new(),
+            score: 0,
+            resigned: true,
+        }
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! Files that are either wholly there or not at all, and errors that say which file it was.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `outflank runs` holds a lock for an instant to look at it; whoever opens a run waits that long.
+const LOCK_TRIES: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// What was tried when the operating system said no.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +27,7 @@ pub enum Action {
     Remove,
     /// Cutting a file short.
     Truncate,
-    /// Locking a directory against other processes.
+    /// Locking a file against other processes.
     Lock,
 }
 
@@ -199,6 +204,81 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_dir(parent)
 }
 
+/// Locks a file against other processes; false if another one has it.
+pub(super) fn lock(file: &File, path: &Path) -> Result<bool, FileError> {
+    for _ in 1..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            answer => return locked(answer, path),
+        }
+    }
+    locked(file.try_lock(), path)
+}
+
+fn locked(answer: Result<(), TryLockError>, path: &Path) -> Result<bool, FileError> {
+    match answer {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(source)) => Err(FileError::at(Action::Lock, path)(source)),
+    }
+}
+
+/// Whether a process has locked the file at `path`. One that cannot be asked counts as locked, a
+/// missing one does not.
+pub(super) fn is_locked(path: &Path) -> bool {
+    match File::open(path) {
+        Ok(file) => file.try_lock_shared().is_err(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether the open `file` is still the one at `path`: nobody has removed, moved or replaced it.
+pub(super) fn stands_at(file: &File, path: &Path) -> Result<bool, FileError> {
+    let there = match fs::metadata(path) {
+        Err(error) if is_absence(&error) => return Ok(false),
+        there => there.map_err(FileError::at(Action::Read, path))?,
+    };
+    let open = file.metadata().map_err(FileError::at(Action::Read, path))?;
+    Ok(is_same(&open, &there))
+}
+
+/// Whether an error says that there is no such file.
+pub(super) fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Other systems do not let an open file be removed or replaced, or do not tell files apart.
+#[cfg(not(unix))]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    one.file_type() == other.file_type()
+}
+
+/// Removes what processes that died within [`write_atomically`] have left in a directory. Call it
+/// only where no other process writes.
+pub(super) fn remove_unfinished(dir: &Path) -> Result<(), FileError> {
+    for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
+        let path = entry.map_err(FileError::at(Action::Read, dir))?.path();
+        if is_unfinished(&path) {
+            fs::remove_file(&path).map_err(FileError::at(Action::Remove, &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path is of the form `.NAME.PROCESS.tmp`.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    let parts = inner.and_then(|inner| inner.rsplit_once('.'));
+    parts.is_some_and(|(name, process)| !name.is_empty() && process.parse::<u32>().is_ok())
+}
+
 /// The directory that a path stands in; `.` for a bare name.
 pub(super) fn parent_of(path: &Path) -> &Path {
     match path.parent() {
@@ -265,6 +345,49 @@ mod tests {
         if path.exists() {
             assert!(read(path, 1000).unwrap_err().source.to_string().contains("more bytes"));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_open_file_knows_whether_it_is_still_the_one_at_its_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (dir.path().join("a"), dir.path().join("b"));
+        let file = File::create(&path).unwrap();
+        assert!(stands_at(&file, &path).unwrap());
+        fs::rename(&path, &elsewhere).unwrap();
+        assert!(!stands_at(&file, &path).unwrap());
+        assert!(stands_at(&file, &elsewhere).unwrap());
+        fs::write(&path, "").unwrap();
+        assert!(!stands_at(&file, &path).unwrap(), "another file of that name");
+        assert!(!stands_at(&file, &path.join("below")).unwrap());
+    }
+
+    #[test]
+    fn a_lock_keeps_others_out_and_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        assert!(!is_locked(&path));
+        let file = File::create(&path).unwrap();
+        assert!(!is_locked(&path));
+        assert!(lock(&file, &path).unwrap());
+        assert!(is_locked(&path));
+        assert!(!lock(&File::open(&path).unwrap(), &path).unwrap());
+        drop(file);
+        assert!(!is_locked(&path));
+    }
+
+    #[test]
+    fn unfinished_files_are_cleared_away_and_no_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let others = ["a.json", ".a.json.tmp", ".7.tmp", "a.json.7.tmp", ".b.7.tmp2"];
+        for name in others.iter().chain(&[".a.json.7.tmp", ".config.toml.12345.tmp"]) {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        remove_unfinished(dir.path()).unwrap();
+        let left = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, [".7.tmp", ".a.json.tmp", ".b.7.tmp2", "a.json", "a.json.7.tmp"]);
     }
 
     #[test]

@@ -56,6 +56,14 @@ pub(super) struct Bad {
     pub damage: Damage,
 }
 
+impl Bad {
+    /// Whether this may be a frame whose writer died, at the end of what it wrote: no longer than a
+    /// frame can be.
+    pub fn is_torn(&self) -> bool {
+        self.damage == Damage::CutOff && self.end - self.offset <= HEADER + LONGEST
+    }
+}
+
 /// Appends a frame to `out`.
 pub(super) fn write(out: &mut Vec<u8>, id: u64, positions: u32, payload: &[u8]) {
     debug_assert!(payload.len() <= LONGEST);

@@ -1,12 +1,13 @@
 //! The games of a run, in append-only segment files.
 //!
 //! A segment is a row of frames, one a game, and is closed at about 32 MB. Invariants: a frame
-//! is never changed once written; bytes after the last whole frame of the newest segment are a
-//! torn write and are cut off when the folder is opened for appending; a frame that is damaged
-//! elsewhere is skipped by every reader and costs no other game.
+//! is never changed once written; bytes after the last whole frame of the newest segment are cut
+//! off when the folder is opened for appending, and kept aside unless they are one torn frame; a
+//! frame that is damaged elsewhere is skipped by every reader and costs no other game.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+mod writer;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::codec::{self, CodecError};
@@ -14,11 +15,10 @@ use super::files::{self, Action, FileError};
 use super::frame::{self, Damage, Frame, Scanner};
 use super::limits;
 use crate::game::record::GameRecord;
+pub use writer::GameWriter;
 
-const SEGMENT_BYTES: u64 = 32 << 20;
 /// Unpacked records are a few kilobytes; a payload that claims more is damaged.
 const UNPACKED_MOST: usize = 1 << 20;
-const COMPRESSION_LEVEL: i32 = 3;
 
 /// Why the games of a run cannot be written or read at all.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,49 @@ pub enum GamesError {
         #[source]
         source: std::io::Error,
     },
+    /// Another process appends to the folder.
+    #[error("{} is in use by another process; two runs cannot share their games", path.display())]
+    InUse {
+        /// The newest segment.
+        path: PathBuf,
+    },
+    /// A segment is not as this process left it.
+    #[error(
+        "{} was {change} while the run used it: games that were stored are no longer there; put \
+         the file back, then resume the run",
+        path.display()
+    )]
+    Changed {
+        /// The segment.
+        path: PathBuf,
+        /// What has been done to it.
+        change: Change,
+    },
+}
+
+/// What somebody else has done to a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// There is none at its path, or another file.
+    Removed,
+    /// It is shorter than it was.
+    Shortened {
+        /// Its length, in bytes.
+        found: u64,
+        /// The length that it had.
+        wanted: u64,
+    },
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Change::Removed => f.write_str("removed, moved or replaced"),
+            Change::Shortened { found, wanted } => {
+                write!(f, "shortened from {wanted} to {found} bytes")
+            }
+        }
+    }
 }
 
 /// Why one record was skipped.
@@ -86,121 +129,10 @@ pub struct Totals {
     pub positions: u64,
     /// The highest id; `None` without games.
     pub highest_id: Option<u64>,
-    /// Records that cannot be read.
+    /// Records that cannot be read, without a torn one at the end.
     pub skipped: u64,
-}
-
-/// Appends games to a folder.
-///
-/// It has no lock of its own: the lock of the run directory keeps a second writer out.
-pub struct GameWriter {
-    dir: PathBuf,
-    path: PathBuf,
-    file: File,
-    number: u32,
-    length: u64,
-    segment_bytes: u64,
-    cut_off: u64,
-    compressor: zstd::bulk::Compressor<'static>,
-    buffer: Vec<u8>,
-}
-
-impl GameWriter {
-    /// Opens a folder of games, making it if it does not exist, and cuts a torn record off the
-    /// newest segment.
-    ///
-    /// # Errors
-    ///
-    /// The folder or the segment cannot be made, read or written.
-    pub fn open(dir: &Path) -> Result<GameWriter, GamesError> {
-        files::create_dir(dir)?;
-        let (number, path) = segments(dir)?.pop().unwrap_or_else(|| (1, segment_path(dir, 1)));
-        let is_new = !path.exists();
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(FileError::at(Action::Write, &path))?;
-        if is_new {
-            files::sync_dir(dir)?;
-        }
-        let bytes = files::read(&path, limits::SEGMENT)?;
-        let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
-        let cut_off = (bytes.len() - whole) as u64;
-        if cut_off > 0 {
-            file.set_len(whole as u64).map_err(FileError::at(Action::Truncate, &path))?;
-            file.sync_all().map_err(FileError::at(Action::Sync, &path))?;
-        }
-        let compressor = zstd::bulk::Compressor::new(COMPRESSION_LEVEL)
-            .map_err(|source| GamesError::Compress { id: 0, source })?;
-        Ok(GameWriter {
-            dir: dir.to_path_buf(),
-            path,
-            file,
-            number,
-            length: whole as u64,
-            segment_bytes: SEGMENT_BYTES,
-            cut_off,
-            compressor,
-            buffer: Vec::new(),
-        })
-    }
-
-    /// How many bytes of a torn record were cut off by [`GameWriter::open`].
-    pub fn cut_off(&self) -> u64 {
-        self.cut_off
-    }
-
-    /// Appends a game. It survives the death of the process from now on, and that of the
-    /// machine from the next [`GameWriter::flush_sync`] on.
-    ///
-    /// # Errors
-    ///
-    /// The game cannot be written, for example because the disk is full. It is then not in the
-    /// file, the games before it are, and appending it may be tried again.
-    pub fn append(&mut self, record: &GameRecord) -> Result<(), GamesError> {
-        if self.length >= self.segment_bytes {
-            self.roll()?;
-        }
-        let payload = self
-            .compressor
-            .compress(&codec::encode(record))
-            .map_err(|source| GamesError::Compress { id: record.id, source })?;
-        self.buffer.clear();
-        frame::write(&mut self.buffer, record.id, learnable(record), &payload);
-        if let Err(source) = self.file.write_all(&self.buffer) {
-            // Should this fail as well, readers skip the half record.
-            let _ = self.file.set_len(self.length);
-            return Err(FileError::at(Action::Write, &self.path)(source).into());
-        }
-        self.length += self.buffer.len() as u64;
-        Ok(())
-    }
-
-    /// Forces all games to the disk: they survive a power cut.
-    ///
-    /// # Errors
-    ///
-    /// The operating system cannot write them.
-    pub fn flush_sync(&mut self) -> Result<(), GamesError> {
-        self.file.sync_data().map_err(FileError::at(Action::Sync, &self.path))?;
-        Ok(())
-    }
-
-    fn roll(&mut self) -> Result<(), GamesError> {
-        self.flush_sync()?;
-        let path = segment_path(&self.dir, self.number + 1);
-        let file = OpenOptions::new()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .map_err(FileError::at(Action::Write, &path))?;
-        files::sync_dir(&self.dir)?;
-        self.number += 1;
-        self.length = 0;
-        (self.path, self.file) = (path, file);
-        Ok(())
-    }
+    /// Whether the newest segment ends within a record: the process that wrote it died.
+    pub torn: bool,
 }
 
 fn segment_path(dir: &Path, number: u32) -> PathBuf {
@@ -224,6 +156,12 @@ fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     Ok(found)
 }
 
+/// Whether a process appends to a folder of games.
+pub(super) fn is_in_use(dir: &Path) -> bool {
+    let newest = segments(dir).ok().and_then(|mut segments| segments.pop());
+    newest.is_some_and(|(_, path)| files::is_locked(&path))
+}
+
 /// Counts the games of a folder without unpacking them.
 ///
 /// # Errors
@@ -232,14 +170,18 @@ fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
 pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
     let mut totals = Totals::default();
     for (_, path) in segments(dir)? {
+        // Only in the newest segment is it no damage.
+        totals.skipped += u64::from(std::mem::take(&mut totals.torn));
         for found in frame::scan(&files::read(&path, limits::SEGMENT)?, 0) {
-            let Ok(frame) = found else {
-                totals.skipped += 1;
-                continue;
-            };
-            totals.games += 1;
-            totals.positions += u64::from(frame.positions);
-            totals.highest_id = totals.highest_id.max(Some(frame.id));
+            match found {
+                Ok(frame) => {
+                    totals.games += 1;
+                    totals.positions += u64::from(frame.positions);
+                    totals.highest_id = totals.highest_id.max(Some(frame.id));
+                }
+                Err(bad) if bad.is_torn() => totals.torn = true,
+                Err(_) => totals.skipped += 1,
+            }
         }
     }
     Ok(totals)

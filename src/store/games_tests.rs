@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 
+use std::fs::OpenOptions;
+
+use super::writer::SEGMENT_BYTES;
 use super::*;
 use crate::game::record::MoveRecord;
 use crate::game::{Board, Colour, Goal, Position, Shape, Square8};
@@ -57,7 +60,7 @@ fn games_come_back_over_segments() {
     let read: Vec<_> = read_all(dir.path()).unwrap().map(Result::unwrap).collect();
     assert_eq!(read, games);
     assert!(read.iter().all(|game| game.positions::<Square8>().is_ok()));
-    let wanted = Totals { games: 20, positions: 600, highest_id: Some(19), skipped: 0 };
+    let wanted = Totals { games: 20, positions: 600, highest_id: Some(19), ..Totals::default() };
     assert_eq!(totals(dir.path()).unwrap(), wanted);
 }
 
@@ -214,5 +217,102 @@ proptest! {
         write(dir.path(), &[a_game(99, 9)], SEGMENT_BYTES);
         let (after, _) = ids(read_all(dir.path()).unwrap());
         prop_assert_eq!(after, read.into_iter().chain([99]).collect::<Vec<_>>());
+    }
+}
+
+/// The newest segment after `bytes` were appended to it, opened for appending.
+fn opened_after(dir: &Path, bytes: &[u8]) -> (PathBuf, GameWriter) {
+    let path = segment_path(dir, 1);
+    std::io::Write::write_all(&mut OpenOptions::new().append(true).open(&path).unwrap(), bytes)
+        .unwrap();
+    let writer = GameWriter::open(dir).unwrap();
+    (path, writer)
+}
+
+#[test]
+fn what_is_no_torn_record_is_kept_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[a_game(1, 9)], SEGMENT_BYTES);
+    let good = fs::read(segment_path(dir.path(), 1)).unwrap();
+    let foreign = vec![7; 3_000_000];
+    let mut damaged = good.clone();
+    damaged[40] ^= 1;
+    for bytes in [&foreign, &damaged] {
+        let (path, writer) = opened_after(dir.path(), bytes);
+        assert_eq!(writer.cut_off(), bytes.len() as u64);
+        let aside = writer.kept_aside().expect("a file");
+        assert_eq!(&fs::read(aside).unwrap(), bytes);
+        assert_eq!(fs::read(path).unwrap(), good);
+    }
+    // A torn one is of no use to anyone.
+    let (_, writer) = opened_after(dir.path(), &good[..good.len() - 3]);
+    assert_eq!((writer.cut_off(), writer.kept_aside()), (good.len() as u64 - 3, None));
+    assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![1], 0));
+}
+
+#[test]
+fn a_torn_record_at_the_end_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let games: Vec<_> = (0..4).map(|id| a_game(id, 30)).collect();
+    write(dir.path(), &games, 1);
+    let all = segments(dir.path()).unwrap();
+    let cut = |path: &Path| {
+        let file = OpenOptions::new().write(true).open(path).unwrap();
+        file.set_len(file.metadata().unwrap().len() - 5).unwrap();
+    };
+    cut(&all[all.len() - 1].1);
+    let after = totals(dir.path()).unwrap();
+    assert_eq!((after.games, after.skipped, after.torn), (3, 0, true));
+    // In an older segment it is.
+    cut(&all[0].1);
+    let after = totals(dir.path()).unwrap();
+    assert_eq!((after.games, after.skipped, after.torn), (2, 1, true));
+}
+
+#[test]
+fn a_folder_has_one_writer() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = GameWriter::open(dir.path()).unwrap();
+    writer.segment_bytes = 1;
+    for id in 0..3 {
+        writer.append(&a_game(id, 9)).unwrap();
+        let error = GameWriter::open(dir.path()).err().expect("an error");
+        assert!(matches!(error, GamesError::InUse { .. }), "{error}");
+        assert!(is_in_use(dir.path()));
+    }
+    drop(writer);
+    assert!(!is_in_use(dir.path()));
+    GameWriter::open(dir.path()).unwrap();
+}
+
+/// A writer of three segments, and what somebody does to one of them behind its back.
+#[cfg(unix)]
+#[test]
+fn a_segment_that_is_not_where_it_was_is_noticed() {
+    for segment in 1..=3 {
+        type Harm = fn(&Path);
+        let harms: [Harm; 4] = [
+            |path| fs::remove_file(path).unwrap(),
+            |path| fs::rename(path, path.with_extension("moved")).unwrap(),
+            |path| OpenOptions::new().write(true).open(path).unwrap().set_len(9).unwrap(),
+            |path| {
+                let games = path.parent().unwrap();
+                fs::rename(games, games.with_file_name("elsewhere")).unwrap();
+            },
+        ];
+        for harm in harms {
+            let folder = tempfile::tempdir().unwrap();
+            let dir = folder.path().join("games");
+            let mut writer = GameWriter::open(&dir).unwrap();
+            writer.segment_bytes = 1;
+            (0..3).for_each(|id| writer.append(&a_game(id, 9)).unwrap());
+            writer.check().unwrap();
+            harm(&segment_path(&dir, segment));
+            let error = writer.check().unwrap_err();
+            assert!(matches!(error, GamesError::Changed { .. }), "{error}");
+            // Nor does it begin another segment there.
+            assert!(writer.append(&a_game(3, 9)).is_err());
+            assert!(!segment_path(&dir, 4).exists());
+        }
     }
 }

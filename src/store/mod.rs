@@ -10,6 +10,7 @@ mod find;
 mod frame;
 pub mod games;
 pub mod ggf;
+mod json_file;
 pub mod limits;
 pub mod lines;
 pub mod net_file;
@@ -19,3 +20,4 @@ pub mod warm_start;
 
 pub use codec::CodecError;
 pub use files::{Action, FileError, TooLong, create_dir, read, read_text, write_atomically};
+pub use json_file::JsonFileError;

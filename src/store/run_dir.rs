@@ -10,23 +10,26 @@
 //! | `metrics.jsonl`, `tensorboard/`, `ladder.jsonl` | written by telemetry and the evaluator |
 //!
 //! Whoever holds a [`RunDir`] holds the lock; the operating system frees it when the process
-//! ends, however it ends.
+//! ends, however it ends. `run.json` is written only as long as the lock is the file at its path:
+//! a directory that was moved, removed or taken over is another one's.
 
+mod config_file;
 mod listing;
 mod lock;
+mod manifest;
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
-
 use super::files::{self, Action, FileError};
-use super::limits;
-use crate::choices::choices;
+use super::json_file::{self, JsonFileError};
+pub use config_file::read_config;
 pub use listing::{Listed, is_run, list};
 use lock::lock;
+use manifest::read_manifest;
+pub use manifest::{BegunNet, Machine, Manifest, State, Summary};
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
@@ -78,108 +81,31 @@ pub enum RunDirError {
         /// The directory.
         path: PathBuf,
     },
-    /// `run.json` cannot be read.
-    #[error("{} cannot be read: it is cut off, damaged or foreign", path.display())]
-    Manifest {
+    /// `run.json` cannot be read, or its content written.
+    #[error(transparent)]
+    Manifest(#[from] JsonFileError),
+    /// `config.toml` is not what was written.
+    #[error(
+        "{} was edited by hand or is damaged: its checksum is wrong; change keys with --set \
+         KEY=VALUE; to keep an edit, remove the last line of the file; to replace it, name a \
+         configuration: outflank train CONFIG --resume",
+        path.display()
+    )]
+    Config {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
-        #[source]
-        source: serde_json::Error,
     },
-    /// The run is of another version of this program.
-    #[error("{} has layout version {found}, this program reads version {VERSION}", path.display())]
-    Version {
-        /// The file.
+    /// The directory is no longer this process's.
+    #[error(
+        "{} is gone or is another file: the run directory was removed, moved or replaced, or the \
+         lock was removed; nothing more is written there. A run that was moved can be resumed at \
+         its new place",
+        path.display()
+    )]
+    Lost {
+        /// The lock.
         path: PathBuf,
-        /// Its version.
-        found: u32,
     },
-}
-
-choices! {
-    /// What has become of a run.
-    pub enum State {
-        /// A process trains.
-        #[default]
-        Running = "running",
-        /// It was interrupted and saved; it can be resumed.
-        Stopped = "stopped",
-        /// It has reached one of its limits.
-        Finished = "finished",
-        /// It ended with an error; it can be resumed from its last checkpoint.
-        Failed = "failed",
-        /// Its process is gone without a word; it can be resumed. Seen from outside, not stored.
-        Killed = "killed",
-    }
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Games stored.
-    pub games: u64,
-    /// Positions of them that can be learnt from.
-    pub positions: u64,
-    /// Steps of the learner.
-    pub steps: u64,
-    /// Minutes of training over all starts.
-    pub minutes: f64,
-    /// The best rating that an evaluation gave.
-    pub best_rating: Option<f64>,
-}
-
-/// The net that a run began with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BegunNet {
-    /// Where it was found.
-    pub path: PathBuf,
-    /// Positions of self-play that were made before it.
-    pub positions: u64,
-    /// Learning steps that it was made by.
-    pub steps: u64,
-}
-
-/// What a run trained on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
-    /// The processor's name; empty where the system does not tell.
-    pub cpu: String,
-    /// Processor cores that the program may use.
-    pub cores: usize,
-}
-
-/// What `run.json` says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// The layout's version.
-    pub version: u32,
-    /// The version of the program that made the run.
-    pub program: String,
-    /// The seed that everything random follows from.
-    pub seed: u64,
-    /// When the run was made, in seconds since 1970.
-    pub created: u64,
-    /// When this file was written last.
-    pub updated: u64,
-    /// How often the run was started or resumed.
-    pub starts: u32,
-    /// Where it was started last; unknown of older runs.
-    #[serde(default)]
-    pub machine: Option<Machine>,
-    /// Games of earlier runs that it began with.
-    #[serde(default)]
-    pub begun_with: u64,
-    /// Whether games of earlier runs were being copied when this was written.
-    #[serde(default)]
-    pub copying: bool,
-    /// The net that it began with; without one it was random.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_net: Option<BegunNet>,
-    /// What has become of it.
-    pub state: State,
-    /// How far it has come.
-    pub summary: Summary,
 }
 
 /// A run directory that this process owns.
@@ -188,7 +114,7 @@ pub struct RunDir {
     path: PathBuf,
     manifest: Manifest,
     /// Holds the lock as long as it is open.
-    _lock: File,
+    lock: File,
 }
 
 fn now() -> u64 {
@@ -218,7 +144,7 @@ impl RunDir {
         }
         files::create_dir(&path.join(GAMES))?;
         files::create_dir(&path.join(CHECKPOINTS))?;
-        files::write_atomically(&path.join(CONFIG), config.as_bytes())?;
+        files::write_atomically(&path.join(CONFIG), config_file::seal(config).as_bytes())?;
         let manifest = Manifest {
             version: VERSION,
             program: env!("CARGO_PKG_VERSION").to_string(),
@@ -233,7 +159,7 @@ impl RunDir {
             state: State::Running,
             summary: Summary::default(),
         };
-        let run = RunDir { path: path.to_path_buf(), manifest, _lock: lock };
+        let run = RunDir { path: path.to_path_buf(), manifest, lock };
         run.write_manifest()?;
         Ok(run)
     }
@@ -249,7 +175,7 @@ impl RunDir {
         }
         let lock = lock(path)?;
         let manifest = read_manifest(path)?;
-        Ok(RunDir { path: path.to_path_buf(), manifest, _lock: lock })
+        Ok(RunDir { path: path.to_path_buf(), manifest, lock })
     }
 
     /// The directory.
@@ -276,21 +202,33 @@ impl RunDir {
     ///
     /// # Errors
     ///
-    /// The file cannot be read.
+    /// The file cannot be read, is damaged, or was edited.
     pub fn config(&self) -> Result<String, RunDirError> {
-        let bytes = files::read(&self.path.join(CONFIG), limits::CONFIG)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        read_config(&self.path)
     }
 
-    /// Notes that the run trains from now on, with this configuration. Until then a run that was
-    /// opened is as it was.
+    /// Whether the directory is still this process's.
+    ///
+    /// # Errors
+    ///
+    /// The lock is no longer the file at its path.
+    pub fn check(&self) -> Result<(), RunDirError> {
+        let path = self.path.join(LOCK);
+        if files::stands_at(&self.lock, &path)? { Ok(()) } else { Err(RunDirError::Lost { path }) }
+    }
+
+    /// Notes that the run trains from now on, with this configuration, and clears up after
+    /// processes that died while they wrote. Until then a run that was opened is as it was.
     ///
     /// # Errors
     ///
     /// The files cannot be written.
     pub fn start(&mut self, config: &str) -> Result<(), RunDirError> {
+        self.check()?;
+        files::remove_unfinished(&self.path)?;
+        let config = config_file::seal(config);
         files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?;
-        self.manifest.starts += 1;
+        self.manifest.starts = self.manifest.starts.saturating_add(1);
         self.manifest.state = State::Running;
         self.save()
     }
@@ -342,14 +280,15 @@ impl RunDir {
     }
 
     fn save(&mut self) -> Result<(), RunDirError> {
+        self.check()?;
         self.manifest.updated = now();
         self.write_manifest()
     }
 
     fn write_manifest(&self) -> Result<(), RunDirError> {
         let path = self.path.join(MANIFEST);
-        let text = serde_json::to_vec_pretty(&self.manifest)
-            .map_err(|source| RunDirError::Manifest { path: path.clone(), source })?;
+        let text = json_file::to_bytes(&self.manifest)
+            .map_err(|source| JsonFileError::Content { path: path.clone(), source })?;
         Ok(files::write_atomically(&path, &text)?)
     }
 }
@@ -371,21 +310,6 @@ fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
         }
     }
     Ok(None)
-}
-
-fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u32,
-    }
-    let path = path.join(MANIFEST);
-    let text = files::read(&path, limits::STATE)?;
-    let unreadable = |source| RunDirError::Manifest { path: path.clone(), source };
-    let Version { version } = serde_json::from_slice(&text).map_err(unreadable)?;
-    if version != VERSION {
-        return Err(RunDirError::Version { path, found: version });
-    }
-    serde_json::from_slice(&text).map_err(unreadable)
 }
 
 #[cfg(test)]

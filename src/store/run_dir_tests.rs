@@ -48,7 +48,7 @@ fn a_run_that_died_while_it_was_made_is_made_again() {
     fs::remove_file(dir.path().join(MANIFEST)).unwrap();
     fs::write(dir.path().join(".run.json.17.tmp"), "{").unwrap();
     let run = RunDir::create(dir.path(), "new", 1).unwrap();
-    assert_eq!(run.config().unwrap(), "new");
+    assert_eq!(run.config().unwrap(), "new\n");
 }
 
 #[test]
@@ -99,7 +99,78 @@ fn a_newer_layout_is_refused_as_such() {
     let dir = tempfile::tempdir().unwrap();
     drop(RunDir::create(dir.path(), "", 1).unwrap());
     fs::write(dir.path().join(MANIFEST), r#"{"version": 8}"#).unwrap();
-    assert!(matches!(RunDir::open(dir.path()), Err(RunDirError::Version { found: 8, .. })));
+    let error = RunDir::open(dir.path()).unwrap_err();
+    let is_newer = matches!(error, RunDirError::Manifest(JsonFileError::Version { found: 8, .. }));
+    assert!(is_newer, "{error}");
+}
+
+/// What somebody may do to a directory in use, behind the back of the process that has it.
+#[cfg(unix)]
+#[test]
+fn a_directory_that_is_lost_is_not_written_to() {
+    type Harm = fn(&Path);
+    let harms: [Harm; 4] = [
+        |path| fs::remove_file(path.join(LOCK)).unwrap(),
+        |path| {
+            fs::remove_file(path.join(LOCK)).unwrap();
+            fs::write(path.join(LOCK), "").unwrap();
+        },
+        |path| fs::rename(path, path.with_file_name("moved")).unwrap(),
+        |path| {
+            fs::rename(path, path.with_file_name("moved")).unwrap();
+            drop(RunDir::create(path, "another", 2).unwrap());
+        },
+    ];
+    for harm in harms {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let mut run = RunDir::create(&path, "", 1).unwrap();
+        run.check().unwrap();
+        harm(&path);
+        let before = fs::read(path.join(MANIFEST)).ok();
+        for refused in [run.check(), run.record(State::Failed, Summary::default()), run.start("")] {
+            assert!(matches!(refused, Err(RunDirError::Lost { .. })), "{refused:?}");
+        }
+        assert_eq!(fs::read(path.join(MANIFEST)).ok(), before);
+    }
+}
+
+#[test]
+fn a_run_without_its_lock_runs_as_long_as_its_games_are_held() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = RunDir::create(&dir.path().join("run"), "", 1).unwrap();
+    let writer = super::super::games::GameWriter::open(&run.games()).unwrap();
+    fs::remove_file(run.path().join(LOCK)).unwrap();
+    let state = || list(dir.path()).unwrap()[0].manifest.as_ref().unwrap().state;
+    assert_eq!(state(), State::Running);
+    drop((run, writer));
+    assert_eq!(state(), State::Killed);
+}
+
+#[test]
+fn a_start_clears_up_after_the_dead() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = RunDir::create(dir.path(), "", 1).unwrap();
+    let strays = [".run.json.17.tmp", ".config.toml.18.tmp"].map(|name| dir.path().join(name));
+    strays.iter().for_each(|path| fs::write(path, "{").unwrap());
+    run.start("").unwrap();
+    assert!(strays.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn a_manifest_of_an_older_version_is_read_and_an_altered_one_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(RunDir::create(dir.path(), "", 1).unwrap());
+    let path = dir.path().join(MANIFEST);
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    manifest["seed"] = 3.into();
+    fs::write(&path, manifest.to_string()).unwrap();
+    let error = RunDir::open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("run.json is damaged or was edited"), "{error}");
+    manifest.as_object_mut().unwrap().remove("crc32").unwrap();
+    fs::write(&path, manifest.to_string()).unwrap();
+    assert_eq!(RunDir::open(dir.path()).unwrap().manifest().seed, 3);
 }
 
 #[cfg(unix)]

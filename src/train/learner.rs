@@ -36,7 +36,7 @@ pub enum LearnerError {
     },
     /// The weights are no numbers any more.
     #[error(
-        "the weights after step {step} are not finite; the last checkpoint is still good: lower \
+        "the weights or the optimiser's state after step {step} are not finite; the last checkpoint is still good: lower \
          learner.learning_rate and resume"
     )]
     NotFinite {
@@ -233,15 +233,27 @@ impl Learner {
     }
 
     /// The weights to play with, for storing them. A step's losses are those before it, so the
-    /// last step may have spoilt what it was made from without a word.
+    /// last step may have spoilt the weights unnoticed.
     ///
     /// # Errors
     ///
     /// They are not finite.
     pub fn sound_weights(&self) -> Result<Weights, LearnerError> {
-        let weights = self.play_weights();
-        let sound = weights.iter().all(|(_, array)| array.values.iter().all(|x| x.is_finite()));
-        if sound { Ok(weights) } else { Err(LearnerError::NotFinite { step: self.steps }) }
+        self.sound(self.play_weights())
+    }
+
+    /// [`Learner::state`], for storing it.
+    ///
+    /// # Errors
+    ///
+    /// It is not finite.
+    pub fn sound_state(&self) -> Result<Weights, LearnerError> {
+        self.sound(self.state())
+    }
+
+    fn sound(&self, weights: Weights) -> Result<Weights, LearnerError> {
+        let is_sound = weights.iter().all(|(_, array)| array.values.iter().all(|x| x.is_finite()));
+        if is_sound { Ok(weights) } else { Err(LearnerError::NotFinite { step: self.steps }) }
     }
 
     /// What a resumed run needs besides the weights to play with and the counters: the newest

@@ -1,7 +1,7 @@
 //! A small run, and the command that makes it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A run of seconds whose learner hardly ever waits.
@@ -52,4 +52,72 @@ pub fn manifest(run: &Path) -> serde_json::Value {
 pub fn count(run: &Path, key: &str) -> f64 {
     let manifest = manifest(run);
     manifest["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {manifest}"))
+}
+
+/// A run that has ended, in a folder that goes with it.
+pub struct Ended {
+    pub folder: tempfile::TempDir,
+    pub path: PathBuf,
+}
+
+impl Ended {
+    pub fn new(more: &[&str]) -> Ended {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (config, path) = (folder.path().join("small.toml"), folder.path().join("run"));
+        fs::write(&config, CONFIG).expect("a file");
+        let first = [&[config.to_str().expect("a path")], more].concat();
+        succeeds(&train(&path, &first));
+        Ended { folder, path }
+    }
+
+    /// One that has learnt for a step or two.
+    pub fn small() -> Ended {
+        Ended::new(&["--set", "limits.positions=1000"])
+    }
+
+    pub fn resume(&self, more: &[&str]) -> Output {
+        train(&self.path, &[&["--resume"], more].concat())
+    }
+
+    /// Goes on for so many positions more than the run has: under load it may end with many more
+    /// than its limit.
+    pub fn resume_for(&self, positions: f64, more: &[&str]) -> Output {
+        let limit = format!("limits.positions={}", count(&self.path, "positions") + positions);
+        self.resume(&[&["--set", &limit], more].concat())
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).expect("a file of the run")
+    }
+
+    pub fn newest_checkpoint(&self) -> PathBuf {
+        self.checkpoints().pop().expect("a checkpoint")
+    }
+
+    pub fn steps(&self) -> f64 {
+        count(&self.path, "steps")
+    }
+
+    pub fn checkpoints(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path.join("checkpoints")).expect("a folder");
+        let mut found: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+        found.sort();
+        found
+    }
+}
+
+/// It ends with an error that says so.
+pub fn refused(output: &Output, expected: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(expected), "{said}");
+}
+
+/// Changes a JSON file of a run, as if a version without checksums had written it.
+pub fn edit_json(path: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
+    let text = fs::read_to_string(path).expect("a file");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    edit(&mut value);
+    value.as_object_mut().expect("an object").remove("crc32");
+    fs::write(path, value.to_string()).expect("a file");
 }

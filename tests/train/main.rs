@@ -2,4 +2,5 @@
 
 mod begin;
 mod common;
+mod faults;
 mod resume;

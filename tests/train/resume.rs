@@ -1,72 +1,23 @@
 //! Going on with a run: what stays, what is refused, and that a refusal changes nothing.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Output;
 
 use outflank::pipeline::holds_out;
 use outflank::store::games::{self, GameWriter};
 
-use crate::common::{CONFIG, count, manifest, succeeds, train};
-
-/// A run that has ended, in a folder that goes with it.
-struct Ended {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Ended {
-    fn new(more: &[&str]) -> Ended {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (config, path) = (folder.path().join("small.toml"), folder.path().join("run"));
-        fs::write(&config, CONFIG).expect("a file");
-        let first = [&[config.to_str().expect("a path")], more].concat();
-        succeeds(&train(&path, &first));
-        Ended { _folder: folder, path }
-    }
-
-    fn resume(&self, more: &[&str]) -> Output {
-        train(&self.path, &[&["--resume"], more].concat())
-    }
-
-    /// Goes on for so many positions more than the run has: under load it may end with many more
-    /// than its limit.
-    fn resume_for(&self, positions: f64, more: &[&str]) -> Output {
-        let limit = format!("limits.positions={}", count(&self.path, "positions") + positions);
-        self.resume(&[&["--set", &limit], more].concat())
-    }
-
-    fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.path.join(name)).expect("a file of the run")
-    }
-
-    fn steps(&self) -> f64 {
-        count(&self.path, "steps")
-    }
-
-    fn checkpoints(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path.join("checkpoints")).expect("a folder");
-        let mut found: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-        found.sort();
-        found
-    }
-}
-
-fn refused(output: &Output, expected: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(expected), "{said}");
-}
+use crate::common::{Ended, edit_json, manifest, refused, succeeds};
 
 #[test]
 fn what_cannot_go_on_leaves_the_run_as_it_was() {
     let run = Ended::new(&[]);
     let (config, state) = (run.text("config.toml"), run.text("run.json"));
     for (change, expected) in [
-        ("goal=fewest", "has goal most, the configuration fewest"),
-        ("board=7x7", "has board 6x6, the configuration 7x7"),
-        ("seed=7", "has seed 1, the configuration 7"),
-        ("net.channels=16", "does not fit this configuration"),
+        ("goal=fewest", "goal is \"most\" in the run, \"fewest\" in the configuration"),
+        ("board=7x7", "board is \"6x6\" in the run, \"7x7\" in the configuration"),
+        ("seed=7", "seed is 1 in the run, 7 in the configuration"),
+        ("net.channels=16", "net.channels is 8 in the run, 16 in the configuration"),
+        ("net.blocks=2", "net.blocks is 1 in the run, 2 in the configuration"),
+        ("learner.optimizer=adam", "learner.optimizer is \"sgd\" in the run, \"adam\""),
         ("device=cuda:97", "cuda:97"),
         ("limits.positons=9", "positons"),
     ] {
@@ -91,12 +42,10 @@ fn another_ratio_holds_from_where_the_run_stands() {
         let steps = run.steps();
         assert!(steps > 10.0, "{steps}");
         if !is_noted {
-            let newest = run.checkpoints().pop().expect("a checkpoint").join("state.json");
-            let text = fs::read_to_string(&newest).expect("a checkpoint's state");
-            let mut state: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-            let counters = state["state"].as_object_mut().expect("counters");
-            assert!(counters.remove("schedule").is_some());
-            fs::write(&newest, state.to_string()).expect("a file");
+            edit_json(&run.newest_checkpoint().join("state.json"), |state| {
+                let counters = state["state"].as_object_mut().expect("counters");
+                assert!(counters.remove("schedule").is_some());
+            });
         }
         succeeds(&run.resume_for(3_200.0, &["--set", "replay.ratio=0.1"]));
         let made = run.steps() - steps;
@@ -133,9 +82,7 @@ fn a_damaged_game_is_told_of_once() {
 #[test]
 fn a_run_that_died_while_it_copied_games_is_refused() {
     let run = Ended::new(&[]);
-    let mut state = manifest(&run.path);
-    state["copying"] = true.into();
-    fs::write(run.path.join("run.json"), state.to_string()).expect("a file");
+    edit_json(&run.path.join("run.json"), |manifest| manifest["copying"] = true.into());
     refused(&run.resume(&["--set", "limits.positions=5000"]), "ended before it had them all");
 }
 
@@ -171,6 +118,8 @@ fn a_window_without_positions_is_waited_for() {
     held_out.iter().for_each(|game| writer.append(game).expect("a game"));
     writer.flush_sync().expect("a disk");
     drop(writer);
+    // No checkpoint counts the games that are gone.
+    fs::remove_dir_all(run.path.join("checkpoints")).expect("a folder");
     // A quota of 8 positions, so that the actors may make hardly more than are there.
     let limits = ["--set", "limits.games=0", "--set", "limits.positions=1500"];
     let ratio = ["--set", "replay.ratio=8", "--set", "replay.ratio_max=0"];

@@ -171,53 +171,79 @@ pub fn open(
     options: &Options,
     device: &str,
 ) -> Result<Box<dyn Backend>, InferenceError> {
-    let device = self::device(device)?;
+    let (backend, device) = choose(spec, options, device)?;
     if device == Device::Cpu {
         tch::set_num_threads(1);
     }
-    let copy = open_on(spec, weights, options, device)?;
+    let copy = copy_on(spec, weights, options, backend, device)?;
     let (blocks, channels) = (spec.options.blocks, spec.options.channels);
     tracing::debug!("a net of {blocks}x{channels} is computed by {}", copy.describe());
     Ok(copy)
 }
 
-fn open_on(
+fn copy_on(
     spec: &NetSpec,
     weights: &Weights,
     options: &Options,
+    backend: BackendKind,
     device: Device,
 ) -> Result<Box<dyn Backend>, InferenceError> {
-    let wanted = match options.backend {
-        BackendKind::Auto => best(spec, options.precision, device),
-        backend => backend,
-    };
-    let unsupported = |why| Err(InferenceError::Unsupported { backend: wanted, why });
-    match wanted {
-        #[cfg(target_arch = "x86_64")]
-        BackendKind::Amx if device != Device::Cpu => unsupported("it runs on a CPU only"),
-        #[cfg(target_arch = "x86_64")]
-        BackendKind::Amx if kind(options.precision, device) != Kind::BFloat16 => {
-            unsupported("it computes in bf16 only")
-        }
+    match backend {
         #[cfg(target_arch = "x86_64")]
         BackendKind::Amx => Ok(Box::new(amx::Amx::new(spec, weights)?)),
-        BackendKind::Auto | BackendKind::Eager
-            if options.precision == Precision::F16 && device == Device::Cpu =>
-        {
-            unsupported("it computes in f16 on a GPU only")
-        }
-        BackendKind::Auto | BackendKind::Eager => {
-            Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
-        }
-        BackendKind::Winograd if device != Device::Cpu => unsupported("it runs on a CPU only"),
-        BackendKind::Winograd if !matches!(options.precision, Precision::Auto | Precision::F32) => {
-            unsupported("it computes in f32 only")
-        }
         BackendKind::Winograd => {
             Ok(Box::new(winograd::Winograd::new(spec, weights, options.precision)?))
         }
+        _ => {
+            Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
+        }
+    }
+}
+
+/// Whether [`open`] can open copies of nets of `spec` here, without a net at hand.
+///
+/// # Errors
+///
+/// There is no such device, or the backend demanded cannot run on it.
+pub fn check(spec: &NetSpec, options: &Options, device: &str) -> Result<(), InferenceError> {
+    choose(spec, options, device).map(|_| ())
+}
+
+/// The backend and the device that compute nets of `spec`.
+fn choose(
+    spec: &NetSpec,
+    options: &Options,
+    device: &str,
+) -> Result<(BackendKind, Device), InferenceError> {
+    let device = self::device(device)?;
+    let is_cpu = device == Device::Cpu;
+    let precision = options.precision;
+    let backend = match options.backend {
+        BackendKind::Auto => best(spec, precision, device),
+        backend => backend,
+    };
+    let why = match backend {
+        BackendKind::Amx | BackendKind::Winograd if !is_cpu => Some("it runs on a CPU only"),
+        #[cfg(target_arch = "x86_64")]
+        BackendKind::Amx if kind(precision, device) != Kind::BFloat16 => {
+            Some("it computes in bf16 only")
+        }
+        #[cfg(target_arch = "x86_64")]
+        BackendKind::Amx => amx::refusal(spec),
         #[cfg(not(target_arch = "x86_64"))]
-        BackendKind::Amx => unsupported("the processor has no AMX"),
+        BackendKind::Amx => Some("the processor has no AMX"),
+        BackendKind::Winograd if !matches!(precision, Precision::Auto | Precision::F32) => {
+            Some("it computes in f32 only")
+        }
+        BackendKind::Winograd => winograd::refusal(spec),
+        BackendKind::Auto | BackendKind::Eager if precision == Precision::F16 && is_cpu => {
+            Some("it computes in f16 on a GPU only")
+        }
+        BackendKind::Auto | BackendKind::Eager => None,
+    };
+    match why {
+        Some(why) => Err(InferenceError::Unsupported { backend, why }),
+        None => Ok((backend, device)),
     }
 }
 

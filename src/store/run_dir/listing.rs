@@ -1,11 +1,12 @@
 //! Runs as seen by those who do not hold them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::super::files::{Action, FileError};
-use super::{LOCK, MANIFEST, Manifest, RunDirError, State, read_manifest};
+use super::super::files::{Action, FileError, is_locked};
+use super::super::games;
+use super::{GAMES, LOCK, MANIFEST, Manifest, RunDirError, State, read_manifest};
 
 /// A run as seen from outside.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub struct Listed {
     /// Its directory.
     pub path: PathBuf,
     /// What its `run.json` says, with [`State::Killed`] where it claims to be running and
-    /// nobody holds the lock.
+    /// no process holds it.
     pub manifest: Result<Manifest, RunDirError>,
 }
 
@@ -73,11 +74,10 @@ fn entries(parent: &Path) -> Result<Vec<PathBuf>, FileError> {
 
 fn look(path: &Path) -> Result<Manifest, RunDirError> {
     let mut manifest = read_manifest(path)?;
-    if manifest.state == State::Running {
-        let lock = File::open(path.join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock_shared().is_ok()) {
-            manifest.state = State::Killed;
-        }
+    // A process whose `run.lock` was removed still holds the newest game file.
+    let is_held = || is_locked(&path.join(LOCK)) || games::is_in_use(&path.join(GAMES));
+    if manifest.state == State::Running && !is_held() {
+        manifest.state = State::Killed;
     }
     Ok(manifest)
 }

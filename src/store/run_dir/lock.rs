@@ -1,16 +1,12 @@
 //! The lock by which a run directory has one owner.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 use super::{LOCK, RunDirError};
-use crate::store::files::{Action, FileError, read_text};
+use crate::store::files::{self, Action, FileError, read_text};
 
-/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
-const LOCK_TRIES: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
 /// A process's number and the end of its line are not longer.
 const NUMBER_BYTES: u64 = 32;
 
@@ -28,22 +24,11 @@ pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
         .write(true)
         .open(&lock_path)
         .map_err(FileError::at(Action::Write, &lock_path))?;
-    for attempt in 1.. {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES => {
-                std::thread::sleep(LOCK_PAUSE);
-            }
-            Err(TryLockError::WouldBlock) => {
-                let holder = File::open(&lock_path).ok();
-                let holder = holder.and_then(|file| read_text(file, NUMBER_BYTES).ok());
-                let holder = holder.and_then(|text| text.trim().parse().ok());
-                return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
-            }
-            Err(TryLockError::Error(source)) => {
-                return Err(FileError::at(Action::Lock, &lock_path)(source).into());
-            }
-        }
+    if !files::lock(&file, &lock_path)? {
+        let holder = File::open(&lock_path).ok();
+        let holder = holder.and_then(|file| read_text(file, NUMBER_BYTES).ok());
+        let holder = holder.and_then(|text| text.trim().parse().ok());
+        return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
     }
     // The number serves messages only, so a disk that is full now is no reason to stop.
     let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));

@@ -1,0 +1,99 @@
+//! Keys that hold from the start of a run to its end.
+//!
+//! The games, the arrays of the net and the optimiser's state in a run's files are of the values
+//! that these keys had at its start.
+
+use serde_json::Value;
+
+use super::Config;
+
+const KEYS: [&str; 11] = [
+    "board",
+    "goal",
+    "seed",
+    "net.tower",
+    "net.inputs",
+    "net.blocks",
+    "net.channels",
+    "net.global_pooling",
+    "net.score_head",
+    "net.owner_head",
+    "learner.optimizer",
+];
+
+/// A key that a run keeps and that a configuration would change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FixedKey {
+    /// The key with its section.
+    pub key: &'static str,
+    /// Its value in the run.
+    pub stored: String,
+    /// Its value in the configuration.
+    pub wanted: String,
+}
+
+impl std::fmt::Display for FixedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let FixedKey { key, stored, wanted } = self;
+        write!(f, "{key} is {stored} in the run, {wanted} in the configuration")
+    }
+}
+
+impl Config {
+    /// The keys by which a run of the configuration `stored` cannot go on with this one.
+    pub fn fixed_keys_changed(&self, stored: &Config) -> Vec<FixedKey> {
+        let values = |config: &Config| serde_json::to_value(config).unwrap_or(Value::Null);
+        let (stored, wanted) = (values(stored), values(self));
+        let show = |values: &Value, key: &str| {
+            let place = format!("/{}", key.replace('.', "/"));
+            values.pointer(&place).map_or(String::new(), Value::to_string)
+        };
+        KEYS.into_iter()
+            .map(|key| FixedKey { key, stored: show(&stored, key), wanted: show(&wanted, key) })
+            .filter(|change| change.stored != change.wanted)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(changes: &[&str]) -> Config {
+        let changes: Vec<String> = changes.iter().map(|&change| change.into()).collect();
+        Config::parse("config.toml", "", &changes).unwrap()
+    }
+
+    #[test]
+    fn every_key_is_one_of_the_configuration() {
+        let known = super::super::keys();
+        let name = |key: &super::super::Key| match key.section {
+            "" => key.name.to_string(),
+            section => format!("{section}.{}", key.name),
+        };
+        let known: Vec<String> = known.iter().map(name).collect();
+        assert!(KEYS.iter().all(|key| known.iter().any(|known| known == key)), "{known:?}");
+    }
+
+    #[test]
+    fn what_a_run_keeps_is_named_with_both_values_and_the_rest_may_change() {
+        for (change, stored, wanted) in [
+            ("board=6x6", "\"8x8\"", "\"6x6\""),
+            ("goal=fewest", "\"most\"", "\"fewest\""),
+            ("seed=7", "1", "7"),
+            ("net.inputs=discs", "\"lookahead\"", "\"discs\""),
+            ("net.blocks=2", "4", "2"),
+            ("net.channels=64", "32", "64"),
+            ("net.global_pooling=false", "true", "false"),
+            ("net.owner_head=false", "true", "false"),
+            ("learner.optimizer=adam", "\"sgd\"", "\"adam\""),
+        ] {
+            let found = config(&[change]).fixed_keys_changed(&config(&[]));
+            let key = change.split_once('=').unwrap().0;
+            let wanted = FixedKey { key, stored: stored.into(), wanted: wanted.into() };
+            assert_eq!(found, [wanted]);
+        }
+        let free = ["search.simulations=9", "learner.batch=8", "device=cpu", "limits.games=3"];
+        assert_eq!(config(&free).fixed_keys_changed(&config(&[])), []);
+    }
+}

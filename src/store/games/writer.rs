@@ -1,0 +1,206 @@
+//! Appending to the games of a run.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{Change, GamesError, learnable, segment_path, segments};
+use crate::game::record::GameRecord;
+
+use crate::store::files::{self, Action, FileError};
+use crate::store::{codec, frame, limits};
+
+pub(super) const SEGMENT_BYTES: u64 = 32 << 20;
+const COMPRESSION_LEVEL: i32 = 3;
+
+/// Appends games to a folder.
+///
+/// It locks the segment that it appends to, so that a second writer stays out even where the lock
+/// of the run directory was removed.
+pub struct GameWriter {
+    dir: PathBuf,
+    /// The segments that are closed, with their lengths.
+    closed: Vec<(PathBuf, u64)>,
+    path: PathBuf,
+    pub(super) file: File,
+    number: u32,
+    length: u64,
+    pub(super) segment_bytes: u64,
+    cut_off: u64,
+    kept_aside: Option<PathBuf>,
+    compressor: zstd::bulk::Compressor<'static>,
+    buffer: Vec<u8>,
+}
+
+impl GameWriter {
+    /// Opens a folder of games, making it if it does not exist, and cuts off what follows the last
+    /// whole record of the newest segment. Unless that is one torn record, the bytes are kept in a
+    /// file beside the segment.
+    ///
+    /// # Errors
+    ///
+    /// The folder or the segment cannot be made, read or written, or another process appends to
+    /// it.
+    pub fn open(dir: &Path) -> Result<GameWriter, GamesError> {
+        files::create_dir(dir)?;
+        let mut closed = segments(dir)?;
+        let (number, path) = closed.pop().unwrap_or_else(|| (1, segment_path(dir, 1)));
+        let length_of = |(_, path): (u32, PathBuf)| {
+            let metadata = fs::metadata(&path).map_err(FileError::at(Action::Read, &path))?;
+            Ok((path, metadata.len()))
+        };
+        let closed = closed.into_iter().map(length_of).collect::<Result<_, FileError>>()?;
+        let is_new = !path.exists();
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(FileError::at(Action::Write, &path))?;
+        lock(&file, &path)?;
+        if is_new {
+            files::sync_dir(dir)?;
+        }
+        let bytes = files::read(&path, limits::SEGMENT)?;
+        let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
+        let kept_aside = keep_aside(&path, &bytes, whole)?;
+        let cut_off = (bytes.len() - whole) as u64;
+        if cut_off > 0 {
+            file.set_len(whole as u64).map_err(FileError::at(Action::Truncate, &path))?;
+            file.sync_all().map_err(FileError::at(Action::Sync, &path))?;
+        }
+        let compressor = zstd::bulk::Compressor::new(COMPRESSION_LEVEL)
+            .map_err(|source| GamesError::Compress { id: 0, source })?;
+        Ok(GameWriter {
+            dir: dir.to_path_buf(),
+            closed,
+            path,
+            file,
+            number,
+            length: whole as u64,
+            segment_bytes: SEGMENT_BYTES,
+            cut_off,
+            kept_aside,
+            compressor,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// How many bytes were cut off by [`GameWriter::open`].
+    pub fn cut_off(&self) -> u64 {
+        self.cut_off
+    }
+
+    /// The file that keeps the bytes that were cut off, if they are more than a torn record.
+    pub fn kept_aside(&self) -> Option<&Path> {
+        self.kept_aside.as_deref()
+    }
+
+    /// Whether all segments still stand where they were written.
+    ///
+    /// # Errors
+    ///
+    /// One of them was removed, moved, replaced or shortened.
+    pub fn check(&self) -> Result<(), GamesError> {
+        let changed = |path: &Path, change| GamesError::Changed { path: path.into(), change };
+        if !files::stands_at(&self.file, &self.path)? {
+            return Err(changed(&self.path, Change::Removed));
+        }
+        let newest = (&self.path, self.length);
+        for (path, wanted) in
+            self.closed.iter().map(|(path, length)| (path, *length)).chain([newest])
+        {
+            let found = match fs::metadata(path) {
+                Err(error) if files::is_absence(&error) => {
+                    return Err(changed(path, Change::Removed));
+                }
+                found => found.map_err(FileError::at(Action::Read, path))?.len(),
+            };
+            if found < wanted {
+                return Err(changed(path, Change::Shortened { found, wanted }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a game. It survives the death of the process from now on, and that of the
+    /// machine from the next [`GameWriter::flush_sync`] on.
+    ///
+    /// # Errors
+    ///
+    /// The game cannot be written, for example because the disk is full. It is then not in the
+    /// file, the games before it are, and appending it may be tried again.
+    pub fn append(&mut self, record: &GameRecord) -> Result<(), GamesError> {
+        if self.length >= self.segment_bytes {
+            self.roll()?;
+        }
+        let payload = self
+            .compressor
+            .compress(&codec::encode(record))
+            .map_err(|source| GamesError::Compress { id: record.id, source })?;
+        self.buffer.clear();
+        frame::write(&mut self.buffer, record.id, learnable(record), &payload);
+        if let Err(source) = self.file.write_all(&self.buffer) {
+            // Should this fail as well, readers skip the half record.
+            let _ = self.file.set_len(self.length);
+            return Err(FileError::at(Action::Write, &self.path)(source).into());
+        }
+        self.length += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// Forces all games to the disk: they survive a power cut.
+    ///
+    /// # Errors
+    ///
+    /// The operating system cannot write them.
+    pub fn flush_sync(&mut self) -> Result<(), GamesError> {
+        self.file.sync_data().map_err(FileError::at(Action::Sync, &self.path))?;
+        Ok(())
+    }
+
+    fn roll(&mut self) -> Result<(), GamesError> {
+        // The next segment must not land in another run's folder.
+        self.check()?;
+        self.flush_sync()?;
+        let path = segment_path(&self.dir, self.number + 1);
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .map_err(FileError::at(Action::Write, &path))?;
+        lock(&file, &path)?;
+        files::sync_dir(&self.dir)?;
+        self.number += 1;
+        self.file = file;
+        let closed = std::mem::replace(&mut self.path, path);
+        self.closed.push((closed, std::mem::take(&mut self.length)));
+        Ok(())
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), GamesError> {
+    if files::lock(file, path)? {
+        Ok(())
+    } else {
+        Err(GamesError::InUse { path: path.to_path_buf() })
+    }
+}
+
+/// Copies what follows the first `whole` bytes of a segment into a file beside it, and names that
+/// file. A torn record is what a kill leaves; there is nothing in it to keep.
+fn keep_aside(path: &Path, bytes: &[u8], whole: usize) -> Result<Option<PathBuf>, FileError> {
+    let mut rest = frame::scan(bytes, whole);
+    match (rest.next(), rest.next()) {
+        (None, _) => return Ok(None),
+        (Some(Err(bad)), None) if bad.is_torn() => return Ok(None),
+        _ => {}
+    }
+    let cut = &bytes[whole..];
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    // By its content as well: another cut at the same place must not replace it.
+    name.push(format!(".cut-{whole}-{:08x}", crc32fast::hash(cut)));
+    let aside = path.with_file_name(name);
+    files::write_synced(&aside, cut)?;
+    files::sync_dir(files::parent_of(path))?;
+    Ok(Some(aside))
+}

@@ -1,0 +1,89 @@
+//! `config.toml`, with its checksum in a comment at its end.
+//!
+//! The comment stands in the file itself, so that text and checksum change in one step. A file
+//! without it is of an older version, or was edited by someone who took it out.
+
+use std::path::Path;
+
+use super::{CONFIG, RunDirError};
+use crate::store::{files, limits};
+
+const MARK: &str = "# crc32 of the lines above: ";
+const ADVICE: &str = "; change keys with --set, or remove this line to keep an edit";
+
+/// The text of a file for this configuration.
+pub(super) fn seal(config: &str) -> String {
+    let end = if config.is_empty() || config.ends_with('\n') { "" } else { "\n" };
+    let lines = format!("{config}{end}");
+    let crc32 = crc32fast::hash(lines.as_bytes());
+    format!("{lines}{MARK}{crc32:08x}{ADVICE}\n")
+}
+
+/// Reads the configuration of the run in `dir`, without the comment.
+///
+/// # Errors
+///
+/// The file cannot be read, or is not what was written.
+pub fn read_config(dir: &Path) -> Result<String, RunDirError> {
+    let path = dir.join(CONFIG);
+    let bytes = files::read(&path, limits::CONFIG)?;
+    let start = bytes.windows(MARK.len()).rposition(|window| window == MARK.as_bytes());
+    let Some(start) = start.filter(|&start| start == 0 || bytes[start - 1] == b'\n') else {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    };
+    let (lines, comment) = bytes.split_at(start);
+    let noted = comment.get(MARK.len()..MARK.len() + 8).unwrap_or_default();
+    if noted != format!("{:08x}", crc32fast::hash(lines)).as_bytes() {
+        return Err(RunDirError::Config { path });
+    }
+    Ok(String::from_utf8_lossy(lines).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &str = "seed = 7\nboard = \"6x6\"\n";
+
+    fn a_file(bytes: &[u8]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(CONFIG), bytes).unwrap();
+        dir
+    }
+
+    #[test]
+    fn an_edit_is_seen_unless_the_comment_is_taken_out() {
+        let sealed = seal(TEXT);
+        assert_eq!(read_config(a_file(sealed.as_bytes()).path()).unwrap(), TEXT);
+        let edited = sealed.replace("seed = 7", "seed = 8");
+        let error = read_config(a_file(edited.as_bytes()).path()).unwrap_err().to_string();
+        assert!(error.contains("config.toml") && error.contains("--set"), "{error}");
+        let edited = edited.split_inclusive('\n').take(2).collect::<String>();
+        assert_eq!(read_config(a_file(edited.as_bytes()).path()).unwrap(), edited);
+    }
+
+    #[test]
+    fn any_text_comes_back_with_its_last_line_ended() {
+        for (text, wanted) in [("", ""), ("a", "a\n"), (MARK, &format!("{MARK}\n")), (TEXT, TEXT)] {
+            assert_eq!(read_config(a_file(seal(text).as_bytes()).path()).unwrap(), wanted);
+        }
+    }
+
+    proptest! {
+        /// One bit, anywhere: the configuration is refused, is what was written, or has become one
+        /// with another comment, which changes no key.
+        #[test]
+        fn no_flipped_bit_changes_a_key(bit in any::<prop::sample::Index>()) {
+            let mut bytes = seal(TEXT).into_bytes();
+            let bit = bit.index(bytes.len() * 8);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(text) = read_config(a_file(&bytes).path())
+                && let Ok(found) = text.parse::<toml::Table>()
+            {
+                prop_assert_eq!(found, TEXT.parse::<toml::Table>().unwrap());
+            }
+        }
+    }
+}
