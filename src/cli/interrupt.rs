@@ -11,8 +11,8 @@ use crate::arena::external;
 /// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C (or request to terminate, or end of the terminal); the second ends the
-/// process, and the engines that it has started.
+/// Set by the first Ctrl-C (or request to terminate, or end of the terminal), which also ends all
+/// outside engines: a match that is stopped needs none of their answers. The second ends the process.
 pub fn stop_flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     static HANDLER: LazyLock<()> = LazyLock::new(|| on_signals(|signal| received(signal, &STOP)));
@@ -52,6 +52,7 @@ fn received(signal: i32, stop: &AtomicBool) {
         std::process::exit(INTERRUPTED.into());
     }
     if !again {
+        external::end_all();
         tell!("stopping; once more ends at once");
     }
 }
