@@ -162,6 +162,54 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill").success());
 }
 
+/// The lines on standard error that an interrupted run may leave there.
+const DOCUMENTED: [&str; 6] = [
+    "run directory: ",
+    "curves: tensorboard ",
+    "stopping; once more ends at once",
+    "play and evaluate with: ",
+    "go on with: ",
+    // Of the start before.
+    " WARN the ",
+];
+
+/// The learner, the actor and libtorch's own threads are all at work when the process leaves.
+#[test]
+fn a_second_interrupt_ends_a_run_at_once_and_silently() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("twice.toml");
+    // It learns for as long as it runs.
+    let text = CONFIG.replace("steps_per_publish = 4", "steps_per_publish = 1000000");
+    fs::write(&config, text).expect("a file");
+    let dir = folder.path().join("run");
+    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
+    let mut random = stream(2, Purpose::Game, 0);
+    let mut arguments = vec![config, "--run-dir", run, "--quiet"];
+    let mut ended_at_once = 0;
+    for round in 0..12 {
+        let mut command = outflank(&arguments);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the program");
+        wait_for_games(&dir, &mut child);
+        std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
+        signal(&child, "-INT");
+        std::thread::sleep(Duration::from_millis(random.random_range(0..12)));
+        // It may have ended in order meanwhile.
+        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        let code = ends(&mut child);
+        let mut said = String::new();
+        let stderr = child.stderr.as_mut().expect("a pipe");
+        std::io::Read::read_to_string(stderr, &mut said).expect("text");
+        assert!(matches!(code, Some(0 | 130)), "round {round}: {code:?}: {said}");
+        for line in said.lines() {
+            let documented = DOCUMENTED.iter().any(|start| line.starts_with(start));
+            assert!(documented, "round {round}: {line}");
+        }
+        ended_at_once += u32::from(code == Some(130));
+        arguments = vec![config, "--run-dir", run, "--quiet", "--resume"];
+    }
+    assert!(ended_at_once > 0, "no second interrupt came in time");
+}
+
 fn state_of(dir: &Path) -> (String, u64) {
     let manifest = manifest(dir);
     let steps = manifest["summary"]["steps"].as_u64().expect("a number");

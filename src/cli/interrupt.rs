@@ -1,10 +1,14 @@
 //! How a signal ends a subcommand: the first in order, the second at once.
+//!
+//! Whoever leaves at once does so by [`leave`]. Other threads may be at work in libtorch, and
+//! `std::process::exit` would run its destructors under them.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
 use crate::arena::external;
 
@@ -23,10 +27,14 @@ pub fn stop_flag() -> &'static AtomicBool {
 /// From now on the first Ctrl-C ends the process at once, as a shell's commands do, and the engines
 /// that it has started: for subcommands that have nothing to bring in order.
 pub fn end_at_once() {
-    on_signals(|signal| {
-        external::end_all();
-        std::process::exit(128 + signal);
-    });
+    on_signals(|signal| leave(128 + signal));
+}
+
+/// Ends all outside engines and then the process, whatever its other threads are doing. Nothing
+/// is written or cleared up: no destructor runs.
+pub fn leave(code: i32) -> ! {
+    external::end_all();
+    low_level::exit(code)
 }
 
 fn on_signals(act: impl Fn(i32) + Send + 'static) {
@@ -48,8 +56,7 @@ fn received(signal: i32, stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
     // A terminal that is closed may say so twice.
     if again && signal != SIGHUP {
-        external::end_all();
-        std::process::exit(INTERRUPTED.into());
+        leave(INTERRUPTED.into());
     }
     if !again {
         external::end_all();
