@@ -138,7 +138,7 @@ fn train_on<G: Geometry>(
     let made = Made { version: state.version, positions: state.positions };
     let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
 
-    let result = thread::scope(|scope| {
+    thread::scope(|scope| {
         let end = EndOfRun(&shared);
         let (actors, to_actors) =
             crew.actors::<G>(scope, evaluators, made, game_stream, activity_sender);
@@ -169,9 +169,7 @@ fn train_on<G: Geometry>(
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
         drop(end);
         joined(actors, evaluator, summary)
-    });
-    inference.close();
-    result
+    })
 }
 
 /// What has become of a run, once all its threads have ended.
