@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in: format, lints, tests, documentation, and a
-# one-minute training run. All of it in one profile (dev, optimised), so dependencies are built once.
+# Everything that must hold before a change goes in: format, lints, tests, documentation, a one-minute
+# training run, and half a minute of kills and interrupts. All of it in one profile (dev, optimised),
+# so dependencies are built once.
 #
 #   scripts/test.sh              all of it
-#   scripts/test.sh --no-smoke   without the training run
+#   scripts/test.sh --no-smoke   without the training run and the kills
 #
 # Sets itself up (scripts/setup.sh). No GPU is needed, and no network beyond libtorch and the crates.
 set -euo pipefail
@@ -39,15 +40,23 @@ tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
-# Trains for a minute and looks whether what a run must leave behind is there. The program is the one
-# that the tests have just built: `cargo run` leaves out the features that only the tests' libraries
-# ask for, and would build several of them and this crate anew.
-smoke_run() {
-    local run=$work/run name target
+# The program that the tests have just built: `cargo run` leaves out the features that only the tests'
+# libraries ask for, and would build several of them and this crate anew.
+program() {
+    local target
     target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
-    local limit=()
-    if command -v timeout > /dev/null; then limit=(timeout 600); fi
-    "${limit[@]+"${limit[@]}"}" "$target/debug/outflank" train configs/smoke.toml --run-dir "$run"
+    echo "$target/debug/outflank"
+}
+
+# Ends a command that hangs, where the system can.
+limited() {
+    if command -v timeout > /dev/null; then timeout 600 "$@"; else "$@"; fi
+}
+
+# Trains for a minute and looks whether what a run must leave behind is there.
+smoke_run() {
+    local run=$work/run name
+    limited "$(program)" train configs/smoke.toml --run-dir "$run"
     for name in config.toml run.json metrics.jsonl games checkpoints tensorboard; do
         if [ -z "$(find "$run/$name" -type f -size +0 2> /dev/null | head -n 1)" ]; then
             echo "the run left nothing in $name" >&2
@@ -56,12 +65,18 @@ smoke_run() {
     done
 }
 
+# The short form; the long one is `scripts/faults.py --kills 300 --interrupts 100`.
+faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$(program)"; }
+
 step set-up scripts/setup.sh
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
 step documentation documentation
-if [ $smoke = yes ]; then step 'training run' smoke_run; fi
+if [ $smoke = yes ]; then
+    step 'training run' smoke_run
+    step 'kills and interrupts' faults
+fi
 if command -v cargo-deny > /dev/null; then step dependencies cargo deny check; fi
 if command -v shellcheck > /dev/null; then step scripts shellcheck scripts/*.sh .ci/run; fi
 

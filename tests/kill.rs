@@ -162,6 +162,52 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill").success());
 }
 
+/// The lines on standard error that an interrupted run may leave there.
+const DOCUMENTED: [&str; 6] = [
+    "run directory: ",
+    "curves: tensorboard ",
+    "stopping; once more ends at once",
+    "play and evaluate with: ",
+    "go on with: ",
+    // Of the start before.
+    " WARN the ",
+];
+
+/// The learner, the actor and libtorch's own threads are all at work when the process leaves.
+#[test]
+fn a_second_interrupt_ends_a_run_at_once_and_silently() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("twice.toml");
+    fs::write(&config, CONFIG).expect("a file");
+    let dir = folder.path().join("run");
+    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
+    let mut random = stream(2, Purpose::Game, 0);
+    let mut arguments = vec![config, "--run-dir", run, "--quiet"];
+    let mut ended_at_once = 0;
+    for round in 0..12 {
+        let mut command = outflank(&arguments);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the program");
+        wait_for_games(&dir, &mut child);
+        std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
+        signal(&child, "-INT");
+        std::thread::sleep(Duration::from_millis(random.random_range(0..12)));
+        // It may have ended in order meanwhile.
+        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        let code = ends(&mut child);
+        let mut said = String::new();
+        let stderr = child.stderr.as_mut().expect("a pipe");
+        std::io::Read::read_to_string(stderr, &mut said).expect("text");
+        assert!(matches!(code, Some(0 | 130)), "round {round}: {code:?}: {said}");
+        for line in said.lines() {
+            let documented = DOCUMENTED.iter().any(|start| line.starts_with(start));
+            assert!(documented, "round {round}: {line}");
+        }
+        ended_at_once += u32::from(code == Some(130));
+        arguments = vec![config, "--run-dir", run, "--quiet", "--resume"];
+    }
+    assert!(ended_at_once > 0, "no second interrupt came in time");
+}
+
 fn state_of(dir: &Path) -> (String, u64) {
     let manifest = manifest(dir);
     let steps = manifest["summary"]["steps"].as_u64().expect("a number");
@@ -276,71 +322,4 @@ fn one_seed_and_one_actor_give_one_run() {
     let common = first_games.len().min(second_games.len());
     assert!(common > 3_000, "{common} bytes of games");
     assert!(first_games[..common] == second_games[..common], "the games differ");
-}
-
-/// The processes that run a command, by their arguments.
-#[cfg(target_os = "linux")]
-fn running(arguments: &str) -> usize {
-    let wanted = arguments.replace(' ', "\0") + "\0";
-    let processes = fs::read_dir("/proc").expect("a folder").flatten();
-    let runs = |path: std::path::PathBuf| fs::read_to_string(path.join("cmdline")).ok();
-    processes.filter_map(|entry| runs(entry.path())).filter(|found| *found == wanted).count()
-}
-
-/// Waits for so many processes of a command, half a minute at most.
-#[cfg(target_os = "linux")]
-fn wait_for(arguments: &str, count: usize) {
-    let start = Instant::now();
-    while running(arguments) != count {
-        assert!(start.elapsed().as_secs() < 30, "{} of `{arguments}`", running(arguments));
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn whoever_serves_an_engine_takes_it_along() {
-    use std::io::Write as _;
-
-    let engine = format!("sleep 87{:03}.5", std::process::id() % 1000);
-    let player = format!("external:protocol=gtp,command=\"{engine}\"");
-    for (command, question, way, code) in
-        [("gtp", "genmove b\n", "-TERM", 143), ("play", "f5\n", "-INT", 130)]
-    {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_outflank"));
-        server.args([command, &player]).stdin(Stdio::piped()).stdout(Stdio::null());
-        let mut server = server.stderr(Stdio::null()).spawn().expect("the program");
-        let mut stdin = server.stdin.take().expect("a pipe");
-        stdin.write_all(question.as_bytes()).expect("it listens");
-        wait_for(&engine, 1);
-        signal(&server, way);
-        assert_eq!(ends(&mut server), Some(code), "{command}");
-        wait_for(&engine, 0);
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_second_interrupt_ends_the_engines_too() {
-    use std::io::BufRead as _;
-
-    let folder = tempfile::tempdir().expect("a folder");
-    // Says nothing, for a day; nobody else sleeps for so long.
-    let engine = format!("sleep 86{:03}.5", std::process::id() % 1000);
-    let player = format!("external:protocol=gtp,command=\"{engine}\"");
-    let match_of_two = ["arena", &player, "random", "--games", "2", "--threads", "1"];
-    let arguments = [&match_of_two[..], &["--ladder", "ladder.jsonl"]].concat();
-    let mut arena = Command::new(env!("CARGO_BIN_EXE_outflank"));
-    arena.args(arguments).current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut arena = arena.spawn().expect("the program");
-    wait_for(&engine, 1);
-    signal(&arena, "-INT");
-    let mut said = std::io::BufReader::new(arena.stderr.take().expect("a pipe")).lines();
-    assert!(said.any(|line| line.expect("text").starts_with("stopping")));
-    signal(&arena, "-INT");
-    assert_eq!(ends(&mut arena), Some(130));
-    wait_for(&engine, 0);
-    // That its engine was ended is nobody's loss.
-    let ladder = fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
-    assert!(!ladder.contains("forfeit"), "{ladder}");
 }

@@ -302,7 +302,7 @@ impl<G: Geometry> Hall<'_, G> {
                 move_all(tables.iter_mut(), seat, players[seat].as_mut(), || self.over());
                 for table in tables.extract_if(.., |table| table.is_over()) {
                     players.iter_mut().for_each(|player| player.end_game(table.game));
-                    // What ends the match may have ended an engine first.
+                    // What stops the match ends its engines, which lose no game by that.
                     if table.is_forfeit() && self.stop.load(Ordering::Relaxed) {
                         continue;
                     }

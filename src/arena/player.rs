@@ -80,6 +80,9 @@ pub enum PlayerError {
     /// The player gave the game up.
     #[error("resigned")]
     Resigned,
+    /// The program is being stopped, and an outside engine was ended for that reason.
+    #[error("the program was stopped while the engine was to move")]
+    Interrupted,
     /// An outside engine's process ended.
     #[error("the engine ended ({status})")]
     Ended {

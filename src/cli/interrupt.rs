@@ -1,4 +1,7 @@
 //! How a signal ends a subcommand: the first in order, the second at once.
+//!
+//! Whoever leaves at once does so by [`leave`]. Other threads may be at work in libtorch, and
+//! `std::process::exit` would run its destructors under them.
 
 use std::io;
 use std::sync::LazyLock;
@@ -8,14 +11,15 @@ use rustix::process::getpgrp;
 use rustix::termios::{OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
 use crate::arena::external;
 
 /// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C (or request to terminate, or end of the terminal); the second ends the
-/// process, and the engines that it has started.
+/// Set by the first Ctrl-C (or request to terminate, or end of the terminal), which also ends all
+/// outside engines: a match that is stopped needs none of their answers. The second ends the process.
 pub fn stop_flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     static HANDLER: LazyLock<()> = LazyLock::new(|| on_signals(|signal| received(signal, &STOP)));
@@ -29,13 +33,19 @@ pub fn stop_flag() -> &'static AtomicBool {
 pub fn end_at_once() {
     let settings = tcgetattr(io::stdin()).ok();
     on_signals(move |signal| {
-        external::end_all();
         // While a line is edited the terminal is in raw mode.
         if let Some(settings) = settings.as_ref().filter(|_| owns_terminal()) {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
         }
-        std::process::exit(128 + signal);
+        leave(128 + signal)
     });
+}
+
+/// Ends all outside engines and then the process, whatever its other threads are doing. Nothing
+/// is written or cleared up: no destructor runs.
+pub fn leave(code: i32) -> ! {
+    external::end_all();
+    low_level::exit(code)
 }
 
 /// Whether this process may change the terminal's settings: one in the background is stopped if it
@@ -63,10 +73,10 @@ fn received(signal: i32, stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
     // A terminal that is closed may say so twice.
     if again && signal != SIGHUP {
-        external::end_all();
-        std::process::exit(INTERRUPTED.into());
+        leave(INTERRUPTED.into());
     }
     if !again {
+        external::end_all();
         tell!("stopping; once more ends at once");
     }
 }

@@ -108,7 +108,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Ends the process without a word when whoever read its output has gone, as in `| head`.
+/// Ends the process silently when the reader of its output is gone, as in `| head`.
 ///
 /// The standard library turns a closed pipe into a panic of the printing macros.
 fn end_quietly_with_the_reader() {
@@ -116,7 +116,7 @@ fn end_quietly_with_the_reader() {
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
         if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(0);
+            interrupt::leave(0);
         }
         report(panic);
     }));

@@ -15,11 +15,9 @@ const BATCHES_IN_FLIGHT: usize = 2;
 pub(super) type Grouped = (Box<dyn Evaluate>, usize);
 
 /// Where the actors' questions go.
-pub(super) enum Inference {
-    /// On a CPU every actor computes a copy of the net on its own core.
-    OwnCopies,
-    /// On a GPU all actors ask one server.
-    Shared(Server),
+pub(super) struct Inference {
+    /// On a GPU all actors ask it. On a CPU every actor computes a copy of the net on its own core.
+    server: Option<Server>,
 }
 
 impl Inference {
@@ -34,13 +32,13 @@ impl Inference {
         weights: &Arc<Weights>,
     ) -> anyhow::Result<Inference> {
         if inference::device(&config.device)? == tch::Device::Cpu {
-            return Ok(Inference::OwnCopies);
+            return Ok(Inference { server: None });
         }
         let backend = |_| inference::open(spec, weights, &config.inference, &config.device);
         let backends = (0..BATCHES_IN_FLIGHT).map(backend).collect::<Result<Vec<_>, _>>()?;
         let games = config.selfplay.actors as usize * config.selfplay.games_per_actor as usize;
         let batch = games / BATCHES_IN_FLIGHT;
-        Ok(Inference::Shared(Server::start(backends, batch)?))
+        Ok(Inference { server: Some(Server::start(backends, batch)?) })
     }
 
     /// A way to the net for each actor.
@@ -55,21 +53,24 @@ impl Inference {
         weights: &Weights,
     ) -> Result<Vec<Grouped>, InferenceError> {
         let evaluator = |_| -> Result<Grouped, InferenceError> {
-            Ok(match self {
-                Inference::OwnCopies => {
+            Ok(match &self.server {
+                None => {
                     let (options, device) = (&config.inference, &config.device);
                     let backend = inference::open(spec, weights, options, device)?;
                     (Box::new(Local::new(backend)), 1)
                 }
-                Inference::Shared(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
+                Some(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
             })
         };
         (0..config.selfplay.actors).map(evaluator).collect()
     }
+}
 
-    /// Waits for a server to end; all actors must be gone.
-    pub fn close(self) {
-        if let Inference::Shared(server) = self {
+impl Drop for Inference {
+    /// Waits for the server's threads to end; all actors must be gone. Also after a panic: a process
+    /// that ends with an error must not leave threads in libtorch.
+    fn drop(&mut self) {
+        if let Some(server) = self.server.take() {
             server.join();
         }
     }

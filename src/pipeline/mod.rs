@@ -153,7 +153,7 @@ fn train_on<G: Geometry>(
     let made = Made { version: state.version, positions: state.positions };
     let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
 
-    let result = thread::scope(|scope| {
+    thread::scope(|scope| {
         let end = EndOfRun(&shared);
         let (actors, to_actors) =
             crew.actors::<G>(scope, evaluators, made, game_stream, activity_sender);
@@ -184,9 +184,7 @@ fn train_on<G: Geometry>(
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
         drop(end);
         joined(actors, evaluator, summary)
-    });
-    inference.close();
-    result
+    })
 }
 
 /// The limit that a run which had finished before has still reached.

@@ -39,7 +39,7 @@ impl<G: Geometry> Gtp<G> {
     fn command(&mut self, command: &str) -> Result<Result<String, String>, PlayerError> {
         self.commands += 1;
         let id = self.commands.to_string();
-        self.process.send(&format!("{id} {command}"))?;
+        self.process.send(&format!("{id} {command}"));
         let mut listening = self.process.listen();
         loop {
             let line = listening.line()?;

@@ -1,14 +1,15 @@
 //! Outside engines as players, each in a process of its own.
 //!
 //! An engine may crash, hang, lie or flood: whatever it does costs it the game at hand and no
-//! more. It is then ended, and started afresh for the next game.
+//! more. It is then ended with all that it has started, and started again for the next game.
 
 mod gtp;
 mod nboard;
 mod process;
+mod running;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::player::{Choice, Player, PlayerError, Turn};
 use super::spec::{ExternalSpec, Protocol};
@@ -16,7 +17,7 @@ use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
 pub use gtp::SET_POSITION;
 use process::Process;
-pub use process::end_all;
+pub use running::end_all;
 
 /// The program of a command, if there is no such file: neither at its path nor, for a bare name,
 /// in a folder of `PATH`.
@@ -106,11 +107,6 @@ fn read_move<G: Geometry>(text: &str) -> Result<Square, PlayerError> {
     }
     // A pass is no square: the engine is asked only where it has a move.
     parse_square::<G>(text).ok_or_else(|| PlayerError::IllegalMove { shown: shown(text) })
-}
-
-/// When the time is up that an engine has for an answer.
-fn deadline(timeout: Duration) -> Instant {
-    Instant::now() + timeout
 }
 
 #[cfg(all(test, unix))]

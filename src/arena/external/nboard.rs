@@ -18,15 +18,15 @@ impl Nboard {
     /// Greets an engine and sets its depth.
     pub fn start(process: Process, depth: u32) -> Result<Nboard, PlayerError> {
         let mut dialog = Nboard { process, pings: 0 };
-        dialog.process.send("nboard 2")?;
-        dialog.process.send(&format!("set depth {depth}"))?;
+        dialog.process.send("nboard 2");
+        dialog.process.send(&format!("set depth {depth}"));
         dialog.ping()?;
         Ok(dialog)
     }
 
     fn ping(&mut self) -> Result<(), PlayerError> {
         self.pings += 1;
-        self.process.send(&format!("ping {}", self.pings))?;
+        self.process.send(&format!("ping {}", self.pings));
         let mut listening = self.process.listen();
         loop {
             let line = listening.line()?;
@@ -41,9 +41,9 @@ impl Nboard {
 impl<G: Geometry> Dialog<G> for Nboard {
     fn choose(&mut self, turn: &Turn<'_, G>) -> Result<(Square, Option<f32>), PlayerError> {
         let game = ggf::write(turn.start, turn.moves);
-        self.process.send(&format!("set game {game}"))?;
+        self.process.send(&format!("set game {game}"));
         self.ping()?;
-        self.process.send("go")?;
+        self.process.send("go");
         let mut listening = self.process.listen();
         loop {
             let line = listening.line()?;

@@ -1,43 +1,42 @@
-//! A child process that is talked to in lines, trusted with nothing.
+//! A child process that is talked to in lines and may do anything.
 //!
-//! A thread reads what the engine prints and hands it on line by line over a bounded channel;
-//! when nobody takes the lines the thread waits, and so does the engine. Of a line that is too
-//! long only the beginning is kept, so no output of an engine takes memory.
+//! One thread writes and reads, and waits for both at once, so that the time for an answer covers
+//! both: an engine that does not read its input hangs like one that does not answer. What an engine
+//! prints is read only while an answer is waited for. It fills its pipe otherwise, and then waits.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use super::{deadline, shown};
+use super::running::{self, Engine};
+use super::shown;
 use crate::arena::player::PlayerError;
 
-/// Bytes of a line that are kept.
-const LINE: usize = 4096;
 /// Bytes that an engine may print before its answer.
 const FLOOD: usize = 1 << 20;
-/// Lines that wait to be read; a full channel makes the engine wait.
-const WAITING: usize = 64;
 /// How long an engine may take to leave when it is told to.
 const FAREWELL: Duration = Duration::from_millis(300);
-
-/// Something that an engine printed.
-struct Printed {
-    /// A line without its end; `None` for a piece of a line that is too long to keep.
-    line: Option<String>,
-    /// How many bytes it took.
-    bytes: usize,
-}
+/// How often a wait looks whether the program is being stopped.
+const TICK: Duration = Duration::from_millis(20);
 
 /// A running engine.
 pub(super) struct Process {
     child: Child,
+    engine: Engine,
+    /// Never blocks a write.
     stdin: ChildStdin,
-    printed: Receiver<Printed>,
+    stdout: ChildStdout,
+    /// What the engine has not taken yet.
+    unsent: Vec<u8>,
+    /// What it has printed, from the first line that nobody has taken.
+    unread: Vec<u8>,
     timeout: Duration,
-    farewell: &'static str,
+    /// Its exit status, once it has ended.
+    status: Option<String>,
 }
 
 impl Process {
@@ -50,44 +49,135 @@ impl Process {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // A Ctrl-C at the terminal is for the match, which ends its engines itself.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let failed = |error: std::io::Error| not_started(format!("{program}: {error}"));
-        let mut child = running(|engines| {
-            command.spawn().inspect(|child| engines.push(child.id())).map_err(failed)
-        })?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
-            return Err(not_started("it has no pipes".into()));
+        let started = running::start(&mut command);
+        let started = started.map_err(|error| not_started(format!("{program}: {error}")))?;
+        let (mut child, engine) = started.ok_or(PlayerError::Interrupted)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            unreachable!("both pipes were asked for");
         };
-        let (sender, printed) = crossbeam_channel::bounded(WAITING);
-        std::thread::spawn(move || read_lines(stdout, &sender));
-        Ok(Process { child, stdin, printed, timeout, farewell: "quit" })
+        let (unsent, unread) = (Vec::new(), Vec::new());
+        let process =
+            Process { child, engine, stdin, stdout, unsent, unread, timeout, status: None };
+        // Only this end: the engine's own reads go on to wait.
+        ioctl_fionbio(&process.stdin, true).map_err(|error| not_started(error.to_string()))?;
+        Ok(process)
     }
 
-    /// Sends a line.
-    pub fn send(&mut self, line: &str) -> Result<(), PlayerError> {
+    /// Sends a line. It goes out while the answer is waited for.
+    pub fn send(&mut self, line: &str) {
         tracing::debug!("to engine {}: {line}", self.child.id());
-        let written = self.stdin.write_all(format!("{line}\n").as_bytes());
-        match written.and_then(|()| self.stdin.flush()) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.ended()),
-        }
+        self.unsent.extend_from_slice(line.as_bytes());
+        self.unsent.push(b'\n');
     }
 
     /// Begins to wait for an answer.
     pub fn listen(&mut self) -> Listening<'_> {
-        let until = deadline(self.timeout);
+        let until = Instant::now() + self.timeout;
         Listening { process: self, until, heard: 0 }
     }
 
-    fn ended(&mut self) -> PlayerError {
-        let status = match wait(&mut self.child, FAREWELL) {
-            Some(status) => status,
-            None => "it closed its output".into(),
+    /// The next line that has been read.
+    fn take_line(&mut self) -> Option<String> {
+        let end = self.unread.iter().position(|&byte| byte == b'\n')?;
+        let line = String::from_utf8_lossy(&self.unread[..end]).trim_end().to_owned();
+        self.unread.drain(..=end);
+        Some(line)
+    }
+
+    /// Waits for the engine to print, or to take what it is sent, for at most `patience`. How many
+    /// bytes it printed.
+    fn exchange(&mut self, patience: Duration) -> Result<usize, PlayerError> {
+        let mut pipes =
+            [PollFd::new(&self.stdout, PollFlags::IN), PollFd::new(&self.stdin, PollFlags::OUT)];
+        let watched = if self.unsent.is_empty() { 1 } else { 2 };
+        let patience = Timespec::try_from(patience.min(TICK)).ok();
+        match poll(&mut pipes[..watched], patience.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => {
+                return Err(PlayerError::Ended { status: error.to_string().into() });
+            }
+        }
+        let [printed, takes] = pipes.map(|pipe| !pipe.revents().is_empty());
+        let count = if printed { self.read()? } else { 0 };
+        if takes {
+            self.write()?;
+        }
+        Ok(count)
+    }
+
+    fn read(&mut self) -> Result<usize, PlayerError> {
+        let mut buffer = [0; 8192];
+        match self.stdout.read(&mut buffer) {
+            Ok(0) => Err(self.ended("it closed its output")),
+            Ok(count) => {
+                self.unread.extend_from_slice(&buffer[..count]);
+                Ok(count)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
+            // An error on the pipe means what its end means: the engine is gone.
+            Err(_) => Err(self.ended("it closed its output")),
+        }
+    }
+
+    fn write(&mut self) -> Result<(), PlayerError> {
+        match self.stdin.write(&self.unsent) {
+            Ok(count) => drop(self.unsent.drain(..count)),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(_) => return Err(self.ended("it closed its input")),
+        }
+        Ok(())
+    }
+
+    /// The error of an engine that cannot be talked to any more: its exit status, or, if it has
+    /// none, what it did instead of ending.
+    fn ended(&mut self, instead: &str) -> PlayerError {
+        let by_itself = self.leaves(FAREWELL);
+        if running::stopping() {
+            return PlayerError::Interrupted;
+        }
+        let status = self.end();
+        PlayerError::Ended { status: if by_itself { shown(&status) } else { instead.into() } }
+    }
+
+    /// Whether the engine ends by itself within some time. It is not waited for in the system's
+    /// sense, so that its process number stays taken.
+    fn leaves(&self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        while Instant::now() < until && !running::stopping() {
+            match waitid(WaitId::Pid(self.engine.leader()), options) {
+                Ok(None) | Err(Errno::INTR) => std::thread::sleep(Duration::from_millis(5)),
+                Ok(Some(_)) | Err(_) => return true,
+            }
+        }
+        false
+    }
+
+    /// Ends the engine with all that it has started; its exit status.
+    fn end(&mut self) -> String {
+        if let Some(status) = &self.status {
+            return status.clone();
+        }
+        self.engine.end();
+        // Before its number can be another process's.
+        self.engine.forget();
+        let status = match self.child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
         };
-        PlayerError::Ended { status: shown(&status) }
+        self.status.insert(status).clone()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            // The engine may not listen any more; then it is ended without having been told.
+            let _ = self.stdin.write(b"quit\n");
+            self.leaves(FAREWELL);
+        }
+        self.end();
     }
 }
 
@@ -102,112 +192,21 @@ impl Listening<'_> {
     /// The next line.
     pub fn line(&mut self) -> Result<String, PlayerError> {
         loop {
-            let left = self.until.saturating_duration_since(Instant::now());
-            let printed = match self.process.printed.recv_timeout(left) {
-                Ok(printed) => printed,
-                Err(RecvTimeoutError::Timeout) => {
-                    let seconds = self.process.timeout.as_secs_f64();
-                    return Err(PlayerError::Hung { seconds });
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.process.ended()),
-            };
-            self.heard += printed.bytes;
-            if self.heard > FLOOD {
-                return Err(PlayerError::Flooded { limit: FLOOD });
-            }
-            if let Some(line) = printed.line {
+            if let Some(line) = self.process.take_line() {
                 tracing::debug!("from engine {}: {line}", self.process.child.id());
                 return Ok(line);
             }
-        }
-    }
-}
-
-/// The exit status as text once the child has ended, if it does so in time.
-fn wait(child: &mut Child, patience: Duration) -> Option<String> {
-    let until = deadline(patience);
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.to_string()),
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-            _ => return None,
-        }
-    }
-}
-
-/// Ends engines and whatever they have started and left behind: each leads a process group of its
-/// own.
-#[cfg(unix)]
-fn kill_groups(leaders: &[u32]) {
-    if leaders.is_empty() {
-        return;
-    }
-    let groups: String = leaders.iter().map(|leader| format!(" -{leader}")).collect();
-    // Whether anybody is left to be killed is not known, and need not be.
-    let _ = Command::new("sh")
-        .args(["-c", &format!("kill -9{groups}")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-}
-
-#[cfg(not(unix))]
-fn kill_groups(_leaders: &[u32]) {}
-
-/// The engines that run, by their process groups.
-static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-
-fn running<R>(work: impl FnOnce(&mut Vec<u32>) -> R) -> R {
-    work(&mut RUNNING.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Ends all engines that run, and lets no other start: for a process that ends without dropping
-/// them.
-pub fn end_all() {
-    let engines = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    kill_groups(&engines);
-    std::mem::forget(engines);
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // The engine may be gone already; then there is nobody to tell and nothing to kill.
-        let _ = writeln!(self.stdin, "{}", self.farewell);
-        let left = wait(&mut self.child, FAREWELL).is_some();
-        kill_groups(&[self.child.id()]);
-        if !left {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-        running(|engines| engines.retain(|&engine| engine != self.child.id()));
-    }
-}
-
-fn read_lines(mut stdout: ChildStdout, sender: &Sender<Printed>) {
-    let (mut buffer, mut line, mut bytes) = ([0; 8192], Vec::new(), 0);
-    // An error on the pipe means what its end means: the engine is gone.
-    while let Ok(count @ 1..) = stdout.read(&mut buffer) {
-        for &byte in &buffer[..count] {
-            bytes += 1;
-            match byte {
-                b'\n' => {
-                    let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                    let taken = std::mem::take(&mut bytes);
-                    line.clear();
-                    if sender.send(Printed { line: Some(text), bytes: taken }).is_err() {
-                        return;
-                    }
-                }
-                _ if line.len() < LINE => line.push(byte),
-                _ => {}
+            if running::stopping() {
+                return Err(PlayerError::Interrupted);
             }
-        }
-        // An endless line must count too before it ends.
-        if bytes > LINE {
-            let taken = std::mem::take(&mut bytes);
-            if sender.send(Printed { line: None, bytes: taken }).is_err() {
-                return;
+            let left = self.until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let seconds = self.process.timeout.as_secs_f64();
+                return Err(PlayerError::Hung { seconds });
+            }
+            self.heard += self.process.exchange(left)?;
+            if self.heard > FLOOD {
+                return Err(PlayerError::Flooded { limit: FLOOD });
             }
         }
     }

@@ -137,7 +137,10 @@ fn choose<G: Geometry>(
             }
         });
         let position = || obf(turn.position).into();
-        squares.push(choice.map_err(|source| LossError::Player { position: position(), source })?);
+        squares.push(choice.map_err(|source| match source {
+            PlayerError::Interrupted => LossError::Stopped,
+            source => LossError::Player { position: position(), source },
+        })?);
     }
     Ok(squares)
 }

@@ -4,6 +4,7 @@
 //! long as the crew, since libtorch makes much ready on a thread's first call. They share out a
 //! batch, or each helper is given a question of its own while the asker goes on.
 
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, bounded};
@@ -32,11 +33,13 @@ enum Task {
 
 type Done = Result<(Vec<Input>, Outputs), InferenceError>;
 
-/// A copy on a thread of its own, which ends when nobody can ask it any more. Never more than
-/// one task is under way, so neither channel is ever full.
+/// A copy on a thread of its own, which ends with the helper. Never more than one task is under
+/// way, so neither channel is ever full.
 struct Helper {
-    tasks: Sender<Task>,
+    /// Gone only while the helper is dropped.
+    tasks: Option<Sender<Task>>,
     done: Receiver<Done>,
+    thread: Option<JoinHandle<()>>,
     /// Memory that travels with the tasks; between them the last answers.
     spare: (Vec<Input>, Outputs),
 }
@@ -45,7 +48,7 @@ impl Helper {
     fn new(mut copy: Box<dyn Backend>) -> Helper {
         let (tasks, todo) = bounded(1);
         let (sender, done) = bounded(1);
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             while let Ok(task) = receive(&todo) {
                 let result = match task {
                     Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
@@ -58,13 +61,14 @@ impl Helper {
                 }
             }
         });
-        Helper { tasks, done, spare: Default::default() }
+        let (tasks, thread) = (Some(tasks), Some(thread));
+        Helper { tasks, done, thread, spare: Default::default() }
     }
 
     /// Hands over a task; `finish` must follow.
     fn begin(&self, task: Task) {
         // A thread that is gone has panicked, which `finish` tells.
-        let _ = self.tasks.send(task);
+        let _ = self.tasks.as_ref().map(|tasks| tasks.send(task));
     }
 
     fn ask(&mut self, inputs: &[Input]) {
@@ -78,6 +82,15 @@ impl Helper {
         let done = receive(&self.done);
         self.spare = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
         Ok(())
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.tasks = None;
+        // The copy is freed on its thread. A process that ends meanwhile would free libtorch's own
+        // data at the same time. A panic of the thread was reported when it happened.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
