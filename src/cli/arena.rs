@@ -128,7 +128,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for path in &args.also {
             warn_of(path, &ladder.count_also(path)?);
         }
-        let labels = labels(players.iter(), Some(&ladder))?;
+        let labels = labels(players.iter(), Some(&ladder));
         if !players.is_empty() {
             tell_of_ladder::<G>(&args.ladder, &ladder, args.goal);
         }

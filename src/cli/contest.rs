@@ -70,25 +70,18 @@ pub fn context(goal: Goal, device: &str, cores: usize) -> Context {
 }
 
 /// The players of some specifications.
+///
+/// # Errors
+///
+/// One cannot be made, or two different ones were given one name.
 pub fn contestants<G: Geometry>(
     specs: &[PlayerSpec],
     context: &Context,
 ) -> anyhow::Result<Vec<Contestant<'static, G>>> {
     let open = |spec| contestant(spec, context).with_context(|| format!("player `{spec}`"));
-    specs.iter().map(open).collect()
-}
-
-/// The labels of some players and of those who have played in a ladder.
-///
-/// # Errors
-///
-/// Two of the players were given one name.
-pub fn labels<'a, G: Geometry>(
-    players: impl Iterator<Item = &'a Contestant<'static, G>> + Clone,
-    ladder: Option<&'a Ladder>,
-) -> anyhow::Result<Labels> {
+    let players = specs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
     let mut given = HashMap::new();
-    for player in players.clone() {
+    for player in &players {
         if let Some(name) = player.given_name()
             && let Some(other) = given.insert(name, &player.name)
             && *other != player.name
@@ -96,6 +89,14 @@ pub fn labels<'a, G: Geometry>(
             bail!("two players are called `{name}`: `{other}` and `{}`", player.name);
         }
     }
+    Ok(players)
+}
+
+/// The labels of some players and of those who have played in a ladder.
+pub fn labels<'a, G: Geometry>(
+    players: impl Iterator<Item = &'a Contestant<'static, G>>,
+    ladder: Option<&'a Ladder>,
+) -> Labels {
     let noted = |name: &'a str| ladder.and_then(|ladder| ladder.label(name));
     let own = players.map(|player| {
         let name = player.name.as_str();
@@ -103,7 +104,7 @@ pub fn labels<'a, G: Geometry>(
     });
     let games = ladder.into_iter().flat_map(Ladder::all_games);
     let others = games.flat_map(|game| [game.black.as_str(), game.white.as_str()]);
-    Ok(Labels::new(own.chain(others.map(|name| (name, noted(name))))))
+    Labels::new(own.chain(others.map(|name| (name, noted(name)))))
 }
 
 /// Tells where the games of a command go, and what counts there already.

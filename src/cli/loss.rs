@@ -136,7 +136,7 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     if args.games.is_some() {
         about["empties"] = args.empties.into();
     }
-    let labels = labels(players.iter(), None)?;
+    let labels = labels(players.iter(), None);
     for (spec, player) in args.players.iter().zip(&players) {
         let label = labels.of(&player.name);
         let judged = judge(args, player, label, &mut problems)
