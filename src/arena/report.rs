@@ -229,7 +229,7 @@ impl Standings {
                 (place + 1).to_string(),
                 player.name.clone(),
                 format!("{:.0}", rating.elo),
-                format!("{:.0}", 1.96 * rating.error),
+                format!("{:.0}", rating.half_width()),
                 games.to_string(),
                 percent(player.total.points() / f64::from(games.max(1))),
             ];

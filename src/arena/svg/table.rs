@@ -44,7 +44,7 @@ pub fn crosstable(standings: &Standings) -> String {
         canvas.line((MARGIN, top), (cells - 6.0, top), "stroke=\"#e4e4e4\"");
         canvas.text(MARGIN + 14.0, y, PLAIN.faint().anchor("end"), &(place + 1).to_string());
         canvas.name(MARGIN + 24.0, y, PLAIN, &player.name, NAME);
-        let rating = format!("{:.0} ± {:.0}", player.rating.elo, 1.96 * player.rating.error);
+        let rating = format!("{:.0} ± {:.0}", player.rating.elo, player.rating.half_width());
         canvas.text(names + 78.0, y, PLAIN.bold().anchor("end"), &rating);
         let games = player.total.games();
         canvas.text(names + 128.0, y, PLAIN.anchor("end"), &games.to_string());
