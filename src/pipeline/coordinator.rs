@@ -350,6 +350,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             net: NetFile::seal(&description, &play.to_bytes(&none))?,
             learner: Some(self.learner.state().to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
+            keep_net: false,
         };
         checkpoint.save(&self.run.checkpoints())?;
         checkpoint::prune(&self.run.checkpoints(), &self.config.checkpoint)?;
