@@ -60,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     tell!("curves: tensorboard --logdir {}", run.path().display());
     let starts = run.manifest().starts;
     run.set_machine(processor());
-    let telemetry = Telemetry::start(run.path(), args.quiet)?;
+    let telemetry = Telemetry::start(run.path(), &config.resolved(), args.quiet)?;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
     // The run's own failure says more than that of its curves.
     let told = telemetry.finish();
