@@ -171,8 +171,9 @@ fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
 
 fn conclude(dir: &Path, summary: &Summary) {
     let state = &summary.state;
+    let rating = state.last_rating().map_or(String::new(), |rating| format!(", rating {rating}"));
     println!(
-        "{}: {} games, {} positions, {} steps in {:.1} minutes",
+        "{}: {} games, {} positions, {} steps in {:.1} minutes{rating}",
         if summary.finished { "finished" } else { "stopped" },
         state.games,
         state.positions,

@@ -14,6 +14,7 @@
 
 mod listing;
 mod lock;
+mod summary;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use super::files::{self, Action, FileError};
 use crate::choices::choices;
 pub use listing::{Listed, list};
 use lock::lock;
+pub use summary::Summary;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
@@ -110,21 +112,6 @@ choices! {
         /// Its process is gone without a word; it can be resumed. Seen from outside, not stored.
         Killed = "killed",
     }
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Games stored.
-    pub games: u64,
-    /// Positions of them that can be learnt from.
-    pub positions: u64,
-    /// Steps of the learner.
-    pub steps: u64,
-    /// Minutes of training over all starts.
-    pub minutes: f64,
-    /// The best rating that an evaluation gave.
-    pub best_rating: Option<f64>,
 }
 
 /// The net that a run began with.

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::arena::rating::Rating;
+
 /// Time between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(30);
 
@@ -23,8 +25,8 @@ pub struct Progress {
     pub evaluations_per_second: f64,
     /// The mean total loss of late; none before learning starts.
     pub loss: Option<f64>,
-    /// The newest rating against fixed opponents.
-    pub rating: Option<f64>,
+    /// The newest rating.
+    pub rating: Option<Rating>,
     /// Seconds of training over all starts.
     pub seconds: f64,
     /// The share of the run that is done, 0 to 1, as its nearest limit says.
@@ -51,7 +53,7 @@ impl Progress {
             line += &format!("  loss {loss:.3}");
         }
         if let Some(rating) = self.rating {
-            line += &format!("  rating {rating:.0}");
+            line += &format!("  rating {rating}");
         }
         line += &format!("  {}", clock(self.seconds));
         if let Some(left) = self.seconds_left() {
@@ -137,7 +139,8 @@ mod tests {
             progress.line(),
             "1200 games  64000 positions  250 steps  12.3 games/s  40123 evals/s  1:15  3:45 left"
         );
-        (progress.loss, progress.rating, progress.done) = (Some(1.5), Some(812.4), None);
-        assert!(progress.line().ends_with("evals/s  loss 1.500  rating 812  1:15"));
+        let rating = Rating { elo: 812.4, error: 40.0 };
+        (progress.loss, progress.rating, progress.done) = (Some(1.5), Some(rating), None);
+        assert!(progress.line().ends_with("evals/s  loss 1.500  rating 812 +- 78  1:15"));
     }
 }

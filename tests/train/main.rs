@@ -2,4 +2,5 @@
 
 mod begin;
 mod common;
+mod rated;
 mod resume;

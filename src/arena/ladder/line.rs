@@ -55,12 +55,21 @@ pub struct PlayerLine {
     /// Minutes of training by then, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<f64>,
+    /// The CRC-32 of the net's weights, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net: Option<String>,
 }
 
 impl PlayerLine {
     /// A net's place in the training of `run`.
     pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        PlayerLine { version: VERSION, name, run, step, positions, games: None, minutes: None }
+        let (games, minutes, net) = (None, None, None);
+        PlayerLine { version: VERSION, name, run, step, positions, games, minutes, net }
+    }
+
+    /// The same, with the checksum of the net's weights.
+    pub fn with_net(self, checksum: String) -> PlayerLine {
+        PlayerLine { net: Some(checksum), ..self }
     }
 
     /// The same, with the games and the minutes of training that it took.
