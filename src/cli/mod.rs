@@ -5,11 +5,12 @@
 
 #![deny(clippy::print_stderr)]
 
-/// Writes a line to standard error; whether anybody reads there must not matter to the work.
+/// Writes a line to standard error, above a run's progress bar; whether anybody reads there must
+/// not matter to the work.
 macro_rules! tell {
     ($($message:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($message)*);
+        let _ = crate::telemetry::above_bar(|| writeln!(std::io::stderr(), $($message)*));
     }};
 }
 
@@ -80,7 +81,7 @@ fn parse_and_run() -> ExitCode {
         .from_env_lossy();
     tracing_subscriber::fmt()
         .with_env_filter(level)
-        .with_writer(std::io::stderr)
+        .with_writer(|| crate::telemetry::Messages)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_target(false)
         .without_time()

@@ -17,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use progress::Display;
-pub use progress::Progress;
+pub use progress::{Messages, Progress, above_bar};
 use tensorboard::EventFile;
 
 /// Events that may wait for the thread.
