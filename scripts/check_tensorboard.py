@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Reads a run's TensorBoard events back with the real TensorBoard package and compares them
-with metrics.jsonl: every curve must hold the same points in both.
+with metrics.jsonl: every curve must hold the same points in both. Each curve must have a
+description, which says what it is called in metrics.jsonl, and each start the configuration.
 
 Usage: scripts/check_tensorboard.py RUN_DIR
 
@@ -13,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -20,6 +22,9 @@ import sys
 PACKAGES = ["tensorboard==2.20.0", "setuptools==80.9.0"]
 ENVIRONMENT = pathlib.Path(__file__).resolve().parent.parent / "target" / "tensorboard-venv"
 MOST_SHOWN = 10
+# What a description ends with.
+ORIGIN = re.compile(r"In metrics\.jsonl: `([^`]+)`\.$")
+CONFIG = "config.toml"
 
 
 def fail(message):
@@ -74,21 +79,29 @@ def shown(value):
 
 
 def read_events(folder):
-    """The points of each curve over all starts, the number of distributions, and of starts."""
+    """The points of each curve over all starts, the number of starts, and what is missing."""
     from tensorboard.backend.event_processing import event_accumulator as events
 
-    everything = {events.SCALARS: 0, events.HISTOGRAMS: 0, events.TENSORS: 0}
-    curves, histograms = collections.defaultdict(collections.Counter), 0
-    starts = sorted(path for path in folder.iterdir() if path.is_dir())
+    everything = {events.SCALARS: 0, events.TENSORS: 0}
+    curves, missing = collections.defaultdict(collections.Counter), []
+    starts = sorted({path.parent for path in folder.rglob("*tfevents*")})
     for start in starts:
+        shown_as = start.relative_to(folder)
         accumulator = events.EventAccumulator(str(start), size_guidance=everything)
         accumulator.Reload()
-        for name in accumulator.Tags()[events.SCALARS]:
-            for point in accumulator.Scalars(name):
+        for tag in accumulator.Tags()[events.SCALARS]:
+            metadata = accumulator.summary_metadata.get(tag)
+            origin = ORIGIN.search(metadata.summary_description) if metadata else None
+            if origin is None:
+                missing.append(f"{shown_as}: {tag} has no description with its name in metrics.jsonl")
+            name = origin.group(1) if origin else tag
+            for point in accumulator.Scalars(tag):
                 curves[name][(point.step, shown(point.value))] += 1
-        for name in accumulator.Tags()[events.HISTOGRAMS]:
-            histograms += len(accumulator.Histograms(name))
-    return curves, histograms, len(starts)
+        if CONFIG not in accumulator.Tags()[events.TENSORS]:
+            missing.append(f"{shown_as}: the configuration is missing")
+        elif not accumulator.Tensors(CONFIG)[0].tensor_proto.string_val[0].startswith(b"```toml\n"):
+            missing.append(f"{shown_as}: the configuration is no text")
+    return curves, len(starts), missing
 
 
 def main():
@@ -101,8 +114,7 @@ def main():
     enter_environment()
 
     wanted, torn = read_metrics(metrics)
-    found, histograms, starts = read_events(folder)
-    problems = []
+    found, starts, problems = read_events(folder)
     for name in sorted(wanted.keys() | found.keys()):
         for kind, points in [
             ("only in metrics.jsonl", wanted[name] - found[name]),
@@ -111,8 +123,8 @@ def main():
             problems += [f"{name} at {step} = {value}: {kind}" for step, value in points.elements()]
     points = sum(sum(curve.values()) for curve in found.values())
     print(
-        f"{run}: {len(found)} curves, {points} points, {histograms} histograms, {starts} starts,"
-        f" {torn} torn lines: {'agree' if not problems else f'{len(problems)} points differ'}"
+        f"{run}: {len(found)} curves, {points} points, {starts} starts,"
+        f" {torn} torn lines: {f'{len(problems)} problems' if problems else 'agree'}"
     )
     for problem in problems[:MOST_SHOWN]:
         print(f"  {problem}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One command from a fresh checkout to a net that plays: sets up, builds, trains, and measures
-# the result against three fixed opponents.
+# the result against fixed opponents, from one that moves at random to alpha-beta to depth 6.
 #
 #   scripts/train.sh                           trains configs/quick.toml
 #   scripts/train.sh configs/cpu.toml          trains another config
@@ -73,5 +73,7 @@ if [ $interrupted = yes ]; then
     where
     exit 0
 fi
-"$outflank" eval "$run_dir" --games 200 --simulations 100 --against random --against greedy --against alphabeta:depth=2 || { code=$?; where; exit $code; }
+against=()
+for opponent in random greedy alphabeta:depth=2 alphabeta:depth=4 alphabeta:depth=6; do against+=(--against "$opponent"); done
+"$outflank" eval "$run_dir" --games 200 --simulations 100 "${against[@]}" || { code=$?; where; exit $code; }
 where

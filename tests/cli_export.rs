@@ -76,6 +76,8 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     let (lines, comment) = origin.split_at(config.len());
     assert!(config == lines && comment.starts_with("# crc32"), "{origin}");
 
+    assert!(card.contains("| rating | not rated by the run |"), "{card}");
+
     // Moves drawn from the same seed are the same if the nets are.
     let against = |net: &str| {
         let spec = ["eval", net, "--against", "greedy", "--games", "8", "--json", "--threads", "1"];
@@ -100,4 +102,40 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     let play = ["play", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
     let said = succeeds(&outflank(&play, folder));
     assert!(said.contains("net:./checkpoints/6x6-fewest"), "{said}");
+}
+
+/// Its own rating, and its row among those of the other nets: of the last net and of an earlier one.
+#[test]
+fn the_card_has_the_rating_of_the_net_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::write(folder.join("tiny.toml"), CONFIG).expect("a file");
+    let evaluation = [
+        "evaluation.every_minutes=0.0001",
+        "evaluation.games=2",
+        "evaluation.simulations=4",
+        "checkpoint.keep_last=1",
+        "limits.steps=60",
+    ];
+    let set = evaluation.iter().flat_map(|key| ["--set", key]);
+    let train = ["train", "tiny.toml", "--run-dir", "run"].into_iter().chain(set);
+    succeeds(&outflank(&train.collect::<Vec<_>>(), folder));
+    let checkpoints = fs::read_dir(folder.join("run/checkpoints")).expect("a folder");
+    let mut names: Vec<_> =
+        checkpoints.map(|entry| entry.expect("an entry").file_name().into_string()).collect();
+    names.sort();
+    assert!(names.len() > 1, "{names:?}");
+    for name in [names.first(), names.last()].into_iter().flatten() {
+        let name = name.as_ref().expect("text");
+        let step: u64 = name.trim_start_matches("step-").parse().expect("a step");
+        succeeds(&outflank(&["export", &format!("run/checkpoints/{name}"), name], folder));
+        let card = fs::read_to_string(folder.join(name).join("README.md")).expect("a card");
+        let rating = card.lines().find_map(|line| line.strip_prefix("| rating | "));
+        let rating = rating.unwrap_or_else(|| panic!("no rating in\n{card}"));
+        assert!(rating.contains(" +- "), "{card}");
+        let own = format!("| **this net**, after {step} steps |");
+        let row = card.lines().find(|line| line.starts_with(&own));
+        assert!(row.is_some_and(|row| row.ends_with(rating)), "{card}");
+        assert_eq!(card.matches("**this net**").count(), 1, "{card}");
+    }
 }

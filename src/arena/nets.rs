@@ -72,6 +72,7 @@ pub struct LoadedNet {
     pub path: PathBuf,
     weights: Arc<Weights>,
     fingerprint: u32,
+    weights_checksum: String,
 }
 
 impl LoadedNet {
@@ -82,21 +83,38 @@ impl LoadedNet {
     /// There is none, or it is damaged.
     pub fn read(path: &Path) -> Result<LoadedNet, NetError> {
         let found = checkpoint::find(path)?;
-        let file_path = found.net_path();
-        let file = NetFile::read(&file_path)?;
-        let described = |problem| NetError::Description { path: file_path.clone(), problem };
+        LoadedNet::of(&NetFile::read(&found.net_path())?, found)
+    }
+
+    /// The net of a file in memory, which was found at this place or is stored there.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged.
+    pub fn of(file: &NetFile, found: Found) -> Result<LoadedNet, NetError> {
+        let described = |problem| NetError::Description { path: found.net_path(), problem };
         let description: Description =
             serde_json::from_value(file.spec().clone()).map_err(described)?;
         let weights = Weights::from_bytes(file.bytes());
-        let failed = |problem| NetError::Weights { path: file_path.clone(), problem };
+        let failed = |problem| NetError::Weights { path: found.net_path(), problem };
         let (weights, _) = weights.map_err(failed)?;
+        let fingerprint = crc32fast::hash(file.bytes());
+        let weights_checksum = file.weights_checksum();
         let path = match found {
             Found::Net(path) | Found::Checkpoint(path) => path,
         };
-        let fingerprint = crc32fast::hash(file.bytes());
-        let (file, steps) = (file_path.display(), description.steps);
-        tracing::debug!("net {file}: fingerprint {fingerprint:08x}, {steps} steps of learning");
-        Ok(LoadedNet { description, path, weights: Arc::new(weights), fingerprint })
+        let steps = description.steps;
+        tracing::debug!(
+            "net {}: fingerprint {fingerprint:08x}, {steps} steps of learning",
+            path.display()
+        );
+        Ok(LoadedNet {
+            description,
+            path,
+            weights: Arc::new(weights),
+            fingerprint,
+            weights_checksum,
+        })
     }
 
     /// The same net, if it plays this board for this goal.
@@ -134,6 +152,11 @@ impl LoadedNet {
         Ok(inference::open(&self.description.spec, &self.weights, options, device)?)
     }
 
+    /// [`NetFile::weights_checksum`]: what tells this net from every other.
+    pub fn weights_checksum(&self) -> &str {
+        &self.weights_checksum
+    }
+
     /// The path and a fingerprint of the file: what tells this net from a later one in the same
     /// place.
     pub fn identity(&self) -> PathBuf {
@@ -146,6 +169,7 @@ impl LoadedNet {
         let run = run_name(&self.path);
         let when = course::at_checkpoint(&self.path);
         PlayerLine::new(name.into(), run, steps, Some(positions))
+            .with_net(self.weights_checksum.clone())
             .after(when.and_then(|(games, _)| games), when.map(|(_, minutes)| minutes))
     }
 }

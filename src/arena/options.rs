@@ -11,6 +11,8 @@ pub struct Options {
     pub simulations: u32,
     /// The opponents, as player specifications.
     pub opponents: Vec<String>,
+    /// How many of the run's own nets, the newest that have a rating, are opponents as well.
+    pub earlier_nets: u32,
     /// Random moves that each pair of games starts with, 1 to 40.
     pub opening_plies: u32,
 }
@@ -22,6 +24,7 @@ impl Default for Options {
             games: 20,
             simulations: 64,
             opponents: ["random", "greedy", "alphabeta:depth=2"].map(String::from).to_vec(),
+            earlier_nets: 0,
             opening_plies: 6,
         }
     }

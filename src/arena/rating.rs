@@ -13,6 +13,8 @@ mod information;
 
 use information::Information;
 
+use serde::{Deserialize, Serialize};
+
 /// The weight of the imaginary draw that each player is given, in games.
 pub const PRIOR_GAMES: f64 = 0.5;
 
@@ -33,12 +35,26 @@ pub struct Encounter {
 }
 
 /// How strong a player is, and how sure that is.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rating {
     /// In Elo points; the reference is 0.
     pub elo: f64,
     /// Standard error of the difference to the reference.
     pub error: f64,
+}
+
+impl Rating {
+    /// Half the width of the 95 % interval.
+    pub fn half_width(&self) -> f64 {
+        1.96 * self.error
+    }
+}
+
+/// The rating with its 95 % interval, such as `1650 +- 80`.
+impl std::fmt::Display for Rating {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.0} +- {:.0}", self.elo, self.half_width())
+    }
 }
 
 /// The ratings of players `0..players`, seen from a reference: one of them, or the mean of all.

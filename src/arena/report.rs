@@ -241,7 +241,7 @@ impl Standings {
                 (place + 1).to_string(),
                 player.label.clone(),
                 format!("{:.0}", rating.elo),
-                format!("{:.0}", 1.96 * rating.error),
+                format!("{:.0}", rating.half_width()),
                 games.to_string(),
                 percent(player.total.points() / f64::from(games.max(1))),
             ];

@@ -179,10 +179,9 @@ fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool)
     if json {
         println!("{}", standings.player_json(player));
     } else {
-        let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
-        let games = player.total.games();
+        let (rating, games) = (player.rating, player.total.games());
         let zero = standings.zero_label();
-        println!("rating in the ladder: {elo:.0} +- {half:.0} from {games} games, {zero} being 0");
+        println!("rating in the ladder: {rating} from {games} games, {zero} being 0");
     }
 }
 

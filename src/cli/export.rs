@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 
 use super::machine::processor;
 use crate::arena::ladder::Ladder;
-use crate::arena::standings::{Standing, standings};
+use crate::arena::standings::{Standing, Standings, standings};
 use crate::config::Config;
 use crate::game::Goal;
 use crate::net::Description;
@@ -134,6 +134,9 @@ impl Origin {
             let path = path.display();
             format!("| begun with | the net `{path}`: {positions} positions, {steps} steps |\n")
         });
+        let found = self.standings()?;
+        let own = found.as_ref().and_then(|found| self.own(found));
+        let rating = own.map_or("not rated by the run".into(), |own| own.rating.to_string());
         let mut card = format!("# A net for {}, {wins}\n\n", spec.shape);
         let _ = write!(
             card,
@@ -145,6 +148,7 @@ impl Origin {
              | positions made | {positions} |\n\
              | learner's steps | {steps} of {batch} positions |\n\
              | hours of training | {hours:.2} |\n\
+             | rating | {rating} |\n\
              | {place} | {cpu}, {cores} cores, device `{device}` |\n\
              | configuration | [{CONFIG}]({CONFIG}) |\n",
             program = self.program,
@@ -158,24 +162,42 @@ impl Origin {
             cores = machine.cores,
             device = config.device,
         );
-        card.push_str(&self.curve(&config)?);
+        if let Some(found) = &found {
+            card.push_str(&self.curve(&config, found));
+        }
         Ok(card)
     }
 
-    /// The ratings of the run's nets so far, as its own evaluations found them.
-    fn curve(&self, config: &Config) -> anyhow::Result<String> {
+    /// What the run's own evaluations amount to, if there were any.
+    fn standings(&self) -> anyhow::Result<Option<Standings>> {
         let path = self.run.join(LADDER);
         if !path.exists() {
-            return Ok(String::new());
+            return Ok(None);
         }
         let ladder = Ladder::look_at(&path)?;
         let Description { spec, goal, .. } = &self.description;
-        let standings = dispatch!(spec.shape, G => standings::<G>(&ladder, *goal, None));
+        Ok(Some(dispatch!(spec.shape, G => standings::<G>(&ladder, *goal, None))))
+    }
+
+    /// The exported net's own place. Ladders of older versions know a net by its step alone.
+    fn own<'a>(&self, found: &'a Standings) -> Option<&'a Standing> {
+        let own = self.checkpoint.net.weights_checksum();
+        found.players.iter().find(|player| {
+            player.origin.as_ref().is_some_and(|origin| match &origin.net {
+                Some(net) => *net == own,
+                None => origin.step == self.state.steps,
+            })
+        })
+    }
+
+    /// The ratings of the run's nets so far, as its own evaluations found them.
+    fn curve(&self, config: &Config, found: &Standings) -> String {
         let step = |standing: &Standing| standing.origin.as_ref().map(|origin| origin.step);
-        let mut players = standings.players;
+        let own = self.own(found);
+        let mut players: Vec<_> = found.players.iter().collect();
         players.retain(|player| step(player).is_none_or(|step| step <= self.state.steps));
         players.sort_by_key(|player| (step(player).is_some(), step(player)));
-        let zero = standings.zero.as_deref().unwrap_or("the mean of all");
+        let zero = found.zero.as_deref().unwrap_or("the mean of all");
         let evaluation = &config.evaluation;
         let mut text = format!(
             "\n## Ratings while it was trained\n\n\
@@ -187,17 +209,18 @@ impl Origin {
             plies = evaluation.opening_plies,
             simulations = evaluation.simulations,
         );
-        for player in &players {
+        for player in players {
+            let is_own = own.is_some_and(|own| own.name == player.name);
             let name = match step(player) {
+                Some(step) if is_own => format!("**this net**, after {step} steps"),
                 Some(step) => format!("the net after {step} steps"),
                 None => format!("`{}`", player.name),
             };
             let positions = player.origin.as_ref().and_then(|origin| origin.positions);
             let positions = positions.map_or(String::new(), |positions| positions.to_string());
-            let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
-            let games = player.total.games();
-            let _ = writeln!(text, "| {name} | {positions} | {games} | {elo:.0} +- {half:.0} |");
+            let (games, rating) = (player.total.games(), player.rating);
+            let _ = writeln!(text, "| {name} | {positions} | {games} | {rating} |");
         }
-        Ok(text)
+        text
     }
 }

@@ -21,7 +21,7 @@ pub fn start() {
         Err(refused) => (at(LevelFilter::INFO), Some(refused)),
     };
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(|| crate::telemetry::Messages)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .without_time()

@@ -5,11 +5,12 @@
 
 #![deny(clippy::print_stderr)]
 
-/// Writes a line to standard error; whether anybody reads there must not matter to the work.
+/// Writes a line to standard error, above a run's progress bar; whether anybody reads there must
+/// not matter to the work.
 macro_rules! tell {
     ($($message:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($message)*);
+        let _ = crate::telemetry::above_bar(|| writeln!(std::io::stderr(), $($message)*));
     }};
 }
 

@@ -60,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     tell!("curves: tensorboard --logdir {}", run.path().display());
     let starts = run.manifest().starts;
     run.set_machine(processor());
-    let telemetry = Telemetry::start(run.path(), args.quiet)?;
+    let telemetry = Telemetry::start(run.path(), &config.resolved(), args.quiet)?;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
     // The run's own failure says more than that of its curves.
     let told = telemetry.finish();
@@ -188,8 +188,9 @@ fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
 /// Says how the run has ended, or that there was nothing left to do, and how to go on.
 fn conclude(dir: &Path, summary: &Summary, nothing_left: bool) {
     let state = &summary.state;
+    let rating = state.last_rating().map_or(String::new(), |rating| format!(", rating {rating}"));
     println!(
-        "{}: {} games, {} positions, {} steps in {:.1} minutes",
+        "{}: {} games, {} positions, {} steps in {:.1} minutes{rating}",
         if summary.limit.is_some() { "finished" } else { "stopped" },
         state.games,
         state.positions,

@@ -83,9 +83,7 @@ impl<G: Geometry> ActorThread<'_, G> {
             Ok(net) if self.has_enough(net.version) => self.version = net.version,
             Ok(net) => self.load(&net)?,
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                self.shared.stop();
-            }
+            Err(RecvTimeoutError::Disconnected) => self.shared.end(),
         }
         Ok(())
     }
@@ -164,9 +162,7 @@ mod tests {
         let (sender, nets) = bounded(8);
         for version in 1..=3 {
             let weights = Arc::new(Weights::default());
-            sender
-                .send(NewNet { weights, version, steps: 0, positions: 0, games: 0, minutes: 0.0 })
-                .expect("room");
+            sender.send(NewNet { weights, version, positions: 0 }).expect("room");
         }
         drop(sender);
         let (activity, _reports) = unbounded();
@@ -197,7 +193,8 @@ mod tests {
         let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers, made);
         let (games, _source) = in_process(1000);
         let starved = AtomicBool::new(starved);
-        let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop };
+        let finished = AtomicBool::new(false);
+        let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop, finished };
         let games = games.another();
         let (numbers, shared) = (&numbers, &shared);
         let thread =

@@ -4,19 +4,25 @@ use std::time::{Duration, Instant};
 
 /// Training time over all starts of a run.
 pub(super) struct Clock {
-    started: Instant,
+    /// None once it is stopped.
+    started: Option<Instant>,
     before: f64,
 }
 
 impl Clock {
     /// A clock that starts now, after so many seconds of earlier starts.
     pub(super) fn after(before: f64) -> Clock {
-        Clock { started: Instant::now(), before }
+        Clock { started: Some(Instant::now()), before }
+    }
+
+    /// This clock, stopped: what follows is not training.
+    pub(super) fn stopped(self) -> Clock {
+        Clock { started: None, before: self.seconds() }
     }
 
     /// Seconds of all starts.
     pub(super) fn seconds(&self) -> f64 {
-        self.before + self.started.elapsed().as_secs_f64()
+        self.before + self.started.map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 }
 

@@ -4,17 +4,18 @@
 //! and publishes a net; checkpoints and reports fall between generations. A game counts once
 //! it is in the game file, and only then.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, TrySendError};
+use crossbeam_channel::{Receiver, Sender};
 
 use super::clock::{Clock, Timer};
 use super::held_out;
 use super::limits;
-use super::messages::{Activity, NewNet};
-use super::state::{RunState, Summary};
+use super::messages::{Activity, NetToRate, NewNet};
+use super::state::{NetRating, RunState, Summary};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
 use crate::config::Config;
@@ -52,11 +53,9 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub stream: InProcessSource,
     pub activity: Receiver<Activity>,
     pub to_actors: Vec<Sender<NewNet>>,
-    pub to_evaluator: Option<Sender<NewNet>>,
+    pub to_evaluator: Option<Sender<NetToRate>>,
     pub telemetry: Sender<Event>,
-    pub ratings: Receiver<f64>,
-    /// What the last evaluation of this start has found.
-    pub newest_rating: Option<f64>,
+    pub ratings: Receiver<NetRating>,
     /// The mean total loss of the last report that had one.
     pub newest_loss: Option<f64>,
 }
@@ -71,8 +70,14 @@ impl<G: Geometry> Coordinator<'_, G> {
         let clock = Clock::after(self.state.seconds);
         let mut statistics = Statistics::default();
         let trained = super::guarded(|| self.generations(&mut statistics, &clock));
+        let clock = clock.stopped();
         let limit = limits::reached(&self.config.limits, &self.state, clock.seconds());
-        self.shared.stop();
+        let is_last_rated = limit.is_some() && trained.is_ok() && !self.shared.interrupted();
+        if is_last_rated {
+            self.shared.finish()
+        } else {
+            self.shared.stop()
+        }
         self.to_actors.clear();
         // What was played is kept, whatever has happened.
         let drained = self.drain(&mut statistics);
@@ -83,7 +88,15 @@ impl<G: Geometry> Coordinator<'_, G> {
         // Games without the work behind them, in however short a time, tell of no speed.
         let values = self.figures(losses, None, &clock);
         self.tell(values, &statistics, &clock);
-        self.checkpoint(&clock)?;
+        match self.to_evaluator.take() {
+            Some(evaluator) if is_last_rated => self.rate_last_net(evaluator, &clock)?,
+            evaluator => {
+                self.checkpoint(&clock)?;
+                if evaluator.is_some() {
+                    tracing::info!("the last net is not rated: the run stops before a limit");
+                }
+            }
+        }
         Ok(Summary { state: self.state, limit })
     }
 
@@ -97,7 +110,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
         let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
         let mut losses: Option<(Losses, u64)> = None;
-        self.publish(clock)?;
+        self.publish()?;
         while !self.shared.stopping() && !self.limit_reached(clock) {
             let start = Instant::now();
             if !self.receive_generation(statistics, clock)? {
@@ -116,7 +129,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 break;
             }
             self.state.version += 1;
-            self.publish(clock)?;
+            self.publish()?;
             statistics.learner(start.elapsed(), waited);
             if statistics.seconds() >= REPORT_EVERY.as_secs_f64() {
                 let losses = losses.take().map(|(losses, _)| losses);
@@ -125,11 +138,10 @@ impl<G: Geometry> Coordinator<'_, G> {
                 self.tell(values, statistics, clock);
                 *statistics = Statistics::default();
             }
-            if checkpoint.is_due() {
+            // An evaluation begins with a checkpoint.
+            let is_evaluated = evaluation.is_due() && self.evaluate(clock)?;
+            if checkpoint.is_due() && !is_evaluated {
                 self.checkpoint(clock)?;
-            }
-            if evaluation.is_due() {
-                self.evaluate(clock)?;
             }
         }
         Ok(losses.map(|(losses, _)| losses))
@@ -232,36 +244,21 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(self.learner.take_losses()?)
     }
 
-    fn net(&self, clock: &Clock) -> anyhow::Result<NewNet> {
-        Ok(NewNet {
+    fn publish(&mut self) -> anyhow::Result<()> {
+        let net = NewNet {
             weights: Arc::new(self.learner.sound_weights()?),
             version: self.state.version,
-            steps: self.state.steps,
             positions: self.state.positions,
-            games: self.state.games,
-            minutes: clock.seconds() / 60.0,
-        })
-    }
-
-    fn publish(&mut self, clock: &Clock) -> anyhow::Result<()> {
-        let net = self.net(clock)?;
+        };
         tracing::debug!(
             "net version {} goes to the actors: {} steps, {} positions in the window",
             net.version,
-            net.steps,
+            self.state.steps,
             self.replay.len()
         );
         // An actor that is gone has said why, or the run is stopping.
         for actor in &self.to_actors {
             let _ = actor.send(net.clone());
-        }
-        Ok(())
-    }
-
-    fn evaluate(&self, clock: &Clock) -> anyhow::Result<()> {
-        let Some(evaluator) = &self.to_evaluator else { return Ok(()) };
-        if let Err(TrySendError::Full(_)) = evaluator.try_send(self.net(clock)?) {
-            tracing::info!("an evaluation is skipped: the one before it is not done yet");
         }
         Ok(())
     }
@@ -314,10 +311,8 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     fn progress(&mut self, statistics: &Statistics, clock: &Clock) {
-        for rating in self.ratings.try_iter() {
-            let best = self.state.best_rating.map_or(rating, |best| best.max(rating));
-            self.state.best_rating = Some(best);
-            self.newest_rating = Some(rating);
+        for found in self.ratings.try_iter() {
+            self.state.note_rating(found);
         }
         let _ = self.telemetry.send(Event::Progress(Progress {
             games: self.state.games,
@@ -326,13 +321,14 @@ impl<G: Geometry> Coordinator<'_, G> {
             games_per_second: statistics.games_per_second(),
             evaluations_per_second: statistics.evaluations_per_second(),
             loss: self.newest_loss,
-            rating: self.newest_rating,
+            rating: self.state.rating.map(|found| found.rating),
             seconds: clock.seconds(),
             done: self.done(clock),
         }));
     }
 
-    fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<()> {
+    /// Writes a checkpoint: its folder, and the net in it.
+    pub(super) fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<(PathBuf, NetFile)> {
         // What it counts must be on the disk before it, and where the run will look for it.
         self.games.flush_sync()?;
         self.run.check()?;
@@ -353,11 +349,12 @@ impl<G: Geometry> Coordinator<'_, G> {
             net: NetFile::seal(&description, &play.to_bytes(&none))?,
             learner: Some(self.learner.sound_state()?.to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
+            keep_net: self.state.evaluated == Some(self.state.steps),
         };
-        checkpoint.save(&self.run.checkpoints())?;
+        let path = checkpoint.save(&self.run.checkpoints())?;
         checkpoint::prune(&self.run.checkpoints(), &self.config.checkpoint)?;
         self.run.record(State::Running, self.state.summary())?;
-        Ok(())
+        Ok((path, checkpoint.net))
     }
 
     /// Takes what the actors still send until the last of them is gone.

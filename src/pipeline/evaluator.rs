@@ -1,8 +1,9 @@
 //! The evaluator thread: matches between a run's nets and fixed opponents, while it trains.
 //!
 //! The opponents are the anchors of the run's scale: they play each other once, and every net
-//! plays them all. Each game goes into a ladder file of the run, in the same form and rated in
-//! the same way as those of `outflank arena`, which can count several such files together.
+//! plays them all, and some of the run's earlier nets. Each game goes into a ladder file of the
+//! run, in the same form and rated in the same way as those of `outflank arena`, which can count
+//! several such files together. Every net in it is that of a checkpoint, written before its games.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -12,20 +13,24 @@ use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender};
 use rand::RngExt as _;
 
-use super::messages::NewNet;
+use super::messages::NetToRate;
+use super::state::NetRating;
 use super::sync::Shared;
 use crate::arena::ladder::{Ladder, LadderError, PlayerLine, Terms};
 use crate::arena::matches::{Contestant, Setting, play, tally};
+use crate::arena::nets::LoadedNet;
 use crate::arena::open::{self, Context};
 use crate::arena::openings::Source;
+use crate::arena::player::Player;
 use crate::arena::players::{Crew, NetPlayer, Thinking};
 use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
 use crate::arena::tally::Tally;
 use crate::config::Config;
 use crate::game::Geometry;
-use crate::net::{NetSpec, inference};
 use crate::search::mcts;
+use crate::store::checkpoint;
+use crate::store::run_dir::CHECKPOINTS;
 use crate::telemetry::Event;
 use crate::train::seeds::{Purpose, stream};
 
@@ -35,20 +40,20 @@ pub const LADDER: &str = "ladder.jsonl";
 /// What the evaluator thread works with.
 pub(super) struct Evaluator<'a> {
     pub config: &'a Config,
-    pub spec: &'a NetSpec,
     pub run_dir: PathBuf,
     pub shared: &'a Shared<'a>,
     pub telemetry: Sender<Event>,
     /// Where the newest rating goes.
-    pub ratings: Sender<f64>,
+    pub ratings: Sender<NetRating>,
 }
 
 impl Evaluator<'_> {
-    /// Plays for each net that comes until no more can come. A failure ends the evaluations,
-    /// not the run; if somebody else has the ladder, only this evaluation is left out.
-    pub fn run<G: Geometry>(self, nets: Receiver<NewNet>) {
+    /// Plays for each net that comes until no more can come, or the run is interrupted. A failure
+    /// ends the evaluations, not the run; if another process has the ladder, only this evaluation
+    /// is left out.
+    pub fn run<G: Geometry>(self, nets: Receiver<NetToRate>) {
         for net in nets {
-            if self.shared.stopping() {
+            if self.shared.interrupted() {
                 return;
             }
             let begun = Instant::now();
@@ -66,41 +71,66 @@ impl Evaluator<'_> {
         }
     }
 
-    fn evaluate<G: Geometry>(&self, net: &NewNet) -> anyhow::Result<()> {
+    fn evaluate<G: Geometry>(&self, given: &NetToRate) -> anyhow::Result<()> {
         let mut ladder = Ladder::open(&self.run_dir.join(LADDER))?;
         let anchors = self.anchors::<G>()?;
         for (place, anchor) in anchors.iter().enumerate() {
             for other in &anchors[..place] {
                 if other.name != anchor.name
-                    && self.play([other, anchor], None, &mut ladder)?.is_none()
+                    && self.play([other, anchor], 0, &mut ladder)?.is_none()
                 {
                     return Ok(());
                 }
             }
         }
-        let run = self.run_dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let name = format!("{run}@{}", net.steps);
-        let line = PlayerLine::new(name.clone(), run, net.steps, Some(net.positions))
-            .after(Some(net.games), Some(net.minutes));
-        ladder.introduce(line.clone())?;
-        let contestant = self.contestant::<G>(line, net);
+        let line = introduce(given, &mut ladder)?;
+        let earlier = self.earlier_nets::<G>(&line, &ladder);
+        let steps = line.step;
+        let net = self.net_player::<G>(line, given.net.clone());
+        let seed = stream(self.config.seed, Purpose::Match, steps).random();
         let mut values = Vec::new();
         for anchor in &anchors {
-            let number = u64::from(net.version);
-            let seed = stream(self.config.seed, Purpose::Match, number).random();
-            let Some(tally) = self.play([&contestant, anchor], Some(seed), &mut ladder)? else {
-                return Ok(());
-            };
+            let Some(tally) = self.play([&net, anchor], seed, &mut ladder)? else { return Ok(()) };
             values.push((format!("score/{}", anchor.name), tally.score()));
         }
-        if let Some(rating) = self.rating::<G>(&ladder, &name) {
+        let mut scores = Vec::new();
+        for other in &earlier {
+            let Some(tally) = self.play([&net, other], seed, &mut ladder)? else { return Ok(()) };
+            scores.push(tally.score());
+        }
+        if !scores.is_empty() {
+            let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+            values.push(("score/earlier_nets".to_string(), mean));
+        }
+        if let Some(rating) = self.rating::<G>(&ladder, &net.name) {
             values.push(("rating/net".to_string(), rating.elo));
             values.push(("rating/error".to_string(), rating.error));
-            let _ = self.ratings.try_send(rating.elo);
+            let _ = self.ratings.try_send(NetRating { steps, rating });
         }
+        let positions = given.net.description.positions;
         // The receiver outlives this thread unless telemetry has failed, which it reports.
-        let _ = self.telemetry.send(Event::Scalars { positions: net.positions, values });
+        let _ = self.telemetry.send(Event::Scalars { positions, values });
         Ok(())
+    }
+
+    /// The newest of the run's rated nets before this one, as players. One whose checkpoint is gone
+    /// is left out.
+    fn earlier_nets<G: Geometry>(
+        &self,
+        line: &PlayerLine,
+        ladder: &Ladder,
+    ) -> Vec<Contestant<'_, G>> {
+        let own = ladder.players.values().filter(|other| other.run == line.run);
+        let mut earlier: Vec<_> = own.filter(|other| other.step < line.step).collect();
+        earlier.sort_by_key(|other| std::cmp::Reverse((other.step, &other.name)));
+        let checkpoints = self.run_dir.join(CHECKPOINTS);
+        let stored = |other: &PlayerLine| {
+            let net = LoadedNet::read(&checkpoint::path(&checkpoints, other.step)).ok()?;
+            let is_same = other.net.as_deref() == Some(net.weights_checksum());
+            is_same.then(|| self.net_player(other.clone(), net))
+        };
+        let most = self.config.evaluation.earlier_nets as usize;
+        earlier.into_iter().filter_map(stored).take(most).collect()
     }
 
     /// The opponents, as players.
@@ -118,12 +148,12 @@ impl Evaluator<'_> {
         self.config.evaluation.opponents.iter().map(open).collect()
     }
 
-    /// The result of a match; `None` if the run stops first. Without a seed of its own a match
-    /// is the one between these two that every run plays, as far as it is not in the ladder.
+    /// The result of a match; `None` if the run is interrupted. Games that are in the ladder already
+    /// count; the seed is that of a match which is not.
     fn play<G: Geometry>(
         &self,
         pair: [&Contestant<'_, G>; 2],
-        seed: Option<u64>,
+        seed: u64,
         ladder: &mut Ladder,
     ) -> anyhow::Result<Option<Tally>> {
         let options = &self.config.evaluation;
@@ -135,8 +165,8 @@ impl Evaluator<'_> {
             goal: self.config.goal.to_string(),
             openings: source.to_string(),
         };
-        let known = ladder.last(&terms).filter(|_| seed.is_none()).cloned();
-        let record = known.map_or_else(|| ladder.begin(terms, seed.unwrap_or(0)), Ok)?;
+        let known = ladder.last(&terms).cloned();
+        let record = known.map_or_else(|| ladder.begin(terms, seed), Ok)?;
         let book = source.book::<G>(options.games.div_ceil(2) as usize, record.seed)?;
         let setting = Setting {
             goal: self.config.goal,
@@ -163,11 +193,8 @@ impl Evaluator<'_> {
         Some(found.rating)
     }
 
-    fn contestant<'a, G: Geometry>(
-        &'a self,
-        line: PlayerLine,
-        net: &'a NewNet,
-    ) -> Contestant<'a, G> {
+    /// A net as a player, with the name that its line has in the ladder.
+    fn net_player<G: Geometry>(&self, line: PlayerLine, net: LoadedNet) -> Contestant<'_, G> {
         let options = mcts::Options {
             simulations: self.config.evaluation.simulations,
             temperature_plies: 0,
@@ -178,8 +205,7 @@ impl Evaluator<'_> {
         let player = name.clone();
         let open = move |seed| {
             let config = self.config;
-            let backend =
-                inference::open(self.spec, &net.weights, &config.inference, &config.device)?;
+            let backend = net.backend(&config.inference, &config.device)?;
             let player = NetPlayer::new(
                 player.clone(),
                 config.goal,
@@ -187,8 +213,28 @@ impl Evaluator<'_> {
                 Thinking { search: options.clone(), parallel: 1, time: None, solvers: 1 },
                 seed,
             );
-            Ok(Box::new(player) as Box<dyn crate::arena::player::Player<G>>)
+            Ok(Box::new(player) as Box<dyn Player<G>>)
         };
         Contestant { name, deterministic: true, line: Some(line), open: Box::new(open) }
     }
+}
+
+/// Notes the net in the ladder, unless it is there already, under a name of its own: `RUN@STEP`. A
+/// run that goes on from an older checkpoint may make another net of the same step, which is called
+/// `RUN@STEP/2`.
+fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
+    let origin = given.net.origin("").after(Some(given.games), Some(given.minutes));
+    let plain = format!("{}@{}", origin.run, origin.step);
+    let mut line = origin;
+    line.name.clone_from(&plain);
+    let mut number = 1;
+    while let Some(known) = ladder.players.get(&line.name) {
+        if known.net == line.net {
+            return Ok(known.clone());
+        }
+        number += 1;
+        line.name = format!("{plain}/{number}");
+    }
+    ladder.introduce(line.clone())?;
+    Ok(line)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::arena::nets::LoadedNet;
 use crate::net::weights::Weights;
 use crate::train::game::Work;
 
@@ -17,17 +18,21 @@ pub(super) struct Activity {
     pub waiting: Duration,
 }
 
-/// From the coordinator to the actors and the evaluator: a new net.
+/// From the coordinator to the actors: a new net.
 #[derive(Clone, Debug)]
 pub(super) struct NewNet {
     /// The weights to play with.
     pub weights: Arc<Weights>,
     /// Counts published nets; the random one is 0.
     pub version: u32,
-    /// Learning steps that made it.
-    pub steps: u64,
     /// Positions of self-play made when it was published.
     pub positions: u64,
+}
+
+/// From the coordinator to the evaluator: a net to be rated, which a checkpoint keeps.
+pub(super) struct NetToRate {
+    /// The net of the checkpoint.
+    pub net: LoadedNet,
     /// Games of self-play recorded by then.
     pub games: u64,
     /// Minutes of training by then, over all starts of the run.

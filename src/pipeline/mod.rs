@@ -16,6 +16,7 @@ mod held_out;
 mod inference;
 mod limits;
 mod messages;
+mod rate;
 mod restore;
 mod state;
 mod statistics;
@@ -50,10 +51,10 @@ pub use evaluator::LADDER;
 pub use held_out::holds_out;
 use inference::{Grouped, Inference};
 pub use limits::Limit;
-use messages::{Activity, NewNet};
+use messages::{Activity, NetToRate, NewNet};
 pub use restore::FirstNet;
 use restore::restore;
-pub use state::{ImpossibleCounter, RunState, Summary};
+pub use state::{ImpossibleCounter, NetRating, RunState, Summary};
 use sync::{Schedule, Shared};
 
 /// Activity reports and ratings that may wait.
@@ -145,13 +146,14 @@ fn train_on<G: Geometry>(
         made: AtomicU64::new(state.positions),
         starved: AtomicBool::new(replay.is_empty()),
         stop,
+        finished: AtomicBool::new(false),
     };
     let numbers = GameNumbers::from(state.next_game);
     let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
     let made = Made { version: state.version, positions: state.positions };
-    let crew = Crew { config, spec: &spec, shared: &shared, numbers: &numbers, schedule };
+    let crew = Crew { config, shared: &shared, numbers: &numbers, schedule };
 
     thread::scope(|scope| {
         let end = EndOfRun(&shared);
@@ -177,10 +179,12 @@ fn train_on<G: Geometry>(
             to_evaluator,
             telemetry: telemetry.sender(),
             ratings,
-            newest_rating: None,
             newest_loss: None,
         };
         let summary = coordinator.run();
+        if summary.is_err() {
+            shared.stop();
+        }
         // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
         drop(end);
         joined(actors, evaluator, summary)
@@ -259,7 +263,6 @@ fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
 /// What the threads of a run are made from.
 struct Crew<'env> {
     config: &'env Config,
-    spec: &'env NetSpec,
     shared: &'env Shared<'env>,
     numbers: &'env GameNumbers,
     schedule: Schedule,
@@ -271,7 +274,7 @@ struct EndOfRun<'a>(&'a Shared<'a>);
 
 impl Drop for EndOfRun<'_> {
     fn drop(&mut self) {
-        self.0.stop();
+        self.0.end();
     }
 }
 
@@ -320,13 +323,13 @@ impl<'env> Crew<'env> {
         scope: &'scope Scope<'scope, 'env>,
         run_dir: PathBuf,
         telemetry: Sender<Event>,
-        ratings: Sender<f64>,
-    ) -> (Option<ScopedJoinHandle<'scope, ()>>, Option<Sender<NewNet>>) {
+        ratings: Sender<NetRating>,
+    ) -> (Option<ScopedJoinHandle<'scope, ()>>, Option<Sender<NetToRate>>) {
         if self.config.evaluation.every_minutes == 0.0 {
             return (None, None);
         }
-        let Crew { config, spec, shared, .. } = *self;
-        let evaluator = Evaluator { config, spec, run_dir, shared, telemetry, ratings };
+        let Crew { config, shared, .. } = *self;
+        let evaluator = Evaluator { config, run_dir, shared, telemetry, ratings };
         let (sender, nets) = bounded(1);
         (Some(scope.spawn(move || evaluator.run::<G>(nets))), Some(sender))
     }

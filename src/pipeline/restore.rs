@@ -65,6 +65,7 @@ impl FirstNet {
             net: self.file,
             learner: None,
             state: serde_json::to_value(RunState::default())?,
+            keep_net: false,
         };
         checkpoint.save(&run.checkpoints())?;
         Ok(())

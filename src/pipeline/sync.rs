@@ -100,19 +100,38 @@ pub struct Shared<'a> {
     /// Whether there is nothing to learn from yet, in all that actors have sent: then they go on
     /// whatever the schedule says, for all that they have made may be held out.
     pub starved: AtomicBool,
-    /// Set when the run is to end.
+    /// Set when the run is to end at once: by an interrupt, or because a part of it has failed.
     pub stop: &'a AtomicBool,
+    /// Set when a limit is reached: no more games are made, and the last net is still rated.
+    pub finished: AtomicBool,
 }
 
 impl Shared<'_> {
-    /// Whether the run is to end.
+    /// Whether no more games are to be made.
     pub fn stopping(&self) -> bool {
+        self.interrupted() || self.finished.load(Ordering::Relaxed)
+    }
+
+    /// Whether the run is to end at once.
+    pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends the run.
+    /// Ends the run at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the games, as a limit is reached.
+    pub fn finish(&self) {
+        self.finished.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the run at once, unless it is ending already.
+    pub fn end(&self) {
+        if !self.stopping() {
+            self.stop();
+        }
     }
 }
 

@@ -101,6 +101,8 @@ pub struct Checkpoint {
     pub learner: Option<Vec<u8>>,
     /// Counters, schedules and random streams.
     pub state: serde_json::Value,
+    /// Whether its net stays, whatever the [`Rule`] says: it has a rating.
+    pub keep_net: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -121,7 +123,21 @@ struct StateFile {
     step: u64,
     minutes: f64,
     files: BTreeMap<String, Stamp>,
+    #[serde(default)]
+    keep_net: bool,
     state: serde_json::Value,
+}
+
+impl StateFile {
+    fn text(&self, path: &Path) -> Result<Vec<u8>, CheckpointError> {
+        let failed = |source| JsonFileError::Content { path: path.to_path_buf(), source };
+        Ok(json_file::to_bytes(self).map_err(failed)?)
+    }
+}
+
+/// The folder of the checkpoint of a step.
+pub fn path(dir: &Path, step: u64) -> PathBuf {
+    folder(dir, PREFIX, step)
 }
 
 fn folder(dir: &Path, prefix: &str, step: u64) -> PathBuf {
@@ -140,7 +156,7 @@ impl Checkpoint {
         recover(dir)?;
         let filling = folder(dir, FILLING, self.step);
         self.fill_or_remove(&filling)?;
-        let path = folder(dir, PREFIX, self.step);
+        let path = path(dir, self.step);
         let replaced = folder(dir, REPLACED, self.step);
         if path.exists() {
             rename(&path, &replaced)?;
@@ -177,12 +193,11 @@ impl Checkpoint {
             step: self.step,
             minutes: self.minutes,
             files: stamps,
+            keep_net: self.keep_net,
             state: self.state.clone(),
         };
         let state_path = path.join(STATE);
-        let text = json_file::to_bytes(&state)
-            .map_err(|source| JsonFileError::Content { path: state_path.clone(), source })?;
-        files::write_synced(&state_path, &text)?;
+        files::write_synced(&state_path, &state.text(&state_path)?)?;
         Ok(files::sync_dir(path)?)
     }
 
@@ -221,6 +236,7 @@ impl Checkpoint {
             net,
             learner,
             state: state.state,
+            keep_net: state.keep_net,
         })
     }
 }
@@ -282,7 +298,7 @@ fn recover(dir: &Path) -> Result<(), FileError> {
         }
     }
     for (step, replaced) in numbered(dir, REPLACED)? {
-        let path = folder(dir, PREFIX, step);
+        let path = path(dir, step);
         if path.exists() {
             remove_dir(&replaced)?;
         } else {
@@ -327,7 +343,8 @@ pub fn newest(dir: &Path) -> Result<PathBuf, CheckpointError> {
     newest.map(|(_, path)| path).ok_or_else(|| CheckpointError::NoneYet { path: dir.to_path_buf() })
 }
 
-/// Removes the checkpoints that the rule does not keep, and tells how many.
+/// Removes the checkpoints that the rule does not keep, and tells how many. Where the net is to stay
+/// ([`Checkpoint::keep_net`]), only the learner goes.
 ///
 /// # Errors
 ///
@@ -347,10 +364,30 @@ pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
                 continue;
             }
         }
-        remove(dir, *step)?;
-        removed += 1;
+        if state.keep_net {
+            remove_learner(path, state)?;
+        } else {
+            remove(dir, *step)?;
+            removed += 1;
+        }
     }
     Ok(removed)
+}
+
+/// Leaves the net alone in a checkpoint. The net's file is not touched, for it may be in use; and
+/// `state.json` comes first, so that a process which dies in between leaves a whole checkpoint.
+fn remove_learner(path: &Path, mut state: StateFile) -> Result<(), CheckpointError> {
+    if state.files.remove(LEARNER).is_some() {
+        let state_path = path.join(STATE);
+        files::write_atomically(&state_path, &state.text(&state_path)?)?;
+    }
+    let learner = path.join(LEARNER);
+    match fs::remove_file(&learner) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(FileError::at(Action::Remove, &learner)(error).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

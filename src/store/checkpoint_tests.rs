@@ -13,6 +13,7 @@ fn a_checkpoint(step: u64, minutes: f64) -> Checkpoint {
         net: a_net(step as f32),
         learner: Some(vec![step as u8; 100]),
         state: json!({"games": step * 3, "stream": [1, 2, u64::MAX], "rate": 0.1}),
+        keep_net: false,
     }
 }
 
@@ -120,6 +121,29 @@ fn the_rule_keeps_the_newest_and_some_older_ones() {
     assert_eq!(prune(dir.path(), &none).unwrap(), 4);
     assert_eq!(steps(dir.path()), [19]);
     assert_eq!(prune(dir.path(), &none).unwrap(), 0);
+}
+
+/// Wherever the process dies, the net is there, and the next time the rest of the learner goes.
+#[test]
+fn a_rated_net_stays_without_its_learner() {
+    let dir = tempfile::tempdir().unwrap();
+    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    let rated = Checkpoint { keep_net: true, ..a_checkpoint(1, 5.0) };
+    let path = rated.save(dir.path()).unwrap();
+    assert_eq!(prune(dir.path(), &rule).unwrap(), 0);
+    assert_eq!(Checkpoint::load(&path).unwrap(), rated, "the newest is whole");
+    for step in 2..4 {
+        a_checkpoint(step, 5.0 * step as f64).save(dir.path()).unwrap();
+        prune(dir.path(), &rule).unwrap();
+    }
+    assert_eq!(steps(dir.path()), [1, 3]);
+    let kept = Checkpoint { learner: None, ..rated.clone() };
+    assert_eq!(Checkpoint::load(&path).unwrap(), kept);
+    // It died before the file was removed.
+    fs::write(path.join(LEARNER), rated.learner.unwrap()).unwrap();
+    assert_eq!(Checkpoint::load(&path).unwrap(), kept);
+    prune(dir.path(), &rule).unwrap();
+    assert!(!path.join(LEARNER).exists() && path.join(NET).exists());
 }
 
 #[test]

@@ -117,6 +117,12 @@ impl NetFile {
         Ok(NetFile { bytes: layout(crc32)?, spec: spec.clone() })
     }
 
+    /// The CRC-32 of the weights, in hexadecimal digits: the same for a net that is stored again
+    /// after more games, since only its description is another one then.
+    pub fn weights_checksum(&self) -> String {
+        format!("{:08x}", crc32fast::hash(tensor_data(&self.bytes)))
+    }
+
     /// Checks the bytes of a net file; `path` is for the error only.
     ///
     /// # Errors

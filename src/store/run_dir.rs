@@ -17,6 +17,7 @@ mod config_file;
 mod listing;
 mod lock;
 mod manifest;
+mod summary;
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -29,7 +30,8 @@ pub use config_file::read_config;
 pub use listing::{Listed, is_run, list};
 use lock::lock;
 use manifest::read_manifest;
-pub use manifest::{BegunNet, Machine, Manifest, State, Summary};
+pub use manifest::{BegunNet, Machine, Manifest, State};
+pub use summary::Summary;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";

@@ -4,6 +4,7 @@
 //! which takes a disk that cannot take a few lines a second. A sink that fails is left alone
 //! and reported at the end: curves are not worth a run.
 
+mod curves;
 mod progress;
 mod tensorboard;
 
@@ -16,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use progress::Display;
-pub use progress::Progress;
+pub use progress::{Messages, Progress, above_bar};
 use tensorboard::EventFile;
 
 /// Events that may wait for the thread.
@@ -24,7 +25,7 @@ const WAITING: usize = 1024;
 
 /// The file of all scalars, one object a line.
 pub const METRICS: &str = "metrics.jsonl";
-/// The folder of TensorBoard event files, a sub-folder for each start of the run.
+/// The folder of TensorBoard event files: a folder with the run's name, in it one for each start.
 pub const TENSORBOARD: &str = "tensorboard";
 
 /// Something to be told.
@@ -66,13 +67,15 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts telling about the run in `run_dir`; a `quiet` one writes files only.
+    /// Starts the reports on the run in `run_dir`; `config` is the text of its configuration, and
+    /// a `quiet` one writes files only.
     ///
     /// # Errors
     ///
     /// A file cannot be made.
-    pub fn start(run_dir: &Path, quiet: bool) -> Result<Telemetry, TelemetryError> {
+    pub fn start(run_dir: &Path, config: &str, quiet: bool) -> Result<Telemetry, TelemetryError> {
         let mut sinks = Sinks::open(run_dir, quiet)?;
+        sinks.write_events(|file| file.config(config));
         let (sender, receiver) = bounded(WAITING);
         let thread = std::thread::spawn(move || sinks.run(&receiver));
         Ok(Telemetry { sender: Some(sender), thread: Some(thread) })
@@ -113,7 +116,7 @@ impl Sinks {
         let metrics_path = run_dir.join(METRICS);
         let failed = |source| TelemetryError::Write { path: metrics_path.clone(), source };
         let metrics = open_lines(&metrics_path).map_err(failed)?;
-        let events = EventFile::create(&run_dir.join(TENSORBOARD))?;
+        let events = EventFile::create(&run_dir.join(TENSORBOARD).join(name_of(run_dir)))?;
         let display = Display::new(quiet);
         Ok(Sinks {
             metrics_path,
@@ -167,6 +170,12 @@ impl Sinks {
     }
 }
 
+/// The name of a run: that of its directory, whatever path leads there.
+fn name_of(run_dir: &Path) -> PathBuf {
+    let whole = run_dir.canonicalize().unwrap_or_else(|_| run_dir.to_path_buf());
+    whole.file_name().unwrap_or_default().into()
+}
+
 /// Opens a file of lines to append to; a torn last line is ended first.
 fn open_lines(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
@@ -192,23 +201,29 @@ mod tests {
     #[test]
     fn every_start_adds_whole_lines_and_a_folder_of_its_own() {
         let dir = tempfile::tempdir().expect("a folder");
+        let run = dir.path().join("quick-007");
+        std::fs::create_dir(&run).expect("a folder");
         for start in 0..3u64 {
             // One that comes to nothing leaves nothing.
-            Telemetry::start(dir.path(), true).expect("it starts").finish().expect("it writes");
-            let telemetry = Telemetry::start(dir.path(), true).expect("it starts");
+            Telemetry::start(&run, "seed = 1\n", true)
+                .expect("it starts")
+                .finish()
+                .expect("it writes");
+            let telemetry = Telemetry::start(&run, "seed = 1\n", true).expect("it starts");
             telemetry.sender().send(scalars(start)).expect("it listens");
             telemetry.finish().expect("it writes");
             // A process that is killed while it writes leaves half a line.
-            let mut file = OpenOptions::new().append(true).open(dir.path().join(METRICS)).unwrap();
+            let mut file = OpenOptions::new().append(true).open(run.join(METRICS)).unwrap();
             file.write_all(b"{\"versi").unwrap();
         }
-        let text = std::fs::read_to_string(dir.path().join(METRICS)).unwrap();
+        let text = std::fs::read_to_string(run.join(METRICS)).unwrap();
         let whole: Vec<serde_json::Value> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let positions: Vec<_> = whole.iter().map(|line| line["positions"].as_u64()).collect();
         assert_eq!(positions, [Some(0), Some(1), Some(2)]);
         assert_eq!(whole[2]["values"]["loss/total"], 0.25);
-        let starts = std::fs::read_dir(dir.path().join(TENSORBOARD)).unwrap();
+        // TensorBoard shows these folders as the name of a run.
+        let starts = std::fs::read_dir(run.join(TENSORBOARD).join("quick-007")).unwrap();
         let mut starts: Vec<_> = starts.map(|start| start.unwrap().file_name()).collect();
         starts.sort();
         assert_eq!(starts, ["start-001", "start-002", "start-003"]);
@@ -229,6 +244,6 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_written_is_an_error_at_once() {
-        assert!(Telemetry::start(Path::new("/proc/none"), true).is_err());
+        assert!(Telemetry::start(Path::new("/proc/none"), "", true).is_err());
     }
 }

@@ -3,4 +3,5 @@
 mod begin;
 mod common;
 mod faults;
+mod rated;
 mod resume;

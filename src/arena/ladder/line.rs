@@ -52,6 +52,9 @@ pub struct Origin {
     /// Minutes of training by then, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<f64>,
+    /// The CRC-32 of the net's weights, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net: Option<String>,
 }
 
 impl Origin {
@@ -78,7 +81,7 @@ pub struct PlayerLine {
 impl PlayerLine {
     /// A net's place in the training of `run`.
     pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        let origin = Origin { run, step, positions, games: None, minutes: None };
+        let origin = Origin { run, step, positions, games: None, minutes: None, net: None };
         PlayerLine { version: VERSION, name, label: None, origin: Some(origin) }
     }
 
@@ -90,6 +93,12 @@ impl PlayerLine {
     /// The same player, called `label` if there is one.
     pub fn called(self, label: Option<String>) -> PlayerLine {
         PlayerLine { label, ..self }
+    }
+
+    /// The same, with the checksum of the net's weights.
+    pub fn with_net(self, checksum: String) -> PlayerLine {
+        let origin = self.origin.map(|origin| Origin { net: Some(checksum), ..origin });
+        PlayerLine { origin, ..self }
     }
 
     /// The same, with the games and the minutes of training that it took.

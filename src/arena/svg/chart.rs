@@ -147,7 +147,7 @@ impl Frame {
     fn around(standings: &Standings, courses: &[Course<'_>], over: Over) -> Frame {
         let places = courses.iter().flat_map(|course| &course.points).map(|(place, _)| *place);
         let bars = courses.iter().flat_map(|course| &course.points).flat_map(|(_, player)| {
-            let half = 1.96 * player.rating.error;
+            let half = player.rating.half_width();
             [player.rating.elo - half, player.rating.elo + half]
         });
         let elos = standings.players.iter().map(|player| player.rating.elo).chain(bars);
@@ -206,7 +206,7 @@ impl Frame {
     fn draw_course(&self, canvas: &mut Canvas, course: &Course<'_>, colour: &str) {
         let at = |place: f64, elo: f64| format!("{:.1},{:.1}", self.x(place), self.y(elo));
         let edge = |(place, player): &(f64, &Standing), side: f64| {
-            at(*place, player.rating.elo + side * 1.96 * player.rating.error)
+            at(*place, player.rating.elo + side * player.rating.half_width())
         };
         let points = &course.points;
         let upper = points.iter().map(|point| edge(point, 1.0));
@@ -219,7 +219,7 @@ impl Frame {
         );
         for (place, player) in points {
             let (x, y) = (self.x(*place), self.y(player.rating.elo));
-            let (elo, half) = (player.rating.elo, 1.96 * player.rating.error);
+            let (elo, half) = (player.rating.elo, player.rating.half_width());
             let (top, bottom) = (self.y(elo + half), self.y(elo - half));
             let _ = writeln!(
                 group,

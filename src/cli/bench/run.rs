@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// first being the one that ended the warm-up.
 fn measure(config: &Config, dir: &Path, seconds: f64) -> anyhow::Result<Vec<Report>> {
     let mut run = RunDir::create(dir, &config.resolved(), config.seed)?;
-    let telemetry = Telemetry::start(dir, true)?;
+    let telemetry = Telemetry::start(dir, &config.resolved(), true)?;
     let stop = stop_flag();
     let over = AtomicBool::new(false);
     let (trained, reports) = thread::scope(|scope| {

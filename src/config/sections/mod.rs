@@ -219,6 +219,14 @@ fn evaluation(r: &mut Reader<'_>, d: arena::Options) -> arena::Options {
             SIMULATIONS,
         ),
         opponents: r.players(("opponents", "the opponents"), d.opponents),
+        earlier_nets: r.whole(
+            (
+                "earlier_nets",
+                "how many of the run's own rated nets, the newest, are opponents as well",
+            ),
+            d.earlier_nets,
+            0..=1000,
+        ),
         opening_plies: r.whole(
             ("opening_plies", "random moves that each pair of games starts with"),
             d.opening_plies,

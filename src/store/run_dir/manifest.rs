@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{MANIFEST, RunDirError, VERSION};
+use super::{MANIFEST, RunDirError, Summary, VERSION};
 use crate::choices::choices;
 use crate::store::json_file;
 
@@ -24,21 +24,6 @@ choices! {
         /// stored.
         Killed = "killed",
     }
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// Games stored.
-    pub games: u64,
-    /// Positions of them that can be learnt from.
-    pub positions: u64,
-    /// Steps of the learner.
-    pub steps: u64,
-    /// Minutes of training over all starts.
-    pub minutes: f64,
-    /// The best rating that an evaluation gave.
-    pub best_rating: Option<f64>,
 }
 
 /// The net that a run began with.

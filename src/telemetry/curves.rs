@@ -1,0 +1,169 @@
+//! Every curve of a run: its name in `metrics.jsonl`, its tag in TensorBoard, and what it shows.
+//!
+//! TensorBoard sorts groups by name, so a tag's group carries a number: strength comes first. The
+//! names in `metrics.jsonl` are for scripts and stay as they are. The table of
+//! `docs/files.md` has a row for each curve, which a test compares.
+
+/// A curve, or a family of curves whose names begin alike.
+struct Curve {
+    /// The name in `metrics.jsonl`; one that ends in `/` stands for a family.
+    name: &'static str,
+    /// The tag in TensorBoard; a family's ends where the rest of the name follows.
+    tag: &'static str,
+    /// What it shows.
+    description: &'static str,
+}
+
+const fn curve(name: &'static str, tag: &'static str, description: &'static str) -> Curve {
+    Curve { name, tag, description }
+}
+
+const CURVES: &[Curve] = &[
+    curve("rating/net", "1_strength/rating", "Elo of the newest rated net in the run's ladder"),
+    curve(
+        "rating/error",
+        "1_strength/rating_error",
+        "standard error of that rating, against the mean of all players",
+    ),
+    curve(
+        "score/",
+        "1_strength/score_",
+        "score of the newest rated net against this opponent, 0 to 1",
+    ),
+    curve("loss/total", "2_loss/total", "weighted sum of the losses on self-play"),
+    curve("loss/policy", "2_loss/policy", "policy loss since the last report, before its weight"),
+    curve("loss/value", "2_loss/value", "value loss since the last report, before its weight"),
+    curve("loss/score", "2_loss/score", "loss on the final disc difference, before its weight"),
+    curve("loss/owner", "2_loss/owner", "loss on the squares' final owners, before its weight"),
+    curve(
+        "held_out/policy_loss",
+        "2_loss/held_out_policy",
+        "policy loss on games that are never learnt from, one in fifty",
+    ),
+    curve(
+        "held_out/value_loss",
+        "2_loss/held_out_value",
+        "value loss on those games, with the game's outcome alone as the target",
+    ),
+    curve(
+        "held_out/value_error",
+        "2_loss/held_out_value_error",
+        "root of the mean squared error of the value on those games",
+    ),
+    curve(
+        "policy/agreement",
+        "3_policy/agreement",
+        "how often net and search prefer the same move on the held-out games, 0 to 1",
+    ),
+    curve("policy/entropy", "3_policy/entropy", "entropy of the net's policy on them, in nats"),
+    curve(
+        "policy/target_entropy",
+        "3_policy/target_entropy",
+        "entropy of the search's policy on them, in nats",
+    ),
+    curve("speed/games_per_second", "4_speed/games_per_second", "games of self-play a second"),
+    curve(
+        "speed/positions_per_second",
+        "4_speed/positions_per_second",
+        "positions of self-play a second",
+    ),
+    curve(
+        "speed/simulations_per_second",
+        "4_speed/simulations_per_second",
+        "simulations of self-play a second",
+    ),
+    curve(
+        "speed/evaluations_per_second",
+        "4_speed/evaluations_per_second",
+        "positions that the net evaluates in self-play a second",
+    ),
+    curve(
+        "wait/actors",
+        "4_speed/actors_waiting",
+        "share of their time that the actors wait for the learner, 0 to 1",
+    ),
+    curve(
+        "wait/learner",
+        "4_speed/learner_waiting",
+        "share of its time that the learner waits for games, 0 to 1",
+    ),
+    curve("replay/positions", "5_replay/positions", "positions in the window"),
+    curve("replay/bytes", "5_replay/bytes", "memory of the window"),
+    curve(
+        "replay/mean_age",
+        "5_replay/mean_age",
+        "how many positions ago those of the last batch were made, on average",
+    ),
+    curve("replay/ratio", "5_replay/ratio", "training samples for each position, so far"),
+    curve("games/length", "6_games/length", "moves a game"),
+    curve("games/passes", "6_games/passes", "passes a game"),
+    curve("games/draws", "6_games/draws", "share of draws, 0 to 1"),
+    curve("games/black_points", "6_games/black_points", "black's mean points, a draw is a half"),
+    curve("games/black_score", "6_games/black_score", "black's mean disc difference"),
+    curve("games/solved_moves", "6_games/solved_moves", "moves a game that were solved exactly"),
+    curve("games/resigned", "6_games/resigned", "share of the games that were resigned, 0 to 1"),
+    curve(
+        "games/resignation_errors",
+        "6_games/resignation_errors",
+        "share of the checked games that the resigning side would not have lost, 0 to 1",
+    ),
+    curve("learner/rate", "7_learner/rate", "learning rate"),
+    curve("learner/steps", "7_learner/steps", "steps of the learner so far"),
+];
+
+/// The tag and the description of a curve in TensorBoard. One that is not in the table has its own
+/// name as the tag.
+pub(super) fn in_tensorboard(name: &str) -> (String, String) {
+    let origin = format!("In metrics.jsonl: `{name}`.");
+    for curve in CURVES {
+        let rest = match name.strip_prefix(curve.name) {
+            Some(rest) if rest.is_empty() || curve.name.ends_with('/') => rest,
+            _ => continue,
+        };
+        return (format!("{}{rest}", curve.tag), format!("{}. {origin}", curve.description));
+    }
+    (name.to_string(), origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of the documentation, from the one here.
+    fn rows() -> Vec<String> {
+        let whole = |name: &str| match name.ends_with(['/', '_']) {
+            true => format!("{name}PLAYER"),
+            false => name.to_string(),
+        };
+        let row = |curve: &Curve| {
+            let Curve { name, tag, description } = curve;
+            format!("| `{}` | `{}` | {description} |", whole(name), whole(tag))
+        };
+        CURVES.iter().map(row).collect()
+    }
+
+    #[test]
+    fn the_documentation_has_every_curve() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/files.md");
+        let text = std::fs::read_to_string(path).expect("the documentation");
+        let table = rows().join("\n");
+        assert!(text.contains(&table), "docs/files.md needs this table:\n{table}");
+    }
+
+    #[test]
+    fn a_tag_tells_the_group_and_the_name_in_the_file() {
+        let (tag, description) = in_tensorboard("loss/policy");
+        assert_eq!(tag, "2_loss/policy");
+        assert!(description.ends_with("In metrics.jsonl: `loss/policy`."), "{description}");
+        assert_eq!(in_tensorboard("score/greedy").0, "1_strength/score_greedy");
+        assert_eq!(in_tensorboard("loss/policy_of_old").0, "loss/policy_of_old");
+    }
+
+    #[test]
+    fn no_two_curves_share_a_tag() {
+        let mut tags: Vec<_> = CURVES.iter().map(|curve| curve.tag).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), CURVES.len());
+    }
+}

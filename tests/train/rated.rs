@@ -1,0 +1,136 @@
+//! Ratings while a run trains: each rated net is kept, the last net is always rated, and no two nets
+//! share a name.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use outflank::arena::ladder::{Ladder, PlayerLine};
+use outflank::arena::nets::LoadedNet;
+use outflank::store::checkpoint;
+
+use crate::common::{CONFIG, count, manifest, succeeds, train};
+
+/// Evaluations as often as can be, of a game with each colour.
+const EVALUATION: &str = r#"
+[checkpoint]
+every_minutes = 0.0001
+keep_last = 3
+keep_every_minutes = 0
+[evaluation]
+every_minutes = 0.0001
+games = 2
+simulations = 4
+opponents = ["random", "greedy"]
+earlier_nets = 1
+"#;
+
+fn config(folder: &Path) -> String {
+    let path = folder.join("rated.toml");
+    let own = CONFIG.split("[evaluation]").next().expect("the rest");
+    fs::write(&path, format!("{own}{EVALUATION}")).expect("a file");
+    path.to_str().expect("a path").to_owned()
+}
+
+/// The nets of a run's ladder, by rising step.
+fn nets(run: &Path) -> Vec<PlayerLine> {
+    let ladder = Ladder::look_at(&run.join("ladder.jsonl")).expect("a ladder");
+    let mut nets: Vec<_> = ladder.players.into_values().collect();
+    nets.sort_by_key(|net| (net.step, net.name.clone()));
+    nets
+}
+
+#[test]
+fn the_last_net_is_rated_and_rated_nets_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let limits = ["--set", "limits.positions=0", "--set", "limits.steps=40"];
+    let output = train(&run, &[&[&*config(folder.path())], &limits[..]].concat());
+    succeeds(&output);
+    let (rating, error) = (count(&run, "rating"), count(&run, "rating_error"));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let wanted = format!(", rating {rating:.0} +- {:.0}\n", 1.96 * error);
+    assert!(said.ends_with(&wanted), "{said} for {wanted}");
+    let curves = fs::read_to_string(run.join("metrics.jsonl")).expect("curves");
+    let lines = curves.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let rated = lines.filter(|line: &serde_json::Value| line["values"]["rating/net"].is_f64());
+    let last = rated.last().expect("a rating");
+    assert_eq!(last["values"]["rating/net"], rating);
+
+    let nets = nets(&run);
+    assert_eq!(nets.last().map(|net| (&*net.name, net.step)), Some(("run@40", 40)));
+    assert!(nets.len() > 1, "{nets:?}");
+    assert!(last["values"]["score/earlier_nets"].is_f64(), "{last}");
+    let checkpoints = run.join("checkpoints");
+    for net in &nets {
+        let kept = LoadedNet::read(&checkpoint::path(&checkpoints, net.step)).expect("a net");
+        assert_eq!(net.net.as_deref(), Some(kept.weights_checksum()), "{}", net.name);
+    }
+    let all = checkpoint::list(&checkpoints).expect("checkpoints");
+    let with_learner = all.iter().filter(|(_, path)| path.join("learner.safetensors").exists());
+    assert_eq!(with_learner.count(), 3);
+}
+
+/// It goes back to an older checkpoint and makes another net of the same step.
+#[test]
+fn another_net_of_a_step_has_another_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let limits = ["--set", "limits.positions=0", "--set", "limits.steps=40"];
+    succeeds(&train(&run, &[&[&*config(folder.path())], &limits[..]].concat()));
+    fs::remove_dir_all(run.join("checkpoints/step-00000040")).expect("a checkpoint");
+    // With the same games and batches it could be the same net.
+    succeeds(&train(&run, &["--resume", "--set", "learner.batch=32"]));
+    assert_eq!(count(&run, "steps"), 40.0);
+    let nets = nets(&run);
+    let last: Vec<_> = nets.iter().filter(|net| net.step == 40).collect();
+    assert_eq!(last.iter().map(|net| &*net.name).collect::<Vec<_>>(), ["run@40", "run@40/2"]);
+    let different: HashSet<_> = nets.iter().map(|net| &net.net).collect();
+    assert_eq!(different.len(), nets.len(), "{nets:?}");
+}
+
+/// All of its games are in the ladder already.
+#[test]
+fn a_finished_run_that_is_resumed_rates_nothing_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    succeeds(&train(&run, &[&config(folder.path()), "--set", "limits.steps=8"]));
+    let ladder = |run: &Path| fs::read_to_string(run.join("ladder.jsonl")).expect("a ladder");
+    let (before, rating) = (ladder(&run), manifest(&run)["summary"]["rating"].clone());
+    succeeds(&train(&run, &["--resume"]));
+    assert_eq!(ladder(&run), before);
+    assert_eq!(manifest(&run)["summary"]["rating"], rating);
+}
+
+/// Hours of games, which an interrupt ends; the run has reached its limit all the same.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_last_rating_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.args(["train", "--quiet", &config(folder.path()), "--run-dir"]).arg(&run);
+    for key in ["evaluation.every_minutes=9", "evaluation.games=100_000", "limits.steps=8"] {
+        command.args(["--set", key]);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the program");
+    let start = Instant::now();
+    let ladder = || fs::read_to_string(run.join("ladder.jsonl")).unwrap_or_default();
+    while !ladder().contains("\"kind\":\"game\"") {
+        assert!(start.elapsed() < Duration::from_secs(120), "no game in two minutes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+    while child.try_wait().expect("a child").is_none() {
+        assert!(start.elapsed() < Duration::from_secs(240), "it has not ended in two minutes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("its output");
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("finished: ") && !said.contains("rating"), "{said}");
+    assert_eq!(manifest(&run)["state"], "finished");
+}
