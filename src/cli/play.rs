@@ -92,8 +92,8 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
 
 const HELP: &str = "\
 f5            play there (any square of the board; a dot marks where you may)
-hint [N]      the N best moves: win chance, expected final disc difference (`=` is proven),
-              plies or simulations searched, and the line of play that is expected
+hint [N]      the N best moves: win chance, expected final disc difference (`=` is exact,
+              `<=` and `>=` are proven bounds), plies or simulations searched, and the line of play that is expected
 go            let the player make your move
 undo          take back your last move and what followed it
 new           begin again
@@ -292,9 +292,8 @@ impl<G: Geometry, W: Write> Table<G, W> {
 fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
     let mut rows = vec![["move", "win", "discs", "searched", "line"].map(String::from).to_vec()];
     for hint in hints {
-        let exact = if hint.exact { "=" } else { "" };
         let chance = hint.win_chance.map(|chance| format!("{:.0} %", 100.0 * chance));
-        let score = hint.score.map(|score| format!("{exact}{score:+.1}"));
+        let score = hint.score.map(|score| format!("{}{score:+.1}", hint.bound.mark()));
         rows.push(vec![
             hint.line.first().map_or(String::new(), |&square| square_name::<G>(square)),
             chance.unwrap_or("-".into()),

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::busy::Busy;
 use super::clock::{Clock, Limits};
+use super::stop::Stop;
 use super::table::{Key, Table};
 use crate::game::{Board, Geometry, Goal, Square};
 use order::Order;
@@ -26,6 +27,8 @@ pub struct Solver<G: Geometry> {
     threads: usize,
     /// When [`Solver::score_in_time`] gives up.
     deadline: Option<Instant>,
+    /// Ends what is tried within a time, once it is set.
+    stop: Stop,
     /// So many empty squares, or more, have turned out to take too long for the deadline.
     too_many: u32,
     busy: Busy,
@@ -47,6 +50,7 @@ impl<G: Geometry> Solver<G> {
             table,
             threads: 1,
             deadline: None,
+            stop: Stop::default(),
             too_many: u32::MAX,
             busy,
             memories,
@@ -69,6 +73,11 @@ impl<G: Geometry> Solver<G> {
     /// Until when [`Solver::score_in_time`] may search; `None`, as at first, is for ever.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         (self.deadline, self.too_many) = (deadline, u32::MAX);
+    }
+
+    /// [`Solver::score_in_time`] and [`Solver::best_line_within`] give up once this flag is set.
+    pub fn set_stop(&mut self, stop: Stop) {
+        (self.stop, self.too_many) = (stop, u32::MAX);
     }
 
     /// The score as by [`Solver::score`]; with a deadline `None` if it is not found in a quarter of
@@ -107,12 +116,13 @@ impl<G: Geometry> Solver<G> {
     }
 
     /// The same as [`Solver::best_line`] if so many threads find the score in `time`, and its move
-    /// in a quarter more; the line then has a move but may end before the game does. What was found
-    /// out in vain helps the next try. `None` too where the game is over.
+    /// in a quarter more; the line then has a move but may end before the game does. Without a time
+    /// only the flag of [`Solver::set_stop`] ends it. What was found out in vain helps the next
+    /// try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
-        time: Duration,
+        time: Option<Duration>,
         threads: usize,
     ) -> Option<(i32, Vec<Square>)> {
         self.table.age();
@@ -122,14 +132,18 @@ impl<G: Geometry> Solver<G> {
         found
     }
 
-    fn line_within(&mut self, board: Board<G>, time: Duration) -> Option<(i32, Vec<Square>)> {
+    fn line_within(
+        &mut self,
+        board: Board<G>,
+        time: Option<Duration>,
+    ) -> Option<(i32, Vec<Square>)> {
         let begun = Instant::now();
         // A score that is found at the last moment is worth some more time for its move.
-        let left = || (time + time / 4).saturating_sub(begun.elapsed());
+        let left = || time.map(|time| (time + time / 4).saturating_sub(begun.elapsed()));
         let most = G::SQUARES as i32;
-        let score = self.window_within(board, -most, most, Some(time))?;
+        let score = self.window_within(board, -most, most, time)?;
         let keeps = |solver: &mut Self, child, score: i32| {
-            let bound = solver.window_within(child, -score, -score + 1, Some(left()));
+            let bound = solver.window_within(child, -score, -score + 1, left());
             bound.is_some_and(|bound| bound <= -score)
         };
         let line = self.line(board, score, keeps);
@@ -175,10 +189,10 @@ impl<G: Geometry> Solver<G> {
     /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
     fn window(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
         // Without a limit some thread completes the search.
-        self.window_within(board, alpha, beta, None).unwrap_or(alpha)
+        self.run(board, alpha, beta, None, &Stop::default()).unwrap_or(alpha)
     }
 
-    /// The same; `None` if it is not found in time.
+    /// The same; `None` if it is not found in time, or before the solver is stopped.
     fn window_within(
         &mut self,
         board: Board<G>,
@@ -186,7 +200,19 @@ impl<G: Geometry> Solver<G> {
         beta: i32,
         movetime: Option<Duration>,
     ) -> Option<i32> {
-        let clock = Clock::start(&Limits { movetime, ..Limits::default() }, board.empties());
+        let stop = self.stop.clone();
+        self.run(board, alpha, beta, movetime, &stop)
+    }
+
+    fn run(
+        &mut self,
+        board: Board<G>,
+        alpha: i32,
+        beta: i32,
+        movetime: Option<Duration>,
+        stop: &Stop,
+    ) -> Option<i32> {
+        let clock = Clock::start(&Limits { movetime, ..Limits::default() }, board.empties(), stop);
         let done = AtomicBool::new(false);
         let busy = (self.threads > 1).then_some(&self.busy);
         let shared = Shared { table: &self.table, clock: &clock, done: &done, busy };

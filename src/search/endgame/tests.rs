@@ -137,9 +137,14 @@ fn what_is_solved_in_time_is_right() {
         for round in 0..24 {
             let board = random_board::<Square8>(&mut random, 13 + round % 4);
             let wanted = Solver::new(Goal::Most, 1 << 16).score(board);
-            assert_eq!(hurried.best_line_within(board, Duration::ZERO, threads), None, "{board:?}");
+            assert_eq!(
+                hurried.best_line_within(board, Some(Duration::ZERO), threads),
+                None,
+                "{board:?}"
+            );
             for micros in [50, 200, 1000, 60_000_000] {
-                let found = hurried.best_line_within(board, Duration::from_micros(micros), threads);
+                let found =
+                    hurried.best_line_within(board, Some(Duration::from_micros(micros)), threads);
                 let Some((score, line)) = found else {
                     assert!(micros < 60_000_000, "{board:?}");
                     continue;
