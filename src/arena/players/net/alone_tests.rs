@@ -193,7 +193,7 @@ fn every_move_of_a_solved_position_has_its_score_or_a_bound() {
             if stopped {
                 control.stop.set();
             }
-            let hints = player.solved_hints(&turn, (score, line), None, &mut control);
+            let hints = player.solved_hints(&turn, (score, line), None, 99, &mut control);
             let hints = hints.expect("hints");
             assert_eq!(hints.len(), position.board.legal().len());
             for hint in &hints {

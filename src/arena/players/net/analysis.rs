@@ -38,8 +38,7 @@ impl<G: Geometry> NetPlayer<G> {
                     None => Some(TIME_FOR_OTHERS.max(took * FACTOR_FOR_OTHERS)),
                 };
                 let until = time.and_then(|time| Instant::now().checked_add(time));
-                let mut hints = self.solved_hints(turn, (score, line), until, control)?;
-                hints.truncate(count);
+                let hints = self.solved_hints(turn, (score, line), until, count, control)?;
                 Ok((hints, self.solver.nodes - solved))
             }
             Thought::Searched(mut search, done) => {
@@ -111,11 +110,13 @@ impl<G: Geometry> NetPlayer<G> {
 
     /// All moves of a position that is worth `score`, of which `line` begins with the best: each
     /// with its exact score, or, if that is not found in time, with the bound that the best sets.
+    /// The first `count` of them are told.
     pub(super) fn solved_hints(
         &mut self,
         turn: &Turn<'_, G>,
         (score, line): (i32, Vec<Square>),
         until: Option<Instant>,
+        count: usize,
         control: &mut Control<'_>,
     ) -> Result<Vec<Hint>, InferenceError> {
         let empties = turn.position.board.empties();
@@ -135,13 +136,13 @@ impl<G: Geometry> NetPlayer<G> {
             if control.is_due() {
                 let known = hints.iter().cloned();
                 let rest = open.iter().map(|&square| bound_hint(square, score));
-                let report = sorted(known.chain(rest).collect());
+                let report = sorted(known.chain(rest).collect(), count);
                 control.report(report, self.solver.nodes - solved);
             }
         }
         self.solver.set_stop(Stop::default());
         hints.extend(open.into_iter().map(|square| bound_hint(square, score)));
-        Ok(sorted(hints))
+        Ok(sorted(hints, count))
     }
 
     /// The score of a move, and a line that begins with it, if they are found in time.
@@ -196,11 +197,13 @@ fn bound_hint(square: Square, most: i32) -> Hint {
     }
 }
 
-/// The best move first, then the others by their exact scores, then those without one.
-fn sorted(mut hints: Vec<Hint>) -> Vec<Hint> {
+/// The best move first, then the others by their exact scores, then those without one; at most
+/// `count`.
+fn sorted(mut hints: Vec<Hint>, count: usize) -> Vec<Hint> {
     hints[1..].sort_by(|a, b| {
         let (x, y) = (a.bound == Bound::Exact, b.bound == Bound::Exact);
         y.cmp(&x).then(b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal))
     });
+    hints.truncate(count);
     hints
 }
