@@ -1,5 +1,5 @@
-//! How somebody who waits for a player's thoughts steers them: when to stop, how long to think,
-//! and where improving hints go.
+//! How a caller steers a player while it thinks: when to stop, how long to think, and where
+//! improving hints go.
 //!
 //! Matches ask for moves without any of it. Protocols, and whatever else shows a player at work,
 //! hand a [`Control`] to [`Player::think`](super::player::Player::think) and
@@ -53,7 +53,7 @@ struct Reports<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// A control that nobody reads reports of.
+    /// A control without reports.
     pub fn new(stop: Stop, effort: Effort) -> Control<'a> {
         Control { stop, effort, begun: Instant::now(), reports: None }
     }

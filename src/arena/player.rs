@@ -183,8 +183,8 @@ pub trait Player<G: Geometry>: Send {
     /// Tells that a game is over and its number will not come again.
     fn end_game(&mut self, game: u32);
 
-    /// A move for one turn, for somebody who steers the player while it thinks. Without a wish in
-    /// `control` it is the move of [`Player::choose`], perhaps with more about its score.
+    /// A move for one turn, steered by `control` while the player thinks. An unwatched control gives
+    /// the move of [`Player::choose`], perhaps with a score that `choose` leaves out.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ pub trait Player<G: Geometry>: Send {
         Ok(control.analysis(Vec::from_iter((count > 0).then_some(hint)), choice.nodes))
     }
 
-    /// The hints of [`Player::analyze`], for somebody who only waits for them.
+    /// The hints of [`Player::analyze`] with an unwatched control.
     ///
     /// # Errors
     ///

@@ -67,7 +67,7 @@ impl<G: Geometry> AlphaBeta<G> {
         };
         let Some(time) = effort.time else { return own };
         if turn.position.board.empties() <= self.spec.solve_empties {
-            // To the end of the game, but no longer than the time that somebody else measures.
+            // To the end of the game, but within the time that the caller measures.
             return Limits { movetime: Some(time), solve_empties: 0, ..common };
         }
         Limits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
@@ -107,7 +107,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
         self.spent.remove(&game);
     }
 
-    /// A move, whose time counts; that of an analysis, which somebody else asks for, does not.
+    /// A move, whose time counts against a time for the game. That of an analysis does not count.
     fn think(
         &mut self,
         turn: &Turn<'_, G>,

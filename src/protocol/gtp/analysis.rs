@@ -105,7 +105,7 @@ impl<G: Geometry> Server<'_, G> {
         let mut sink = |analysis: &Analysis| {
             written = info::<G>(output, request.form, analysis);
             if written.is_err() {
-                // Nobody reads what it finds.
+                // The reader is gone.
                 stop.set();
             }
         };

@@ -27,7 +27,7 @@ pub(super) fn search_lines<G: Geometry>(
 /// wins; the text has the bound.
 ///
 /// Where the side to move `passes`, the hint is the other side's. Then the line begins with the
-/// pass, and all is told as the side that passes sees it.
+/// pass, and all numbers are those of the side that passes.
 fn search_line<G: Geometry>(output: &mut impl Write, hint: &Hint, passes: bool) -> io::Result<()> {
     let line = transcript::<G>(hint.line.iter().copied()).to_ascii_uppercase();
     let pass = if passes { "PA" } else { "" };

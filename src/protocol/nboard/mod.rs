@@ -6,8 +6,9 @@
 //! answer to `go` does not change the game: the board sends the move that was played.
 //!
 //! A line that changes the position or asks something new ends the search under way, and its
-//! answer is dropped. `quit` ends the search for hints, and those found so far are still told; for
-//! a move it waits, as the end of the input does for both, so that a script gets its answers.
+//! answer is dropped. `quit` ends the search for hints, and those found so far are printed. A search
+//! for a move goes on after `quit`, and every search goes on after the end of the input, so that a
+//! script gets its answers.
 
 mod answers;
 
@@ -105,7 +106,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         writeln!(self.output, "status {text}")
     }
 
-    /// Tells the player's name, and what the board's depth comes to if it matters.
+    /// Sends the player's name, and what the board's depth comes to if the player plays by levels.
     fn introduce(&mut self) -> io::Result<()> {
         let level = self.level.and_then(|level| self.player.level(level));
         let level = level.map_or(String::new(), |level| format!("({level})"));
@@ -228,7 +229,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let mut sink = |analysis: &Analysis| {
             written = search_lines::<G>(output, analysis, passes).and_then(|()| output.flush());
             if written.is_err() {
-                // Nobody reads what it finds.
+                // The reader is gone.
                 stop.set();
             }
         };

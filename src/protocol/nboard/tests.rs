@@ -156,7 +156,7 @@ fn a_new_question_ends_a_search_and_drops_its_answer() {
 }
 
 #[test]
-fn leaving_ends_a_search_for_hints_which_are_told() {
+fn leaving_ends_a_search_for_hints_and_prints_them() {
     let said = answers_of(&mut Endless, b"hint 4\nquit\nping 1\n");
     assert_eq!(said[..2], ["status analyzing", "search F5 1.50 0 7"]);
     assert!(said[2].starts_with("nodestats 11 "), "{said:?}");
@@ -172,7 +172,7 @@ fn only_questions_end_the_search_for_a_move() {
     }
     assert_eq!(urgency(" quit "), Urgency::Leaving);
     assert_eq!(super::urgency::<Square8>(None), Urgency::Patient, "the end of the input");
-    // The move of a search that is not ended is told, whatever waits behind it.
+    // The search for a move goes on, and its move is printed, whatever waits behind it.
     for rest in ["", "quit\n", "set depth 3\n"] {
         let mut player = RolloutsPlayer::new("r".into(), Goal::Most, Options::default(), 1);
         let said = answers_of(&mut player, format!("go\n{rest}").as_bytes());
@@ -232,7 +232,7 @@ fn a_board_sets_how_deep_the_player_looks() {
 }
 
 #[test]
-fn proven_scores_and_bounds_are_told_as_such() {
+fn proven_scores_and_bounds_are_marked() {
     let line = |hint: &Hint, passes| {
         let mut output = Vec::new();
         let analysis = Analysis { hints: vec![hint.clone()], nodes: 3, seconds: 0.5 };

@@ -201,3 +201,23 @@ fn a_foreign_entry_is_a_hint_at_most() {
         }
     }
 }
+
+#[test]
+fn a_solver_that_is_stopped_gives_up_until_it_has_another_flag() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(31);
+    for threads in [1, 2] {
+        let boards = std::iter::repeat_with(|| random_board::<Square8>(&mut random, 15));
+        for board in boards.filter(|board| !board.legal().is_empty()).take(4) {
+            let mut solver = Solver::new(Goal::Most, 1 << 16).with_threads(threads);
+            let stop = Stop::default();
+            stop.set();
+            solver.set_stop(stop);
+            assert_eq!(solver.score_in_time(board), None, "{board:?}");
+            assert_eq!(solver.best_line_within(board, None, threads), None, "{board:?}");
+            // Questions without a limit are answered all the same.
+            let score = solver.score(board);
+            solver.set_stop(Stop::default());
+            assert_eq!(solver.score_in_time(board), Some(score), "{board:?}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! A net's player with one turn by itself: by the clock, or for somebody who watches it.
+//! A net's player with one turn by itself: by the clock, or steered by a caller.
 //!
 //! By the clock all threads search one tree until the time is up, each with leaves of its own.
 //! With a number of simulations they share out each batch, as in a match, so that the move is
@@ -61,7 +61,7 @@ impl<G: Geometry> NetPlayer<G> {
         let time = begun.elapsed();
         choice.seconds = time.as_secs_f64();
         if self.thinking.time.is_some() {
-            // The time of an analysis, which somebody else asks for, does not count.
+            // The time of an analysis does not count.
             *self.spent.entry(turn.game).or_default() += time;
         }
         Ok(choice)
@@ -203,7 +203,7 @@ impl<G: Geometry> NetPlayer<G> {
 
     /// One batch of this thread's own. Each helper that is free gets leaves of its own before, so
     /// that none waits while this thread is in the tree. With fewer leaves at a time than threads
-    /// some have nothing to do. False once the search wants nothing and nobody is at work.
+    /// some have nothing to do. False once the search wants nothing and no helper is at work.
     fn search_apart(
         &mut self,
         search: &mut Search<G>,

@@ -104,7 +104,7 @@ fn a_search_that_is_stopped_has_a_move() {
 }
 
 #[test]
-fn reports_improve_until_somebody_has_seen_enough() {
+fn reports_improve_until_the_search_is_stopped() {
     for time in [None, Some(Time::Move(Duration::from_secs(600)))] {
         let mut player = counting(u32::MAX, 12);
         player.thinking.time = time;
@@ -141,7 +141,7 @@ fn levels_double_the_simulations_every_two_steps() {
     assert_eq!(Player::level(&player, 4), None, "it goes by the clock");
 }
 
-/// Time that somebody else measures ends a search that has a number of simulations.
+/// A time limit ends a search that has a number of simulations, and the other way round.
 #[test]
 fn the_shorter_limit_ends_a_search() {
     let mut player = counting(1_000_000, 12);
@@ -197,10 +197,11 @@ fn every_move_of_a_solved_position_has_its_score_or_a_bound() {
             let hints = hints.expect("hints");
             assert_eq!(hints.len(), position.board.legal().len());
             for hint in &hints {
-                let (truth, told) = (worth(position, hint.line[0]), hint.score.expect("a score"));
+                let (truth, claimed) =
+                    (worth(position, hint.line[0]), hint.score.expect("a score"));
                 match hint.bound {
-                    Bound::Exact => assert_eq!(told, truth),
-                    Bound::AtMost => assert!(truth <= told, "{hint:?}: {truth}"),
+                    Bound::Exact => assert_eq!(claimed, truth),
+                    Bound::AtMost => assert!(truth <= claimed, "{hint:?}: {truth}"),
                     _ => panic!("{hint:?}"),
                 }
                 exact += (hint.bound == Bound::Exact) as u32;
@@ -214,7 +215,7 @@ fn every_move_of_a_solved_position_has_its_score_or_a_bound() {
     assert!(exact > 100 && bounds > 100, "{exact}, {bounds}");
 }
 
-/// Fails with one row where the solution alone is told.
+/// Once there was one row, for the best move alone.
 #[test]
 fn hints_do_not_collapse_once_the_position_is_solved() {
     let (moves, position) = late(3, 12);

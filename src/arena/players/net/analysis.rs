@@ -110,7 +110,7 @@ impl<G: Geometry> NetPlayer<G> {
 
     /// All moves of a position that is worth `score`, of which `line` begins with the best: each
     /// with its exact score, or, if that is not found in time, with the bound that the best sets.
-    /// The first `count` of them are told.
+    /// At most `count` of them.
     pub(super) fn solved_hints(
         &mut self,
         turn: &Turn<'_, G>,
