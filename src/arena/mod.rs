@@ -1,5 +1,6 @@
 //! Matches between players of any kind, and their ratings.
 
+pub mod control;
 pub mod course;
 pub mod external;
 mod grammar;

@@ -9,6 +9,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::control::{Analysis, Control};
 use crate::game::{Board, Geometry, Position, Square, SquareSet};
 
 /// A position of a running game whose side to move is the player's.
@@ -53,6 +54,51 @@ impl Choice {
     }
 }
 
+/// How a hint's score relates to the move's exact score.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// It is what the player expects.
+    Estimated,
+    /// The exact score is proven to be this or less.
+    AtMost,
+    /// The exact score is proven to be this or more.
+    AtLeast,
+    /// It is the exact score.
+    Exact,
+}
+
+impl Bound {
+    /// The same relation for the other side, to whom all scores are negated.
+    #[must_use]
+    pub fn reversed(self) -> Bound {
+        match self {
+            Bound::AtMost => Bound::AtLeast,
+            Bound::AtLeast => Bound::AtMost,
+            Bound::Estimated | Bound::Exact => self,
+        }
+    }
+
+    /// A word for programs: `estimated`, `at-most`, `at-least` or `exact`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::Estimated => "estimated",
+            Bound::AtMost => "at-most",
+            Bound::AtLeast => "at-least",
+            Bound::Exact => "exact",
+        }
+    }
+
+    /// The mark before a score: `=`, `<=`, `>=`, or nothing for an estimate.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Bound::Estimated => "",
+            Bound::AtMost => "<=",
+            Bound::AtLeast => ">=",
+            Bound::Exact => "=",
+        }
+    }
+}
+
 /// One of the moves that a player considers, with its reasons.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hint {
@@ -60,10 +106,10 @@ pub struct Hint {
     pub line: Vec<Square>,
     /// The chance of winning, a draw counted as half, from 0 to 1, if the player estimates it.
     pub win_chance: Option<f32>,
-    /// The final disc difference expected for the side to move, if the player estimates it.
+    /// The final disc difference for the side to move, if the player says anything about it.
     pub score: Option<f32>,
-    /// Whether the score is proven.
-    pub exact: bool,
+    /// Whether the score is an estimate, a bound, or exact.
+    pub bound: Bound,
     /// Depth in plies, or simulations.
     pub depth: Option<u32>,
 }
@@ -140,22 +186,59 @@ pub trait Player<G: Geometry>: Send {
     /// Tells that a game is over and its number will not come again.
     fn end_game(&mut self, game: u32);
 
-    /// The best moves, at most `count`, best first. Who has a time for the game is given none of
-    /// it for them.
+    /// A move for one turn, steered by `control` while the player thinks. An unwatched control gives
+    /// the move of [`Player::choose`], perhaps with a score that `choose` leaves out.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Player::choose`].
+    fn think(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let _ = control;
+        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
+        self.choose(std::slice::from_ref(turn)).pop().ok_or_else(nothing)?
+    }
+
+    /// The best moves, at most `count`, best first. They cost nothing of the time that a player has
+    /// for a whole game.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Player::choose`].
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let choice = self.think(turn, control)?;
+        let hint = Hint {
+            line: vec![choice.square],
+            win_chance: None,
+            score: choice.score,
+            bound: Bound::Estimated,
+            depth: choice.depth,
+        };
+        Ok(control.analysis(Vec::from_iter((count > 0).then_some(hint)), choice.nodes))
+    }
+
+    /// The hints of [`Player::analyze`] with an unwatched control.
     ///
     /// # Errors
     ///
     /// As for [`Player::choose`].
     fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
-        let choice = self.choose(std::slice::from_ref(turn)).pop();
-        let hint = |choice: Choice| Hint {
-            line: vec![choice.square],
-            win_chance: None,
-            score: choice.score,
-            exact: false,
-            depth: choice.depth,
-        };
-        choice.into_iter().take(count).map(|choice| choice.map(hint)).collect()
+        Ok(self.analyze(turn, count, &mut Control::unwatched())?.hints)
+    }
+
+    /// What a level of play ([`Effort::level`](super::control::Effort::level)) comes to for this
+    /// player, such as `depth=8`; `None` if it does not play by levels.
+    fn level(&self, level: u32) -> Option<String> {
+        let _ = level;
+        None
     }
 
     /// How many games it likes to be shown at once.

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use crate::arena::report::pad;
 use super::with_causes;
+use crate::arena::report::pad;
 use crate::store::run_dir::{self, Listed, Manifest, State};
 
 /// Lists training runs: state, progress, best rating, and when they were last heard of.

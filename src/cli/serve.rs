@@ -7,6 +7,7 @@ use super::contest::{contestants, context};
 use super::interrupt::end_at_once;
 use super::machine::cores;
 use crate::arena::player::Player;
+use crate::arena::shipped;
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal, Shape};
 use crate::protocol::{gtp, nboard};
@@ -14,9 +15,10 @@ use crate::protocol::{gtp, nboard};
 /// Who plays, and what.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The player, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=200
+    /// The player, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=200; by default the net
+    /// that comes with the program for the board and goal, or alphabeta:depth=8
     #[arg(value_name = "SPEC")]
-    player: PlayerSpec,
+    player: Option<PlayerSpec>,
     /// The board
     #[arg(long, value_name = "BOARD", default_value = "8x8")]
     shape: Shape,
@@ -39,6 +41,7 @@ pub struct Args {
 pub fn run_nboard(args: Args) -> anyhow::Result<ExitCode> {
     dispatch!(args.shape, G => {
         let mut player = open::<G>(&args)?;
+        // The thread that reads is left behind at `quit`, and ends with the process.
         nboard::serve(player.as_mut(), BufReader::new(io::stdin()), io::stdout().lock())?;
     });
     Ok(ExitCode::SUCCESS)
@@ -59,7 +62,8 @@ pub fn run_gtp(args: Args) -> anyhow::Result<ExitCode> {
 
 fn open<G: Geometry>(args: &Args) -> anyhow::Result<Box<dyn Player<G>>> {
     let context = context(args.goal, &args.device, cores());
-    let contestants = contestants::<G>(std::slice::from_ref(&args.player), &context)?;
+    let player = args.player.clone().unwrap_or_else(|| shipped::opponent(G::SHAPE, args.goal));
+    let contestants = contestants::<G>(&[player], &context)?;
     end_at_once();
     Ok((contestants[0].open)(args.seed)?)
 }

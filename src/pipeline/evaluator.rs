@@ -5,6 +5,7 @@
 //! run, in the same form and rated in the same way as those of `outflank arena`, which can count
 //! several such files together. Every net in it is that of a checkpoint, written before its games.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use rand::RngExt as _;
 use super::messages::NetToRate;
 use super::state::NetRating;
 use super::sync::Shared;
-use crate::arena::ladder::{Ladder, LadderError, PlayerLine, Terms};
+use crate::arena::ladder::{Ladder, LadderError, Origin, PlayerLine, Terms};
 use crate::arena::matches::{Contestant, Setting, play, tally};
 use crate::arena::nets::LoadedNet;
 use crate::arena::open::{self, Context};
@@ -56,11 +57,11 @@ impl Evaluator<'_> {
             if self.shared.interrupted() {
                 return;
             }
-            let begun = Instant::now();
-            tracing::debug!("the evaluation of step {} begins", net.steps);
+            let (begun, steps) = (Instant::now(), net.net.description.steps);
+            tracing::debug!("the evaluation of step {} begins", steps);
             let evaluated = self.evaluate::<G>(&net);
             let seconds = begun.elapsed().as_secs_f64();
-            tracing::debug!("the evaluation of step {} has taken {seconds:.1} s", net.steps);
+            tracing::debug!("the evaluation of step {} has taken {seconds:.1} s", steps);
             let Err(error) = evaluated else { continue };
             if let Some(LadderError::Locked { .. }) = error.downcast_ref() {
                 tracing::warn!("an evaluation is skipped: {error:#}");
@@ -85,7 +86,7 @@ impl Evaluator<'_> {
         }
         let line = introduce(given, &mut ladder)?;
         let earlier = self.earlier_nets::<G>(&line, &ladder);
-        let steps = line.step;
+        let steps = given.net.description.steps;
         let net = self.net_player::<G>(line, given.net.clone());
         let seed = stream(self.config.seed, Purpose::Match, steps).random();
         let mut values = Vec::new();
@@ -120,14 +121,16 @@ impl Evaluator<'_> {
         line: &PlayerLine,
         ladder: &Ladder,
     ) -> Vec<Contestant<'_, G>> {
-        let own = ladder.players.values().filter(|other| other.run == line.run);
-        let mut earlier: Vec<_> = own.filter(|other| other.step < line.step).collect();
-        earlier.sort_by_key(|other| std::cmp::Reverse((other.step, &other.name)));
+        let Some(this) = &line.origin else { return Vec::new() };
+        let known = |other: &'_ PlayerLine| Some((other.origin.clone()?, other.clone()));
+        let mut earlier: Vec<_> = ladder.players.values().filter_map(known).collect();
+        earlier.retain(|(origin, _)| origin.run == this.run && origin.step < this.step);
+        earlier.sort_by_key(|(origin, other)| Reverse((origin.step, other.name.clone())));
         let checkpoints = self.run_dir.join(CHECKPOINTS);
-        let stored = |other: &PlayerLine| {
-            let net = LoadedNet::read(&checkpoint::path(&checkpoints, other.step)).ok()?;
-            let is_same = other.net.as_deref() == Some(net.weights_checksum());
-            is_same.then(|| self.net_player(other.clone(), net))
+        let stored = |(origin, other): (Origin, PlayerLine)| {
+            let net = LoadedNet::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
+            let is_same = origin.net.as_deref() == Some(net.weights_checksum());
+            is_same.then(|| self.net_player(other, net))
         };
         let most = self.config.evaluation.earlier_nets as usize;
         earlier.into_iter().filter_map(stored).take(most).collect()
@@ -223,13 +226,14 @@ impl Evaluator<'_> {
 /// run that goes on from an older checkpoint may make another net of the same step, which is called
 /// `RUN@STEP/2`.
 fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
-    let origin = given.net.origin("").after(Some(given.games), Some(given.minutes));
-    let plain = format!("{}@{}", origin.run, origin.step);
-    let mut line = origin;
+    let mut line = given.net.line("").after(Some(given.games), Some(given.minutes));
+    let net = |line: &PlayerLine| line.origin.as_ref().and_then(|origin| origin.net.clone());
+    let plain = line.origin.as_ref().map(|origin| format!("{}@{}", origin.run, origin.step));
+    let plain = plain.unwrap_or_default();
     line.name.clone_from(&plain);
     let mut number = 1;
     while let Some(known) = ladder.players.get(&line.name) {
-        if known.net == line.net {
+        if net(known) == net(&line) {
             return Ok(known.clone());
         }
         number += 1;

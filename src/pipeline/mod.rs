@@ -191,10 +191,12 @@ fn train_on<G: Geometry>(
     })
 }
 
-/// The limit that a run which had finished before has still reached.
+/// The limit that a run which had finished before has still reached, unless its last net waits for
+/// its rating.
 fn already_finished(config: &Config, run: &RunDir, state: &RunState) -> Option<Limit> {
     let limit = limits::reached(&config.limits, state, state.seconds);
-    limit.filter(|_| run.manifest().state == State::Finished)
+    let is_rated = config.evaluation.every_minutes == 0.0 || state.last_rating().is_some();
+    limit.filter(|_| is_rated && run.manifest().state == State::Finished)
 }
 
 /// How many games may wait for the coordinator.

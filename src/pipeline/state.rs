@@ -143,6 +143,8 @@ mod tests {
             next_game: 120,
             seconds: 60.0,
             best_rating: None,
+            rating: None,
+            evaluated: None,
             schedule: Some(Schedule { first: 2, warmup: 500, quota: 640.0, largest_quota: 640.0 }),
         }
     }

@@ -48,6 +48,20 @@ impl<G: Geometry> Session<G> {
         Session { start, moves: Vec::new(), position, unspoken, spoken: Vec::new(), closing: 0 }
     }
 
+    /// A game that has been checked against the rules: moves, and passes (`None`) that were said.
+    pub fn replay(start: Position<G>, moves: &[Option<Square>]) -> Session<G> {
+        let mut session = Session::new(start);
+        for &made in moves {
+            // The rules allow them.
+            let _ = match (made, session.unspoken) {
+                (Some(square), _) => session.play(square),
+                (None, Some(side)) => session.pass(side),
+                (None, None) => Ok(()),
+            };
+        }
+        session
+    }
+
     /// Where the game stands; the side to move has a move unless the game is over.
     pub fn position(&self) -> Position<G> {
         self.position

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::stop::Stop;
+
 /// What bounds one search. The first limit that is reached ends it; without any it goes on
 /// until the position is solved.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,17 +52,19 @@ impl Limits {
     }
 }
 
-/// The share of the game's remaining time that one move gets.
+/// The share of the game's remaining time that one move gets, with `empties` empty squares on the
+/// board.
 ///
 /// Half of the empty squares are the player's, and the last ten or so moves cost next to
 /// nothing, being solved. What is left is dealt out evenly, with something kept back.
-fn share_of_game(remaining: Duration, empties: u32) -> Duration {
+pub fn share_of_game(remaining: Duration, empties: u32) -> Duration {
     let moves = (empties.saturating_sub(14) / 2).max(2);
     remaining.mul_f64(0.95) / moves
 }
 
 /// A running search's allowance, shared by its threads.
-pub(super) struct Clock {
+pub(super) struct Clock<'a> {
+    stop: Option<&'a Stop>,
     started: Instant,
     time: Option<Duration>,
     nodes: Option<u64>,
@@ -68,10 +72,11 @@ pub(super) struct Clock {
     stopped: AtomicBool,
 }
 
-impl Clock {
-    /// Starts counting.
-    pub(super) fn start(limits: &Limits, empties: u32) -> Clock {
+impl<'a> Clock<'a> {
+    /// Starts counting. The search also ends once `stop` is set, if there is one.
+    pub(super) fn start(limits: &Limits, empties: u32, stop: Option<&'a Stop>) -> Clock<'a> {
         Clock {
+            stop,
             started: Instant::now(),
             time: limits.time(empties),
             nodes: limits.nodes,
@@ -88,7 +93,8 @@ impl Clock {
     /// Reports visited positions; whether the search must stop.
     pub(super) fn spend(&self, nodes: u64) -> bool {
         let spent = self.spent.fetch_add(nodes, Ordering::Relaxed) + nodes;
-        if self.nodes.is_some_and(|most| spent >= most)
+        if self.stop.is_some_and(Stop::is_set)
+            || self.nodes.is_some_and(|most| spent >= most)
             || self.time.is_some_and(|most| self.started.elapsed() >= most)
         {
             self.stopped.store(true, Ordering::Relaxed);
@@ -99,7 +105,8 @@ impl Clock {
     /// Whether another iteration is worth starting: one takes a few times as long as all
     /// before it.
     pub(super) fn allows_another_iteration(&self) -> bool {
-        !self.stopped.load(Ordering::Relaxed)
+        !self.stop.is_some_and(Stop::is_set)
+            && !self.stopped.load(Ordering::Relaxed)
             && self.time.is_none_or(|most| self.started.elapsed() < most / 2)
     }
 

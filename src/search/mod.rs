@@ -8,5 +8,6 @@ pub mod endgame;
 pub mod mcts;
 mod ordering;
 pub mod rollouts;
+pub mod stop;
 pub mod table;
 pub mod wipeout;

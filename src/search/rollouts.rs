@@ -66,11 +66,26 @@ impl<G: Geometry> Rollouts<G> {
 
     /// Searches `board`, whose side to move must have a move; the moves, most visited first.
     pub fn search(&mut self, board: Board<G>, random: &mut impl Rng) -> Vec<MoveReport> {
+        self.begin(board);
+        self.run(self.options.simulations.max(1), random);
+        self.moves()
+    }
+
+    /// Starts the search of `board`, whose side to move must have a move.
+    pub fn begin(&mut self, board: Board<G>) {
         self.nodes.clear();
         self.nodes.push(Node::new(board, Square(0), false));
-        for _ in 0..self.options.simulations.max(1) {
+    }
+
+    /// Makes so many more simulations of a search that has begun.
+    pub fn run(&mut self, simulations: u32, random: &mut impl Rng) {
+        for _ in 0..simulations {
             self.simulate(random);
         }
+    }
+
+    /// The moves that simulations have followed, most visited first.
+    pub fn moves(&self) -> Vec<MoveReport> {
         let mut moves: Vec<_> =
             self.nodes[0].children.iter().map(|&child| child as usize).collect();
         moves.sort_by_key(|&child| (std::cmp::Reverse(self.nodes[child].visits), child));

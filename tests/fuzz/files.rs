@@ -139,6 +139,7 @@ fn checkpoints() {
         net: NetFile::seal(&spec, &weights).expect("a net"),
         learner: Some(weights),
         state: json!({"games": 12, "positions": 700, "rates": [0.1, 1e-9]}),
+        keep_net: false,
     };
     let folder = folder();
     let path = checkpoint.save(folder.path()).expect("a checkpoint");

@@ -1,6 +1,8 @@
 //! The servers that other programs talk to: whatever comes in, each line is answered and the
 //! server goes on.
 
+use std::io::Cursor;
+
 use bolero::check;
 use outflank::arena::players::{Greedy, Random};
 use outflank::game::{Goal, Square6, Square8};
@@ -48,8 +50,13 @@ fn gtp_commands() {
         let bytes = input.bytes(&seeds, &words);
         let mut output = Vec::new();
         within_memory(&bytes, || {
-            gtp::serve::<Square8>(&mut Random::new(1), Goal::Most, &bytes[..], &mut output)
-                .expect("memory does not fail");
+            gtp::serve::<Square8>(
+                &mut Random::new(1),
+                Goal::Most,
+                Cursor::new(bytes.clone()),
+                &mut output,
+            )
+            .expect("memory does not fail");
         });
         let text = String::from_utf8(output).expect("text");
         let lines = bytes.split(|&byte| byte == b'\n').count();
@@ -90,7 +97,7 @@ fn nboard_commands() {
         let bytes = input.bytes(&seeds, &words);
         let mut output = Vec::new();
         within_memory(&bytes, || {
-            nboard::serve::<Square6>(&mut Greedy::new(1), &bytes[..], &mut output)
+            nboard::serve::<Square6>(&mut Greedy::new(1), Cursor::new(bytes.clone()), &mut output)
                 .expect("memory does not fail");
         });
         let text = String::from_utf8(output).expect("text");

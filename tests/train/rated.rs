@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::arena::ladder::{Ladder, PlayerLine};
+use outflank::arena::ladder::{Ladder, Origin};
 use outflank::arena::nets::LoadedNet;
 use outflank::store::checkpoint;
 
@@ -34,11 +34,12 @@ fn config(folder: &Path) -> String {
     path.to_str().expect("a path").to_owned()
 }
 
-/// The nets of a run's ladder, by rising step.
-fn nets(run: &Path) -> Vec<PlayerLine> {
+/// The nets of a run's ladder, with their names, by rising step.
+fn nets(run: &Path) -> Vec<(String, Origin)> {
     let ladder = Ladder::look_at(&run.join("ladder.jsonl")).expect("a ladder");
-    let mut nets: Vec<_> = ladder.players.into_values().collect();
-    nets.sort_by_key(|net| (net.step, net.name.clone()));
+    let players = ladder.players.into_values();
+    let mut nets: Vec<_> = players.filter_map(|line| Some((line.name, line.origin?))).collect();
+    nets.sort_by_key(|(name, origin)| (origin.step, name.clone()));
     nets
 }
 
@@ -55,18 +56,18 @@ fn the_last_net_is_rated_and_rated_nets_are_kept() {
     assert!(said.ends_with(&wanted), "{said} for {wanted}");
     let curves = fs::read_to_string(run.join("metrics.jsonl")).expect("curves");
     let lines = curves.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-    let rated = lines.filter(|line: &serde_json::Value| line["values"]["rating/net"].is_f64());
-    let last = rated.last().expect("a rating");
+    let mut rated = lines.filter(|line: &serde_json::Value| line["values"]["rating/net"].is_f64());
+    let last = rated.next_back().expect("a rating");
     assert_eq!(last["values"]["rating/net"], rating);
 
     let nets = nets(&run);
-    assert_eq!(nets.last().map(|net| (&*net.name, net.step)), Some(("run@40", 40)));
+    assert_eq!(nets.last().map(|(name, net)| (&**name, net.step)), Some(("run@40", 40)));
     assert!(nets.len() > 1, "{nets:?}");
     assert!(last["values"]["score/earlier_nets"].is_f64(), "{last}");
     let checkpoints = run.join("checkpoints");
-    for net in &nets {
+    for (name, net) in &nets {
         let kept = LoadedNet::read(&checkpoint::path(&checkpoints, net.step)).expect("a net");
-        assert_eq!(net.net.as_deref(), Some(kept.weights_checksum()), "{}", net.name);
+        assert_eq!(net.net.as_deref(), Some(kept.weights_checksum()), "{name}");
     }
     let all = checkpoint::list(&checkpoints).expect("checkpoints");
     let with_learner = all.iter().filter(|(_, path)| path.join("learner.safetensors").exists());
@@ -85,9 +86,9 @@ fn another_net_of_a_step_has_another_name() {
     succeeds(&train(&run, &["--resume", "--set", "learner.batch=32"]));
     assert_eq!(count(&run, "steps"), 40.0);
     let nets = nets(&run);
-    let last: Vec<_> = nets.iter().filter(|net| net.step == 40).collect();
-    assert_eq!(last.iter().map(|net| &*net.name).collect::<Vec<_>>(), ["run@40", "run@40/2"]);
-    let different: HashSet<_> = nets.iter().map(|net| &net.net).collect();
+    let last: Vec<_> = nets.iter().filter(|(_, net)| net.step == 40).collect();
+    assert_eq!(last.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["run@40", "run@40/2"]);
+    let different: HashSet<_> = nets.iter().map(|(_, net)| &net.net).collect();
     assert_eq!(different.len(), nets.len(), "{nets:?}");
 }
 

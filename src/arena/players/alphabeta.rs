@@ -1,24 +1,22 @@
 //! Alpha-beta search as a player.
 
+mod analysis;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn};
+use analysis::best_hint;
+
+use crate::arena::control::{Analysis, Control, Effort};
+use crate::arena::player::{Choice, Player, PlayerError, Turn};
 use crate::arena::spec::{AlphaBetaSpec, Limit};
 use crate::eval::Evaluator;
-use crate::game::{Board, Geometry, Goal, Position, Square};
+use crate::game::{Geometry, Goal};
 use crate::search::alphabeta::{Limits, NoProbCut, Outcome, Search};
 
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
-
-/// The difference, in discs, between the odds of a score and e times these odds: a player whose
-/// search ends before the game does wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
-///
-/// Fitted by maximum likelihood to the 44,400 moves of 900 games between depths 4, 5 and 6 from
-/// random openings of 10 plies; from 6 to 53 empty squares fits by stage lay between 5.5 and 8.
-const WIN_SCALE: f32 = 6.0;
 
 /// Searches each position anew, so that a move depends on nothing but the position and, for a
 /// player that goes by the clock, on time.
@@ -50,33 +48,73 @@ impl<G: Geometry> AlphaBeta<G> {
         Ok(AlphaBeta { name, spec, goal, search, spent: HashMap::new() })
     }
 
-    fn limits(&self, game: u32) -> Limits {
-        let spent = || self.spent.get(&game).copied().unwrap_or_default();
+    /// What bounds the search for a move.
+    fn limits(&self, turn: &Turn<'_, G>, effort: Effort) -> Limits {
+        let spent = || self.spent.get(&turn.game).copied().unwrap_or_default();
         let common = Limits {
             solve_empties: self.spec.solve_empties,
             threads: self.spec.threads.unwrap_or(1),
             ..Limits::default()
         };
-        match self.spec.limit {
-            Limit::Depth(plies) => Limits { depth: Some(plies), ..common },
+        let own = match self.spec.limit {
+            Limit::Depth(plies) => Limits { depth: Some(effort.level.unwrap_or(plies)), ..common },
             Limit::MoveTime(time) => Limits { movetime: Some(time), ..common },
             Limit::Nodes(nodes) => Limits { nodes: Some(nodes), ..common },
             Limit::GameTime(time) => {
                 let left = time.saturating_sub(spent()).max(LAST_RESERVE);
                 Limits { remaining: Some(left), ..common }
             }
+        };
+        let Some(time) = effort.time else { return own };
+        if turn.position.board.empties() <= self.spec.solve_empties {
+            // To the end of the game, but within the time that the caller measures.
+            return Limits { movetime: Some(time), solve_empties: 0, ..common };
         }
+        Limits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
     }
 
-    fn think(&mut self, turn: &Turn<'_, G>) -> Result<Outcome, PlayerError> {
+    /// Searches a position, and reports the best line on the way.
+    fn search(
+        &mut self,
+        turn: &Turn<'_, G>,
+        limits: &Limits,
+        control: &mut Control<'_>,
+    ) -> Result<Outcome, PlayerError> {
         self.search.forget();
-        let found = self.search.think(turn.position.board, &self.limits(turn.game));
+        self.search.set_stop(control.stop.clone());
+        let watched = control.is_watched();
+        let mut watch = |outcome: &Outcome| {
+            if control.is_due() {
+                control.report(vec![best_hint(turn.position, outcome)], outcome.nodes);
+            }
+        };
+        let watch: Option<&mut dyn FnMut(&Outcome)> = watched.then_some(&mut watch);
+        let found = self.search.think_aloud(turn.position.board, limits, watch);
         found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
     }
+}
 
-    /// A move, whose time counts; that of hints, which somebody else asks for, does not.
-    fn play(&mut self, turn: &Turn<'_, G>) -> Result<Choice, PlayerError> {
-        let outcome = self.think(turn)?;
+impl<G: Geometry> Player<G> for AlphaBeta<G> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        turns.iter().map(|turn| self.think(turn, &mut Control::unwatched())).collect()
+    }
+
+    fn end_game(&mut self, game: u32) {
+        self.spent.remove(&game);
+    }
+
+    /// A move, whose time counts against a time for the game. That of an analysis does not count.
+    fn think(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let limits = self.limits(turn, control.effort);
+        let outcome = self.search(turn, &limits, control)?;
         if matches!(self.spec.limit, Limit::GameTime(_)) {
             let time = Duration::from_secs_f64(outcome.seconds);
             *self.spent.entry(turn.game).or_default() += time;
@@ -90,95 +128,33 @@ impl<G: Geometry> AlphaBeta<G> {
         })
     }
 
-    /// The limits of a search of each other move: one ply less than the best one had, and together
-    /// no more of what is limited than that one took.
-    fn limits_beside(&self, best: &Outcome, others: usize) -> Limits {
-        let others = others.max(1) as u32;
-        let time = Duration::from_secs_f64(best.seconds) / others;
-        // As many as a look at all replies takes, or there would be nothing to tell.
-        let nodes = (best.nodes / u64::from(others)).max(4 * G::SQUARES as u64);
-        let common = Limits {
-            depth: Some(best.depth.saturating_sub(1).max(1)),
-            threads: self.spec.threads.unwrap_or(1),
-            ..Limits::default()
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let (hints, nodes) = match control.effort.endless {
+            true => self.deepen(turn, count, control)?,
+            false => {
+                let limits = self.limits(turn, control.effort);
+                self.survey(turn, count, &limits, control)?
+            }
         };
-        match self.spec.limit {
-            Limit::Depth(_) => common,
-            Limit::MoveTime(_) | Limit::GameTime(_) => Limits { movetime: Some(time), ..common },
-            Limit::Nodes(_) => Limits { nodes: Some(nodes), ..common },
-        }
+        Ok(control.analysis(hints, nodes))
     }
 
-    /// What a move is worth, by a search one ply shallower after it.
-    fn hint(&mut self, turn: &Turn<'_, G>, square: Square, limits: &Limits) -> Option<Hint> {
-        let next = turn.position.play(square)?;
-        let settled = next.settled();
-        let sign = if settled.side == turn.position.side { 1.0 } else { -1.0 };
-        let mut line = vec![square];
-        if settled.board.legal().is_empty() {
-            let score = sign * settled.board.final_score(self.goal) as f32;
-            return Some(hint_of(line, score, true, 1));
-        }
-        let found = self.search.think(settled.board, limits)?;
-        line.extend(legal_part(settled, &found.pv));
-        Some(hint_of(line, sign * found.score, found.exact, found.depth + 1))
-    }
-}
-
-fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32) -> Hint {
-    let win_chance = match exact {
-        true if score == 0.0 => 0.5,
-        true => 0.5 + 0.5 * score.signum(),
-        false => 1.0 / (1.0 + (-score / WIN_SCALE).exp()),
-    };
-    // An even score may come out as -0.
-    let score = score + 0.0;
-    Hint { line, win_chance: Some(win_chance), score: Some(score), exact, depth: Some(depth) }
-}
-
-/// The beginning of a line that the rules allow: a table may lose a line's end to another one.
-fn legal_part<G: Geometry>(mut position: Position<G>, line: &[Square]) -> Vec<Square> {
-    let legal = line.iter().map_while(|&square| {
-        position = position.play(square)?.settled();
-        Some(square)
-    });
-    legal.collect()
-}
-
-impl<G: Geometry> Player<G> for AlphaBeta<G> {
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        turns.iter().map(|turn| self.play(turn)).collect()
-    }
-
-    fn end_game(&mut self, game: u32) {
-        self.spent.remove(&game);
-    }
-
-    fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
-        let best = self.think(turn)?;
-        let mut hints =
-            vec![hint_of(legal_part(turn.position, &best.pv), best.score, best.exact, best.depth)];
-        let board: Board<G> = turn.position.board;
-        let others: Vec<_> =
-            board.legal().filter(|&square| square != best.square && count > 1).collect();
-        let limits = self.limits_beside(&best, others.len());
-        let mut others: Vec<_> =
-            others.into_iter().filter_map(|square| self.hint(turn, square, &limits)).collect();
-        others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));
-        hints.extend(others);
-        hints.truncate(count);
-        Ok(hints)
+    fn level(&self, level: u32) -> Option<String> {
+        matches!(self.spec.limit, Limit::Depth(_)).then(|| format!("depth={level}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::analysis::legal_part;
     use super::*;
-    use crate::game::{Square6, Square8};
+    use crate::arena::player::Bound;
+    use crate::game::{Position, Square, Square6, Square8};
 
     fn player<G: Geometry>(spec: &str) -> AlphaBeta<G> {
         let spec: crate::arena::spec::PlayerSpec = spec.parse().expect("a player");
@@ -207,7 +183,7 @@ mod tests {
         assert!(others.iter().any(|hint| hint.line[0] < others[0].line[0]), "{others:?}");
         for hint in &hints {
             assert_eq!(legal_part(position, &hint.line), hint.line);
-            assert!(!hint.exact && hint.depth.is_some_and(|depth| depth >= 4));
+            assert!(hint.bound == Bound::Estimated && hint.depth.is_some_and(|depth| depth >= 4));
             let (chance, score) = (hint.win_chance.expect("a chance"), hint.score.expect("discs"));
             assert_eq!(chance > 0.5, score > 0.0);
         }
@@ -224,13 +200,84 @@ mod tests {
             pv: Vec::new(),
             seconds: 1.5,
         };
-        let limits = |spec| player::<Square8>(spec).limits_beside(&best, 6);
+        let start = Position::start();
+        let turn = Turn { game: 0, start, moves: &[], position: start };
+        let limits = |spec| {
+            let player = player::<Square8>(spec);
+            player.limits_beside(&best, &player.limits(&turn, Effort::default()), 6)
+        };
         let plain = Limits { depth: Some(19), ..Limits::default() };
         assert_eq!(limits("alphabeta:depth=20"), plain);
         let time = Some(Duration::from_millis(250));
         assert_eq!(limits("alphabeta:movetime=2s"), Limits { movetime: time, ..plain });
         assert_eq!(limits("alphabeta:gametime=60s"), Limits { movetime: time, ..plain });
         assert_eq!(limits("alphabeta:nodes=10000"), Limits { nodes: Some(1_500), ..plain });
+    }
+
+    #[test]
+    fn an_effort_bounds_the_player() {
+        let start = Position::<Square8>::start();
+        let turn = Turn { game: 0, start, moves: &[], position: start };
+        let limits = |spec, effort| player::<Square8>(spec).limits(&turn, effort);
+        let level = Effort { level: Some(9), ..Effort::default() };
+        assert_eq!(limits("alphabeta:depth=2", level), Limits::depth(9));
+        let own = Limits { nodes: Some(77), ..Limits::default() };
+        assert_eq!(limits("alphabeta:nodes=77", level), own);
+        let second = Duration::from_secs(1);
+        let hurry = Effort { time: Some(second), ..Effort::default() };
+        let timed = Limits { movetime: Some(second), ..Limits::default() };
+        assert_eq!(limits("alphabeta:depth=2", hurry), Limits { depth: Some(2), ..timed });
+        assert_eq!(limits("alphabeta:movetime=3s", hurry), timed);
+        let shorter = Duration::from_millis(300);
+        let own = Limits { movetime: Some(shorter), ..timed };
+        assert_eq!(limits("alphabeta:movetime=300ms", hurry), own);
+        // It solves the position if it can do so in time.
+        let mut solving = player::<Square8>("alphabeta:depth=2");
+        solving.spec.solve_empties = 60;
+        assert_eq!(solving.limits(&turn, hurry), timed);
+    }
+
+    /// Without the flag this search of 60 plies would not end.
+    #[test]
+    fn a_search_that_is_stopped_has_a_move() {
+        let start = Position::<Square8>::start();
+        let turn = Turn { game: 0, start, moves: &[], position: start };
+        for (spec, solve_empties) in [("alphabeta:depth=60", 0), ("alphabeta:depth=1", 60)] {
+            let mut player = player::<Square8>(spec);
+            player.spec.solve_empties = solve_empties;
+            let mut control = Control::unwatched();
+            control.stop.set();
+            let choice = player.think(&turn, &mut control).expect("a move");
+            assert!(start.board.legal().contains(choice.square));
+            let analysis = player.analyze(&turn, 5, &mut control).expect("hints");
+            assert_eq!(analysis.hints.len(), 1, "{analysis:?}");
+            control.effort.endless = true;
+            let analysis = player.analyze(&turn, 5, &mut control).expect("hints");
+            assert_eq!(analysis.hints.len(), 1, "{analysis:?}");
+        }
+    }
+
+    #[test]
+    fn reports_improve_and_an_endless_analysis_ends_with_the_game() {
+        let start = Position::<Square6>::start();
+        let mut position = start;
+        let mut moves = Vec::new();
+        while position.board.empties() > 7 {
+            let square = position.board.legal().next().expect("a move");
+            moves.push(square);
+            position = position.play(square).expect("legal").settled();
+        }
+        let turn = Turn { game: 0, start, moves: &moves, position };
+        let mut depths = Vec::new();
+        let mut sink = |analysis: &Analysis| depths.push(analysis.hints[0].depth);
+        let control =
+            Control::new(Default::default(), Effort { endless: true, ..Effort::default() });
+        let mut control = control.reporting(Duration::ZERO, &mut sink);
+        let mut player = player::<Square6>("alphabeta:depth=1");
+        let analysis = player.analyze(&turn, 20, &mut control).expect("hints");
+        assert_eq!(analysis.hints.len(), position.board.legal().len());
+        assert!(analysis.hints.iter().all(|hint| hint.bound == Bound::Exact), "{analysis:?}");
+        assert!(analysis.nodes > 0 && depths.len() > 3 && depths.is_sorted(), "{depths:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a tree search with a net has to say about the moves that it considered.
 
-use crate::arena::player::Hint;
+use crate::arena::player::{Bound, Hint};
 use crate::game::Geometry;
 use crate::search::mcts::{MoveStats, Search};
 
@@ -14,46 +14,66 @@ const LINE: usize = 12;
 /// solved: what `checkpoints/8x8` expected with 100 simulations against the exact outcome.
 const WIN_SCALE: f32 = 2.6;
 
+/// The final disc difference that a chance to win stands for, as a search that looks for discs
+/// alone relates the two.
+pub(super) fn score_of_chance<G: Geometry>(chance: f32) -> f32 {
+    let most = G::SQUARES as f32;
+    (WIN_SCALE * (chance / (1.0 - chance)).ln()).clamp(-most, most)
+}
+
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
-/// searched again once its score is exact.
+/// searched again once its score is exact. Where the position is proven, exact scores come first.
 pub(super) fn best_moves<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<MoveStats> {
     let best = search.best();
+    let proven = search.tree().exact().is_some();
     let policy = search.policy().to_vec();
     let mut moves: Vec<_> = search.tree().root_moves().zip(policy).collect();
     let is_best = |stats: &MoveStats| Some(stats.square) == best;
+    let exact = |stats: &MoveStats| (proven && stats.lower == stats.upper).then_some(stats.lower);
     moves.sort_by(|(a, x), (b, y)| {
-        is_best(b).cmp(&is_best(a)).then(y.total_cmp(x)).then(b.visits.cmp(&a.visits))
+        let order = is_best(b).cmp(&is_best(a)).then(exact(b).cmp(&exact(a)));
+        order.then(y.total_cmp(x)).then(b.visits.cmp(&a.visits))
     });
     moves.into_iter().take(count).map(|(stats, _)| stats).collect()
 }
 
-/// What a search says about a move, for which the net, if it does foretell that, expects a final
-/// disc difference of `foretold`.
+/// What a search says about a move. `predicted` is the final disc difference that the net expects
+/// after it, if the net has such a head.
 pub(super) fn hint<G: Geometry>(
     search: &Search<G>,
     stats: &MoveStats,
-    foretold: Option<f32>,
+    predicted: Option<f32>,
 ) -> Hint {
-    let (tree, exact) = (search.tree(), stats.lower == stats.upper);
-    let proven = exact.then_some(f32::from(stats.lower));
+    let tree = search.tree();
+    // No move is worth more than the position.
+    let upper = tree.exact().map_or(stats.upper, |exact| stats.upper.min(exact));
     let searched = stats.utility.and_then(|utility| tree.score_of(utility));
     let even = |value: f32| (value + 1.0) / 2.0;
-    let likely = match (proven, searched) {
-        (Some(score), _) => Some(even(score.clamp(-1.0, 1.0))),
-        (None, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
-        (None, None) => {
+    let (bound, score) = match tree.exact() {
+        _ if stats.lower == upper => (Bound::Exact, Some(f32::from(upper))),
+        Some(_) => (Bound::AtMost, Some(f32::from(upper))),
+        None => {
+            let within = |score: f32| score.clamp(f32::from(stats.lower), f32::from(upper));
+            (Bound::Estimated, searched.or(predicted).map(within))
+        }
+    };
+    let likely = match (bound, score, searched) {
+        (Bound::Exact, Some(score), _) => Some(even(score.clamp(-1.0, 1.0))),
+        (_, _, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
+        _ => {
             // The disc difference has a share in the utility that is no chance to win.
-            let value = |utility| tree.value_of(utility, foretold.unwrap_or(0.0));
+            let value = |utility| tree.value_of(utility, predicted.unwrap_or(0.0));
             stats.utility.and_then(value).map(even)
         }
     };
     // A win may be proven before its score is.
-    let [least, most] = [stats.lower, stats.upper].map(|score| even(f32::from(score.signum())));
+    let [least, most] = [stats.lower, upper].map(|score| even(f32::from(score.signum())));
+    let known = (least == most).then_some(least);
     Hint {
         line: tree.line_behind(stats.square, LINE),
-        win_chance: likely.map(|chance| chance.clamp(least, most)),
-        score: proven.or(searched).or(foretold),
-        exact,
+        win_chance: likely.map(|chance| chance.clamp(least, most)).or(known),
+        score,
+        bound,
         depth: Some(stats.visits),
     }
 }
@@ -112,7 +132,7 @@ mod tests {
             let hints = of_search(&mut search);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
             assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));
-            for hint in hints.iter().filter(|hint| hint.exact) {
+            for hint in hints.iter().filter(|hint| hint.bound == Bound::Exact) {
                 let score = hint.score.expect("a proven score");
                 let certain = if score == 0.0 { 0.5 } else { (1.0 + score.signum()) / 2.0 };
                 assert_eq!(hint.win_chance, Some(certain));
@@ -165,7 +185,8 @@ mod tests {
     fn who_looks_for_discs_alone_says_how_many_and_how_likely_that_wins() {
         let mut open = 0;
         for mut search in (0..40).filter_map(|number| searched(number, 12)) {
-            for hint in of_search(&mut search).iter().filter(|hint| !hint.exact) {
+            for hint in of_search(&mut search).iter().filter(|hint| hint.bound == Bound::Estimated)
+            {
                 let score = hint.score.expect("a difference");
                 assert!((-64.0..=64.0).contains(&score), "{score}");
                 if hint.depth == Some(0) {

@@ -3,19 +3,21 @@
 //! All games that the player is shown at once share one batch, so a match of many games is as
 //! fast as self-play.
 
-mod clock;
+mod alone;
+mod analysis;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::{Crew, hints};
-use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
+use super::Crew;
+use crate::arena::control::{Analysis, Control};
+use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
-use crate::game::{Geometry, Goal, Position, Square};
+use crate::game::{Geometry, Goal, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Answer, Gathered, Mode, MoveStats, Search, Ticket};
+use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
 
 /// Games that a net likes to be shown at once: enough for a full batch.
 pub(super) const GAMES_AT_ONCE: usize = 64;
@@ -94,11 +96,8 @@ impl<G: Geometry> NetPlayer<G> {
         }
     }
 
-    /// Thinks about all turns: at once, or one after the other if each has a time of its own.
-    fn think(&mut self, turns: &[Turn<'_, G>]) -> Result<Vec<Thought<G>>, InferenceError> {
-        if self.thinking.time.is_some() {
-            return turns.iter().map(|turn| self.think_by_the_clock(turn)).collect();
-        }
+    /// Thinks about all turns at once, without a clock.
+    fn think_of_all(&mut self, turns: &[Turn<'_, G>]) -> Result<Vec<Thought<G>>, InferenceError> {
         let mut thoughts: Vec<_> = turns.iter().map(|turn| self.begin(turn, None)).collect();
         for (turn, thought) in turns.iter().zip(&mut thoughts) {
             if let Thought::Searched(search, _) = thought {
@@ -118,25 +117,20 @@ impl<G: Geometry> NetPlayer<G> {
     /// The solution of a turn's position if it is to be solved, or else the game's search.
     fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> Thought<G> {
         let (board, options) = (turn.position.board, &self.thinking.search);
-        // With one move to make, nothing is to be gained by an early solution.
-        let earlier = if board.legal().len() == 1 { 0 } else { TRIED_EARLIER };
-        let solved = match (time, options.solve_empties) {
-            (Some(time), 1..) if board.empties() <= options.solve_empties + earlier => {
-                let time = time.mul_f64(TRIED_SHARE);
-                self.solver.best_line_within(board, time, self.thinking.solvers)
-            }
-            (None, most) if board.empties() <= most => Some(self.solver.best_line(board)),
-            _ => None,
+        let (tried, threads) = match time {
+            None => (None, 1),
+            Some(time) => (Some(time.mul_f64(TRIED_SHARE)), self.thinking.solvers),
         };
+        // With one move to make, nothing is to be gained by an early solution.
+        let earlier = if time.is_none() || board.legal().len() == 1 { 0 } else { TRIED_EARLIER };
+        let most = options.solve_empties;
+        let solves = most > 0 && board.empties() <= most + earlier;
+        let solved = solves.then(|| self.solver.best_line_within(board, tried, threads)).flatten();
         if let Some((score, line)) = solved {
             return Thought::Solved { score, line };
         }
         let kept = self.searches.remove(&turn.game);
-        let search = kept.unwrap_or_else(|| {
-            // The slices of one search by the clock go on with its tree.
-            let tree_reuse = options.tree_reuse || self.thinking.time.is_some();
-            Box::new(Search::new(self.goal, &mcts::Options { tree_reuse, ..options.clone() }))
-        });
+        let search = kept.unwrap_or_else(|| Box::new(Search::new(self.goal, options)));
         Thought::Searched(search, 0)
     }
 
@@ -201,35 +195,6 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-impl<G: Geometry> NetPlayer<G> {
-    /// The final disc difference that the net expects after each of some moves whose score is not
-    /// proven. A net without that head foretells 0 for all of them, and is not quoted.
-    fn foretold(
-        &mut self,
-        turn: &Turn<'_, G>,
-        moves: &[MoveStats],
-    ) -> Result<Vec<Option<f32>>, InferenceError> {
-        let mut scores = vec![None; moves.len()];
-        let open = (0..moves.len()).filter(|&place| moves[place].lower < moves[place].upper);
-        let after = |place: usize| turn.position.play(moves[place].square).map(Position::settled);
-        let open: Vec<_> = open.filter_map(|place| Some((place, after(place)?))).collect();
-        self.inputs.clear();
-        self.inputs.extend(open.iter().map(|(_, next)| Input::new(next.board, next.board.legal())));
-        if self.inputs.is_empty() {
-            return Ok(scores);
-        }
-        self.crew.evaluate(&self.inputs, &mut self.outputs)?;
-        let foretold = &self.outputs.score[..open.len()];
-        if foretold.iter().any(|&score| score != 0.0) {
-            for ((place, next), &score) in open.iter().zip(foretold) {
-                let own = next.side == turn.position.side;
-                scores[*place] = Some(if own { score } else { -score });
-            }
-        }
-        Ok(scores)
-    }
-}
-
 pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
     Answer {
         policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
@@ -254,21 +219,18 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        if self.thinking.time.is_some() {
+            let mut control = Control::unwatched();
+            return turns.iter().map(|turn| self.choose_alone(turn, &mut control)).collect();
+        }
         let begun = Instant::now();
-        match self.think(turns).map_err(failed) {
+        match self.think_of_all(turns).map_err(failed) {
             Err(error) => vec![Err(error); turns.len()],
             Ok(thoughts) => {
                 let concluded = turns.iter().zip(thoughts);
                 let mut choices: Vec<_> =
                     concluded.map(|(turn, thought)| self.conclude(turn, thought)).collect();
                 timed(&mut choices, begun);
-                if self.thinking.time.is_some() {
-                    // The time of hints, which somebody else asks for, does not count.
-                    let each = begun.elapsed() / turns.len().max(1) as u32;
-                    for turn in turns {
-                        *self.spent.entry(turn.game).or_default() += each;
-                    }
-                }
                 choices
             }
         }
@@ -279,28 +241,31 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
         self.spent.remove(&game);
     }
 
-    fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
-        let thought = self.think(std::slice::from_ref(turn)).map_err(failed)?.pop();
-        Ok(match thought {
-            None => Vec::new(),
-            Some(Thought::Solved { score, line }) => vec![Hint {
-                line,
-                win_chance: Some((score.signum() + 1) as f32 / 2.0),
-                score: Some(score as f32),
-                exact: true,
-                depth: Some(turn.position.board.empties()),
-            }],
-            Some(Thought::Searched(mut search, _)) => {
-                let moves = hints::best_moves(&mut search, count);
-                let foretold = self.foretold(turn, &moves).map_err(failed);
-                let of_move = |(stats, score): (&MoveStats, &Option<f32>)| {
-                    hints::hint(&search, stats, *score)
-                };
-                let hints = foretold.map(|scores| moves.iter().zip(&scores).map(of_move).collect());
-                self.searches.insert(turn.game, search);
-                hints?
-            }
-        })
+    fn think(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let choice = self.choose_alone(turn, control)?;
+        match choice.score {
+            Some(_) => Ok(choice),
+            None => Ok(Choice { score: self.expected_score(turn, choice.square)?, ..choice }),
+        }
+    }
+
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let (hints, nodes) = self.hints_of(turn, count, control).map_err(failed)?;
+        Ok(control.analysis(hints, nodes))
+    }
+
+    fn level(&self, level: u32) -> Option<String> {
+        let simulations = alone::simulations_of_level(level);
+        self.thinking.time.is_none().then(|| format!("simulations={simulations}"))
     }
 
     fn batch(&self) -> usize {

@@ -2,9 +2,15 @@
 
 use std::time::Instant;
 
-use crate::arena::player::{Choice, Hint, Player, PlayerError, Turn, stream};
+use crate::arena::control::{Analysis, Control};
+use crate::arena::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::game::{Geometry, Goal};
 use crate::search::rollouts::{MoveReport, Options, Rollouts};
+
+/// Simulations between two looks at the control.
+const SLICE: u32 = 64;
+/// Simulations of a search without an end: its tree takes some 200 bytes each.
+const MOST_SIMULATIONS: u32 = 1 << 20;
 
 /// Searches each position anew with random games.
 pub struct RolloutsPlayer<G: Geometry> {
@@ -17,26 +23,42 @@ pub struct RolloutsPlayer<G: Geometry> {
 impl<G: Geometry> RolloutsPlayer<G> {
     /// A player whose random games follow from the seed.
     pub fn new(name: String, goal: Goal, options: Options, seed: u64) -> RolloutsPlayer<G> {
-        let simulations = options.simulations;
+        let simulations = options.simulations.max(1);
         RolloutsPlayer { name, seed, simulations, search: Rollouts::new(goal, options) }
     }
 
-    fn search(&mut self, turn: &Turn<'_, G>) -> Vec<MoveReport> {
-        self.search.search(turn.position.board, &mut stream(self.seed, turn))
+    /// Searches a position; how many simulations it made.
+    fn search(&mut self, turn: &Turn<'_, G>, count: usize, control: &mut Control<'_>) -> u32 {
+        let effort = control.effort;
+        let time = effort.time.filter(|_| !effort.endless);
+        let until = time.and_then(|time| Instant::now().checked_add(time));
+        let most = if effort.endless { MOST_SIMULATIONS } else { self.simulations };
+        let mut random = stream(self.seed, turn);
+        self.search.begin(turn.position.board);
+        let mut done = 0;
+        while done < most {
+            let slice = SLICE.min(most - done);
+            self.search.run(slice, &mut random);
+            done += slice;
+            if control.stop.is_set() || until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+            if control.is_due() {
+                control.report(self.best_moves(count), u64::from(done));
+            }
+        }
+        done
     }
 
-    fn choose_one(&mut self, turn: &Turn<'_, G>) -> Result<Choice, PlayerError> {
-        let begun = Instant::now();
-        let moves = self.search(turn);
-        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
-        let best = moves.first().ok_or_else(nothing)?;
-        Ok(Choice {
-            square: best.line[0],
-            score: Some(best.score),
-            depth: Some(self.simulations),
-            nodes: u64::from(self.simulations),
-            seconds: begun.elapsed().as_secs_f64(),
-        })
+    fn best_moves(&self, count: usize) -> Vec<Hint> {
+        let hint = |report: MoveReport| Hint {
+            line: report.line,
+            win_chance: Some(report.win_chance),
+            score: Some(report.score),
+            bound: Bound::Estimated,
+            depth: Some(report.visits),
+        };
+        self.search.moves().into_iter().take(count).map(hint).collect()
     }
 }
 
@@ -46,19 +68,37 @@ impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        turns.iter().map(|turn| self.choose_one(turn)).collect()
+        turns.iter().map(|turn| self.think(turn, &mut Control::unwatched())).collect()
     }
 
     fn end_game(&mut self, _game: u32) {}
 
-    fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
-        let hint = |report: MoveReport| Hint {
-            line: report.line,
-            win_chance: Some(report.win_chance),
-            score: Some(report.score),
-            exact: false,
-            depth: Some(report.visits),
-        };
-        Ok(self.search(turn).into_iter().take(count).map(hint).collect())
+    fn think(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let begun = Instant::now();
+        let done = self.search(turn, 1, control);
+        let moves = self.search.moves();
+        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
+        let best = moves.first().ok_or_else(nothing)?;
+        Ok(Choice {
+            square: best.line[0],
+            score: Some(best.score),
+            depth: Some(done),
+            nodes: u64::from(done),
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let done = self.search(turn, count, control);
+        Ok(control.analysis(self.best_moves(count), u64::from(done)))
     }
 }

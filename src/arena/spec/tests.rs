@@ -53,7 +53,6 @@ fn the_grammar_of_the_manual_is_read_and_written() {
         ("policy:runs/a", "policy:runs/a"),
         ("random:name=x", "random:name=x"),
         ("net:a,name=\"old, good\"", "net:a,simulations=100,name=\"old, good\""),
-        ("alphabeta:name=\"a \\\" b\"", "alphabeta:depth=6,name=\"a \\\" b\""),
         ("policy:a,symmetries=2", "policy:a,symmetries=2"),
         (
             r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,

@@ -197,9 +197,8 @@ pub fn result(score: i32) -> String {
 pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
     let mut rows = vec![["move", "win", "discs", "searched", "line"].map(String::from).to_vec()];
     for hint in hints {
-        let exact = if hint.exact { "=" } else { "" };
         let chance = hint.win_chance.map(|chance| format!("{:.0} %", 100.0 * chance));
-        let score = hint.score.map(|score| format!("{exact}{score:+.1}"));
+        let score = hint.score.map(|score| format!("{}{score:+.1}", hint.bound.mark()));
         rows.push(vec![
             hint.line.first().map_or(String::new(), |&square| square_name::<G>(square)),
             chance.unwrap_or("-".into()),

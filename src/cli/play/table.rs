@@ -8,6 +8,7 @@ use super::display::{self, Look, printable};
 use super::game_file::{self, Loaded};
 use super::input::{Entry, Input};
 use super::moves::{BadMove, play_all};
+use crate::arena::control::Control;
 use crate::arena::player::Player;
 use crate::game::notation::parse_square;
 use crate::game::{Colour, Geometry, Goal};
@@ -139,14 +140,13 @@ impl<G: Geometry, W: Write> Table<G, W> {
     /// Makes the player's move for the side to move; false if it has none.
     fn think(&mut self) -> io::Result<bool> {
         let side = self.session.position().side;
-        let choice = self.player.choose(&[self.session.turn(self.game)]).pop();
-        let made = match choice {
-            Some(Ok(choice)) => self.session.play(choice.square).is_ok().then_some(choice),
-            Some(Err(error)) => {
+        let turn = self.session.turn(self.game);
+        let made = match self.player.think(&turn, &mut Control::unwatched()) {
+            Ok(choice) => self.session.play(choice.square).is_ok().then_some(choice),
+            Err(error) => {
                 writeln!(self.output, "{side} has no answer: {error}")?;
                 None
             }
-            None => None,
         };
         let Some(choice) = made else { return Ok(false) };
         writeln!(self.output, "{}", display::move_made::<G>(side, &choice))?;

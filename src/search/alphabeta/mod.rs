@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::busy::Busy;
 use super::clock::Clock;
 pub use super::clock::Limits;
+use super::stop::Stop;
 use super::table::{Key, Table};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Goal, Square};
@@ -47,6 +48,7 @@ pub struct Search<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
     goal: Goal,
     table: Table,
     busy: Busy,
+    stop: Stop,
     evaluator: Arc<E>,
     checks: Option<Checks>,
     shape: std::marker::PhantomData<G>,
@@ -62,8 +64,15 @@ struct Best {
 impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
     pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
-        let (table, busy) = (Table::new(table_bytes), Busy::new());
-        Search { goal, table, busy, evaluator, checks: None, shape: std::marker::PhantomData }
+        Search {
+            goal,
+            table: Table::new(table_bytes),
+            busy: Busy::new(),
+            stop: Stop::default(),
+            evaluator,
+            checks: None,
+            shape: std::marker::PhantomData,
+        }
     }
 
     /// The same engine with Multi-ProbCut: it leaves out what shallower searches foretell to be
@@ -84,18 +93,34 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
         self.table.forget();
     }
 
+    /// Searches from now on end early, with what they have found, once this flag is set.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     /// Searches a position; `None` if the side to move has no legal move.
     ///
     /// With one thread and no limit on time the outcome depends only on the position, the
     /// limits and what the table holds.
     pub fn think(&mut self, board: Board<G>, limits: &Limits) -> Option<Outcome> {
+        self.think_aloud(board, limits, None)
+    }
+
+    /// The same as [`Search::think`], and shows what each complete iteration but the last found
+    /// to `watch`.
+    pub fn think_aloud(
+        &mut self,
+        board: Board<G>,
+        limits: &Limits,
+        mut watch: Option<&mut dyn FnMut(&Outcome)>,
+    ) -> Option<Outcome> {
         let first = board.legal().next()?;
         let empties = board.empties();
         let solves = empties <= limits.solve_empties;
         let unlimited = Limits { threads: limits.threads, ..Limits::default() };
         let limits = if solves { &unlimited } else { limits };
-        let clock = Clock::start(limits, empties);
         self.table.age();
+        let clock = Clock::start(limits, empties, Some(&self.stop));
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
         let mut found = (0, Best { square: first, score: 0 });
         for depth in 1..=deepest {
@@ -107,17 +132,26 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
             if !complete {
                 break;
             }
+            if depth < deepest
+                && let Some(watch) = &mut watch
+            {
+                watch(&self.outcome(board, found, &clock));
+            }
         }
-        let (depth, best) = found;
-        Some(Outcome {
+        Some(self.outcome(board, found, &clock))
+    }
+
+    /// What is known after the iteration of a depth.
+    fn outcome(&self, board: Board<G>, (depth, best): (u32, Best), clock: &Clock<'_>) -> Outcome {
+        Outcome {
             square: best.square,
             score: best.score as f32 / SCALE as f32,
-            exact: depth == empties,
+            exact: depth == board.empties(),
             depth,
             nodes: clock.nodes(),
             pv: self.variation(board, best.square, depth),
             seconds: clock.elapsed().as_secs_f64(),
-        })
+        }
     }
 
     /// One iteration by all threads; whoever is done first ends it. Also says whether anybody
@@ -127,7 +161,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
         board: Board<G>,
         depth: u32,
         last: Best,
-        clock: &Clock,
+        clock: &Clock<'_>,
         threads: usize,
     ) -> (Best, bool) {
         let done = AtomicBool::new(false);

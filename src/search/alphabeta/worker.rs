@@ -22,7 +22,7 @@ const ASPIRATION: i32 = 3 * SCALE / 2;
 /// One thread's part of an iteration.
 pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
     pub(super) search: &'a Search<G, E>,
-    clock: &'a Clock,
+    clock: &'a Clock<'a>,
     done: &'a AtomicBool,
     shared: bool,
     /// By which nodes with a null window are cut; `None` where nothing may be guessed.
@@ -39,7 +39,7 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
 impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     pub(super) fn new(
         search: &'a Search<G, E>,
-        clock: &'a Clock,
+        clock: &'a Clock<'a>,
         done: &'a AtomicBool,
         shared: bool,
     ) -> Self {

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::busy::Busy;
 use super::clock::{Clock, Limits};
+use super::stop::Stop;
 use super::table::{Key, Table};
 use crate::game::{Board, Geometry, Goal, Square};
 use order::Order;
@@ -28,6 +29,8 @@ pub struct Solver<G: Geometry> {
     threads: usize,
     /// When [`Solver::score_in_time`] gives up.
     deadline: Option<Instant>,
+    /// Ends what is tried within a time, once it is set.
+    stop: Stop,
     /// So many empty squares, or more, have turned out to take too long for the deadline.
     too_many: u32,
     busy: Busy,
@@ -49,6 +52,7 @@ impl<G: Geometry> Solver<G> {
             table,
             threads: 1,
             deadline: None,
+            stop: Stop::default(),
             too_many: u32::MAX,
             busy,
             memories,
@@ -71,6 +75,11 @@ impl<G: Geometry> Solver<G> {
     /// Until when [`Solver::score_in_time`] may search; `None`, as at first, is for ever.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         (self.deadline, self.too_many) = (deadline, u32::MAX);
+    }
+
+    /// [`Solver::score_in_time`] and [`Solver::best_line_within`] give up once this flag is set.
+    pub fn set_stop(&mut self, stop: Stop) {
+        (self.stop, self.too_many) = (stop, u32::MAX);
     }
 
     /// The score as by [`Solver::score`]; with a deadline `None` if it is not found in a quarter of
@@ -108,12 +117,13 @@ impl<G: Geometry> Solver<G> {
     }
 
     /// The same as [`Solver::best_line`] if so many threads find the score in `time`, and its move
-    /// in a quarter more; the line then has a move but may end before the game does. What was found
-    /// out in vain helps the next try. `None` too where the game is over.
+    /// in a quarter more; the line then has a move but may end before the game does. Without a time
+    /// only the flag of [`Solver::set_stop`] ends it. What was found out in vain helps the next
+    /// try. `None` too where the game is over.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
-        time: Duration,
+        time: Option<Duration>,
         threads: usize,
     ) -> Option<(i32, Vec<Square>)> {
         self.table.age();
@@ -131,15 +141,18 @@ impl<G: Geometry> Solver<G> {
         found
     }
 
-    fn line_within(&mut self, board: Board<G>, time: Duration) -> Option<(i32, Vec<Square>)> {
+    fn line_within(
+        &mut self,
+        board: Board<G>,
+        time: Option<Duration>,
+    ) -> Option<(i32, Vec<Square>)> {
         let begun = Instant::now();
         // A score that is found at the last moment is worth some more time for its move.
-        let left = || (time + time / 4).saturating_sub(begun.elapsed());
+        let left = || time.map(|time| (time + time / 4).saturating_sub(begun.elapsed()));
         let most = G::SQUARES as i32;
-        let score = self.window_within(board, -most, most, Some(time))?;
-        let keeps = |solver: &mut Self, child, score| {
-            solver.keeps(Question::Score, child, score, Some(left()))
-        };
+        let score = self.window_within(board, -most, most, time)?;
+        let keeps =
+            |solver: &mut Self, child, score| solver.keeps(Question::Score, child, score, left());
         let line = self.line(board, score, keeps);
         (!line.is_empty()).then_some((score, line))
     }
@@ -184,10 +197,11 @@ impl<G: Geometry> Solver<G> {
     /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
     fn window(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
         // Without a limit some thread completes the search.
-        self.window_within(board, alpha, beta, None).unwrap_or(alpha)
+        let clock = Clock::start(&Limits::default(), board.empties(), None);
+        self.search(board, alpha, beta, &clock, None).unwrap_or(alpha)
     }
 
-    /// The same; `None` if it is not found in time.
+    /// The same; `None` if it is not found in time, or before the solver is stopped.
     fn window_within(
         &mut self,
         board: Board<G>,
@@ -195,7 +209,9 @@ impl<G: Geometry> Solver<G> {
         beta: i32,
         movetime: Option<Duration>,
     ) -> Option<i32> {
-        let clock = Clock::start(&Limits { movetime, ..Limits::default() }, board.empties());
+        let stop = self.stop.clone();
+        let limits = Limits { movetime, ..Limits::default() };
+        let clock = Clock::start(&limits, board.empties(), Some(&stop));
         self.search(board, alpha, beta, &clock, None)
     }
 

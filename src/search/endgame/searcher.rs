@@ -29,7 +29,7 @@ const DEFERRED: i32 = i32::MIN;
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     pub table: &'a Table,
-    pub clock: &'a Clock,
+    pub clock: &'a Clock<'a>,
     /// Set when a thread has the answer.
     pub done: &'a AtomicBool,
     /// Where threads say what they are at; none with one thread.

@@ -137,9 +137,14 @@ fn what_is_solved_in_time_is_right() {
         for round in 0..24 {
             let board = random_board::<Square8>(&mut random, 13 + round % 4);
             let wanted = Solver::new(Goal::Most, 1 << 16).score(board);
-            assert_eq!(hurried.best_line_within(board, Duration::ZERO, threads), None, "{board:?}");
+            assert_eq!(
+                hurried.best_line_within(board, Some(Duration::ZERO), threads),
+                None,
+                "{board:?}"
+            );
             for micros in [50, 200, 1000, 60_000_000] {
-                let found = hurried.best_line_within(board, Duration::from_micros(micros), threads);
+                let found =
+                    hurried.best_line_within(board, Some(Duration::from_micros(micros)), threads);
                 let Some((score, line)) = found else {
                     assert!(micros < 60_000_000, "{board:?}");
                     continue;
@@ -297,4 +302,24 @@ fn no_time_is_no_answer() {
     let nothing = Answer::Unsolved { lower: None, upper: None, best: None };
     assert_eq!(solver.answer(board, Question::Score, &watch), nothing);
     assert_eq!(watch.progress().moves_done, 0);
+}
+
+#[test]
+fn a_solver_that_is_stopped_gives_up_until_it_has_another_flag() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(31);
+    for threads in [1, 2] {
+        let boards = std::iter::repeat_with(|| random_board::<Square8>(&mut random, 15));
+        for board in boards.filter(|board| !board.legal().is_empty()).take(4) {
+            let mut solver = Solver::new(Goal::Most, 1 << 16).with_threads(threads);
+            let stop = Stop::default();
+            stop.set();
+            solver.set_stop(stop);
+            assert_eq!(solver.score_in_time(board), None, "{board:?}");
+            assert_eq!(solver.best_line_within(board, None, threads), None, "{board:?}");
+            // Questions without a limit are answered all the same.
+            let score = solver.score(board);
+            solver.set_stop(Stop::default());
+            assert_eq!(solver.score_in_time(board), Some(score), "{board:?}");
+        }
+    }
 }

@@ -65,7 +65,7 @@ struct Root {
 
 /// One solve, as another thread sees it while it goes on.
 pub struct Watch {
-    pub(super) clock: Clock,
+    pub(super) clock: Clock<'static>,
     time: Option<Duration>,
     root: Mutex<Root>,
 }
@@ -78,7 +78,11 @@ impl Watch {
 
     /// A watch for one solve that ends by any of the limits.
     pub(super) fn within(limits: &Limits) -> Watch {
-        Watch { clock: Clock::start(limits, 0), time: limits.movetime, root: Mutex::default() }
+        Watch {
+            clock: Clock::start(limits, 0, None),
+            time: limits.movetime,
+            root: Mutex::default(),
+        }
     }
 
     /// How long the solve may take.

@@ -12,6 +12,7 @@ use super::tree::{Answer, Gathered, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
+use crate::search::stop::Stop;
 
 /// How a search explores at its root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +30,7 @@ pub struct Search<G: Geometry> {
     options: Options,
     scale: Scale,
     mode: Mode,
+    stop: Stop,
     /// Simulations to run, begun, and finished.
     budget: u32,
     begun: u32,
@@ -48,6 +50,7 @@ impl<G: Geometry> Search<G> {
             options: options.clone(),
             scale: Scale::new(options),
             mode: Mode::Play,
+            stop: Stop::default(),
             budget: 0,
             begun: 0,
             finished: 0,
@@ -71,6 +74,17 @@ impl<G: Geometry> Search<G> {
         self.prepared = false;
     }
 
+    /// Adds simulations to a search that has begun.
+    pub fn extend(&mut self, simulations: u32) {
+        self.budget = self.budget.saturating_add(simulations);
+    }
+
+    /// Searches from now on are done once this flag is set and the root's moves are known, whatever
+    /// their budget.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
     /// Drops the tree, as before an unrelated game.
     pub fn forget(&mut self) {
         self.tree.clear();
@@ -78,10 +92,12 @@ impl<G: Geometry> Search<G> {
 
     /// Goes on until the search needs an answer, waits for one, or is done.
     ///
-    /// `None` means done: the budget is spent or the root is proven.
+    /// `None` means done: the budget is spent, the root is proven, or the search is stopped.
     pub fn gather<R: Rng>(&mut self, solver: &mut Solver<G>, rng: &mut R) -> Option<Gathered<G>> {
         loop {
-            if self.tree.exact().is_some() || self.begun >= self.budget {
+            let stopped = self.stop.is_set() && self.tree.is_expanded();
+            let spent = self.begun >= self.budget || stopped;
+            if spent || self.tree.exact().is_some() {
                 return (self.finished < self.begun).then_some(Gathered::Busy);
             }
             if self.tree.is_expanded() && !self.prepared {

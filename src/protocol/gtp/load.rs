@@ -1,0 +1,91 @@
+//! `loadsgf FILE [MOVE]`: a game from a file, in GGF, the format of Othello programs.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use crate::game::Geometry;
+use crate::protocol::session::Session;
+use crate::store::ggf;
+
+/// Bytes of a file that are read; a game takes about one thousand.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Why a file is not loaded.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LoadError {
+    /// No file is named.
+    #[error("name a file: loadsgf FILE [MOVE]")]
+    NoName,
+    /// It cannot be read.
+    #[error("{name}: {reason}")]
+    Unreadable {
+        /// Its name.
+        name: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// It is longer than any game.
+    #[error("{name}: over {MOST_BYTES} bytes, the most that are read")]
+    TooLong {
+        /// Its name.
+        name: String,
+    },
+    /// It holds no game of this board.
+    #[error("{name}: {reason}")]
+    NoGame {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: ggf::GgfError,
+    },
+    /// The game does not have the move.
+    #[error("{name}: there is no move {number}; allowed: 1 to {most}")]
+    NoMove {
+        /// The file's name.
+        name: String,
+        /// The move that was asked for.
+        number: usize,
+        /// One more than the game's moves.
+        most: usize,
+    },
+}
+
+/// The game of a file, or its position before move `MOVE`, passes counted. The name may have
+/// blanks.
+pub(super) fn load<G: Geometry>(arguments: &[String]) -> Result<Session<G>, LoadError> {
+    let (words, number) = match arguments {
+        [words @ .., last] if !words.is_empty() => match last.parse::<usize>() {
+            Ok(number) => (words, Some(number)),
+            Err(_) => (arguments, None),
+        },
+        words => (words, None),
+    };
+    let name = words.join(" ");
+    if name.is_empty() {
+        return Err(LoadError::NoName);
+    }
+    let text = read(&name)?;
+    let no_game = |reason| LoadError::NoGame { name: name.clone(), reason };
+    let game = ggf::read::<G>(&text).map_err(no_game)?;
+    let most = game.moves.len() + 1;
+    let moves = match number {
+        None => &game.moves[..],
+        Some(number) if (1..=most).contains(&number) => &game.moves[..number - 1],
+        Some(number) => return Err(LoadError::NoMove { name, number, most }),
+    };
+    Ok(Session::replay(game.start, moves))
+}
+
+fn read(name: &str) -> Result<String, LoadError> {
+    let unreadable = |error: std::io::Error| LoadError::Unreadable {
+        name: name.to_owned(),
+        reason: error.to_string(),
+    };
+    let file = File::open(name).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(LoadError::TooLong { name: name.to_owned() });
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
