@@ -36,12 +36,16 @@ DOCUMENTED = [
     r"run directory: ",
     r"curves: tensorboard ",
     r"stopping; once more ends at once$",
-    r"play and evaluate with: ",
-    r"go on with: ",
+    r"(limits\.\w+ = [\d.]+ is reached; )?play and evaluate with: ",
+    r"go on with( a higher limit)?: ",
+    # Of its ratings.
+    r" ?INFO the last net is being rated; Ctrl-C ends that$",
+    r" ?INFO the last net is not rated; `train --resume` goes on with that$",
+    r" ?INFO the last net is not rated: (the run stops before a limit|Ctrl-C came first)$",
     # After a kill.
     r" ?WARN the \d+ bytes of a game that was not written whole are cut off$",
     # On a busy machine.
-    r" ?INFO an evaluation is skipped: the one before it is not done yet$",
+    r" ?INFO an evaluation is skipped: two before it are not done yet$",
 ]
 
 FRAME = struct.Struct("<4sIIQI")

@@ -209,7 +209,7 @@ fn a_wrong_command_says_what_is_right() {
         (vec!["play", "nobody"], "random, greedy"),
         (vec!["play", "random", "--load", "nowhere"], "nowhere"),
         (vec!["nboard", "nobody"], "random, greedy"),
-        (vec!["gtp", "random:x=1"], "allowed: none"),
+        (vec!["gtp", "random:x=1"], "allowed: name"),
     ] {
         let said = complaint(&run(folder.path(), &arguments));
         assert!(said.contains(wanted), "{arguments:?}: {said}");

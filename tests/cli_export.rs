@@ -101,7 +101,7 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     // Without a name the opponent is the net that lies in `checkpoints`.
     let play = ["play", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
     let said = succeeds(&outflank(&play, folder));
-    assert!(said.contains("net:./checkpoints/6x6-fewest"), "{said}");
+    assert!(said.contains("6x6-fewest sims=1600"), "{said}");
 }
 
 /// Its own rating, and its row among those of the other nets: of the last net and of an earlier one.

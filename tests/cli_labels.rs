@@ -78,6 +78,23 @@ fn a_name_is_kept_and_found_again() {
     assert_eq!(found, ["more", "my net", "random"]);
 }
 
+/// Two players of one label on different boards of a ladder: each table has only one of them.
+#[test]
+fn a_label_of_a_table_is_known_as_an_anchor() {
+    let folder = folder();
+    let common = ["rollouts:simulations=2", "--games", "2"];
+    for (player, shape) in [("random:name=a", "6x6"), ("greedy:name=a", "8x8")] {
+        let play = [&["arena", player, "--shape", shape][..], &common].concat();
+        ok(&outflank(folder.path(), &play));
+    }
+    for shape in ["6x6", "8x8"] {
+        let said = objects(&outflank(folder.path(), &["arena", "--shape", shape, "--json"]));
+        assert!(labels(&said, "rating", "label").contains(&"a"), "{said:?}");
+        let said = ok(&outflank(folder.path(), &["arena", "--shape", shape, "--anchor", "a"]));
+        assert!(said.contains("of the difference to a"), "{said}");
+    }
+}
+
 #[test]
 fn two_players_of_one_name_are_refused() {
     let folder = folder();

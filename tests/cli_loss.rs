@@ -96,3 +96,24 @@ fn what_cannot_be_judged_is_refused() {
         assert!(said.contains(complaint), "{arguments:?}: {said}");
     }
 }
+
+/// The engine never answers, so the interrupt always comes before the end.
+#[test]
+fn an_interrupted_judgement_ends_as_such() {
+    let folder = folder();
+    let engine = "external:protocol=gtp,command=\"sh -c ': > ready; exec sleep 1000'\"";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    command.current_dir(folder.path()).args(["loss", engine, "--positions", "late.obf"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = command.spawn().expect("it starts");
+    while !folder.path().join("ready").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = started.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
+    let output = started.wait_with_output().expect("it ends");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("stopped before all positions were judged"), "{said}");
+    assert_eq!(text(&output.stdout), "");
+}

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Far longer than anything here takes, for a machine that has much else to do.
@@ -47,7 +47,14 @@ impl Server {
 
     /// Waits for its end.
     fn code(mut self) -> Option<i32> {
-        while self.lines.recv_timeout(PATIENCE).is_ok() {}
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+                // The panic drops the server, which kills it.
+                Err(RecvTimeoutError::Timeout) => panic!("it neither ends nor prints"),
+            }
+        }
         self.child.wait().expect("it ends").code()
     }
 }
@@ -101,7 +108,7 @@ fn a_server_without_a_player_takes_the_default_one() {
     let mut board = Server::start(&["nboard", "--shape", "6x6"]);
     board.send("nboard 2");
     let said = board.until("set myname ");
-    assert!(said[0].contains("6x6") && said[0].contains("simulations=1600"), "{said:?}");
+    assert!(said[0].starts_with("set myname 6x6") && said[0].contains("sims=1600"), "{said:?}");
     board.send("quit");
     assert_eq!(board.code(), Some(0));
     let mut controller = Server::start(&["gtp", "--shape", "6x6", "--goal", "fewest"]);

@@ -199,7 +199,7 @@ fn a_time_limit_ends_a_solve_with_what_is_known() {
 }
 
 #[test]
-fn a_long_solve_without_a_limit_warns_and_shows_how_far_it_is() {
+fn a_long_solve_without_a_limit_warns() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_outflank"))
         .args(["solve", "start", "--table-mb", "1"])
         .stdout(std::process::Stdio::null())
@@ -213,6 +213,18 @@ fn a_long_solve_without_a_limit_warns_and_shows_how_far_it_is() {
     child.wait().expect("it has ended");
     for part in ["line 1 has 60 empty squares", "million years", "--seconds"] {
         assert!(warning.contains(part), "{warning}");
+    }
+}
+
+#[test]
+fn an_empty_position_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for empty in ["", "  "] {
+        let output = solve(folder.path(), &[empty]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("the position is empty; give a file"), "{message}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Files that are made to cost memory or time are refused by the program with their size and the
-//! limit. Without the limits these take minutes or gigabytes.
+//! Files that are made to cost memory or time are refused by the program with the limit, and with
+//! their size where they are kept in memory. Without the limits these take minutes or gigabytes.
 
 use std::fs;
 use std::path::Path;
@@ -27,16 +27,23 @@ fn a_huge_file_is_refused_by_every_command_that_reads_it() {
     for (arguments, most) in [
         (&["config", "huge"][..], 1u64 << 20),
         (&["train", "huge", "--run-dir", "run"], 1 << 20),
-        (&["solve", "./huge"], 64 << 20),
         (&["play", "random", "--load", "huge"], 1 << 20),
         (&["loss", "random", "--positions", "huge"], 64 << 20),
-        (&["arena", "random", "greedy", "--openings", "huge", "--games", "2"], 64 << 20),
     ] {
         let error = refused(path, arguments);
         let wanted = format!("it has 268435456 bytes; at most {most} are read");
         assert!(error.contains("huge") && error.contains(&wanted), "{arguments:?}: {error}");
     }
     assert!(!path.join("run").exists(), "nothing was begun");
+    // These are read line by line, whatever their length.
+    for arguments in [
+        &["solve", "./huge"][..],
+        &["arena", "random", "greedy", "--openings", "huge", "--games", "2"],
+    ] {
+        let error = refused(path, arguments);
+        let is_told = error.contains("the line is longer than 65536 bytes");
+        assert!(error.contains("huge") && is_told, "{arguments:?}: {error}");
+    }
     let error = refused(path, &["eval", "huge", "--games", "2", "--against", "random"]);
     assert!(error.contains("huge is no net"), "{error}");
 }

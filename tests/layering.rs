@@ -21,7 +21,7 @@ fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
             files_below(&path, files);
         } else if path
             .extension()
-            .is_some_and(|kind| ["rs", "sh", "py", "toml"].iter().any(|known| kind == *known))
+            .is_some_and(|kind| ["rs", "sh", "py", "toml", "md"].iter().any(|known| kind == *known))
         {
             files.push(path);
         }
@@ -69,11 +69,11 @@ fn the_house_stands() {
 
 #[test]
 fn no_file_is_too_long_or_unfinished() {
-    let mut files = read(&["src", "tests", "benches", "scripts", "configs"]);
-    files.push((
-        "build.rs".to_string(),
-        fs::read_to_string(root().join("build.rs")).expect("there is a build.rs"),
-    ));
+    let mut files = read(&["src", "tests", "benches", "scripts", "configs", "docs"]);
+    for name in ["build.rs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let text = fs::read_to_string(root().join(name));
+        files.push((name.to_string(), text.unwrap_or_else(|error| panic!("{name}: {error}"))));
+    }
     assert_none(files.iter().flat_map(|(file, text)| check_text(file, text)).collect());
 }
 
@@ -167,4 +167,7 @@ fn the_checker_sees_libraries_unsafe_length_and_marks() {
     assert_eq!(check_text("src/net/tile.rs", "").len(), 1, "a stale exception");
     let marked = check_text("src/a.rs", &format!("a\n// {}: later\n", MARKS[0]));
     assert_eq!((marked.len(), marked[0].line), (1, 2));
+    let page = check_text("docs/a.md", "a\n@SAMPLE@\nmail a@B@c\n@@\n");
+    assert_eq!((page.len(), page[0].line), (1, 2));
+    assert_eq!(check_text("src/a.rs", "@SAMPLE@\n"), []);
 }

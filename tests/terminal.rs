@@ -6,7 +6,7 @@
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// A program in a terminal of its own, and the person before it.
@@ -77,14 +77,26 @@ impl Terminal {
 
     /// The exit code; the terminal must be as it was before.
     fn end(mut self, folder: &Path) -> Option<i32> {
-        while let Ok(bytes) = self.output.recv_timeout(Duration::from_secs(30)) {
-            self.screen.push_str(&String::from_utf8_lossy(&bytes));
+        loop {
+            match self.output.recv_timeout(Duration::from_secs(30)) {
+                Ok(bytes) => self.screen.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Disconnected) => break,
+                // The panic drops the terminal, which kills the game.
+                Err(RecvTimeoutError::Timeout) => panic!("it goes on: {:?}", self.screen),
+            }
         }
         let code = self.child.wait().expect("it has ended").code();
         let settings =
             |name: &str| std::fs::read_to_string(folder.join(name)).expect("terminal settings");
         assert_eq!(settings("after"), settings("before"), "{:?}", self.screen);
         code
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // One that has ended need not be killed.
+        let _ = self.child.kill();
     }
 }
 

@@ -10,16 +10,18 @@ use std::time::{Duration, Instant};
 use super::player::Hint;
 use crate::search::stop::Stop;
 
-/// How long a player thinks. By default as long as its specification says.
+/// How long a player thinks. By default as long as its specification says. An outside engine
+/// thinks that long in any case: it is neither interrupted nor told of an effort.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Effort {
-    /// A level of play, as graphical boards set it, in place of the player's own depth or
-    /// simulations. A player with another limit keeps that.
+    /// A level of play, as graphical boards set it, in place of the own depth of alpha-beta search
+    /// or the own simulations of a net. Every other player, and one with another limit, ignores it.
     pub level: Option<u32>,
     /// The most time for this move, if that ends before the player's own limits.
     pub time: Option<Duration>,
     /// Whether it goes on until it is stopped, or nothing is left to find out. The other fields
-    /// and the player's own limits do not count then.
+    /// and the player's own limits do not count then. A tree search ends once its tree is large:
+    /// at 4,000,000 simulations of a net, or 2^20 of `rollouts`.
     pub endless: bool,
 }
 
@@ -37,7 +39,7 @@ pub struct Analysis {
 /// Steers a player while it thinks.
 pub struct Control<'a> {
     /// Once this flag is set the player answers with what it has, within some milliseconds. One
-    /// that does not search may answer as if it were not set.
+    /// that does not search may answer as if it were not set, and so may an outside engine.
     pub stop: Stop,
     /// How long to think.
     pub effort: Effort,
@@ -58,8 +60,8 @@ impl<'a> Control<'a> {
         Control { stop, effort, begun: Instant::now(), reports: None }
     }
 
-    /// A control without wishes: the player thinks as in a match.
-    pub fn unwatched() -> Control<'a> {
+    /// A control without reports or wishes: the player thinks as in a match.
+    pub fn plain() -> Control<'a> {
         Control::new(Stop::default(), Effort::default())
     }
 
@@ -70,8 +72,8 @@ impl<'a> Control<'a> {
         Control { reports: Some(Reports { interval, next, sink }), ..self }
     }
 
-    /// Whether reports are read at all.
-    pub fn is_watched(&self) -> bool {
+    /// Whether there is anywhere to send reports to.
+    pub fn has_reports(&self) -> bool {
         self.reports.is_some()
     }
 

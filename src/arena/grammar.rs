@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::game::notation::excerpt;
+use crate::game::notation::plain_excerpt;
 
 /// What is wrong with a player specification.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -123,7 +123,7 @@ impl Fields {
             let pair = piece.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
             match pair.filter(|(key, _)| is_key(key)) {
                 Some((key, _)) if !keys.contains(&key) => {
-                    let (key, allowed) = (excerpt(key, SHOWN), list(keys).into());
+                    let (key, allowed) = (plain_excerpt(key, SHOWN), list(keys).into());
                     return Err(SpecError::UnknownKey { kind, key, allowed });
                 }
                 Some((key, _)) if fields.pairs.iter().any(|(other, _)| other == key) => {
@@ -132,7 +132,7 @@ impl Fields {
                 Some((key, value)) => fields.pairs.push((key.into(), unquote(value))),
                 None if place == 0 && takes_subject => fields.subject = Some(unquote(piece.trim())),
                 None => {
-                    let (text, allowed) = (excerpt(piece.trim(), SHOWN), list(keys).into());
+                    let (text, allowed) = (plain_excerpt(piece.trim(), SHOWN), list(keys).into());
                     return Err(SpecError::NoPair { kind, text, allowed });
                 }
             }
@@ -165,7 +165,7 @@ impl Fields {
         let bad = || SpecError::BadValue {
             kind: self.kind,
             key,
-            value: excerpt(&value, SHOWN),
+            value: plain_excerpt(&value, SHOWN),
             allowed: allowed.into(),
         };
         read(&value).map(Some).ok_or_else(bad)
@@ -236,7 +236,7 @@ fn split(text: &str) -> Result<Vec<&str>, SpecError> {
         }
     }
     if quoted {
-        return Err(SpecError::OpenQuote { text: excerpt(text, SHOWN) });
+        return Err(SpecError::OpenQuote { text: plain_excerpt(text, SHOWN) });
     }
     if !text[start..].trim().is_empty() || !pieces.is_empty() {
         pieces.push(&text[start..]);

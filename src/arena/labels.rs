@@ -154,7 +154,7 @@ fn of_program(command: &str) -> Vec<String> {
     vec![name.to_owned(), [&[name.to_owned()], arguments].concat().join(" ")]
 }
 
-/// A text from a file as it can be shown: without control characters.
+/// A text from a file as it can be shown: without control and layout characters.
 fn printable(text: &str) -> String {
     text.chars().map(|letter| if is_printable(letter) { letter } else { '?' }).collect()
 }
@@ -233,6 +233,8 @@ mod tests {
         assert_ne!(found[0], found[1]);
         assert!(found.iter().all(|label| label.chars().count() <= LONGEST), "{found:?}");
         assert_eq!(found[2], "x?[31m?");
+        // Letters with combining marks are letters; what turns the text around them is not shown.
+        assert_eq!(label("gro\u{308}sse \u{202e}x", None), "gro\u{308}sse ?x");
     }
 
     #[test]

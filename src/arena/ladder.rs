@@ -55,18 +55,18 @@ pub enum LadderError {
         /// Its version.
         found: u32,
     },
-    /// The file is too large to be read.
+    /// The file is too large to be read, or a line would make it so.
     #[error(
-        "the ladder {} has {bytes} bytes; at most {MOST_BYTES} are read; use another --ladder",
+        "the ladder {} comes to {bytes} bytes; at most {MOST_BYTES} are read; use another --ladder",
         path.display()
     )]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// Its size, with that line.
         bytes: u64,
     },
-    /// The file has more players than can be rated.
+    /// The file has more players than can be rated, or would have them.
     #[error(
         "the ladder {} brings the players to more than {MOST_PLAYERS}, the most that are rated \
          together; use another --ladder",
@@ -116,6 +116,8 @@ pub struct Ladder {
     pub players: HashMap<String, PlayerLine>,
     /// Those of the other ladders that count as well.
     others_players: HashMap<String, PlayerLine>,
+    /// Everybody that a line of this file names.
+    names: HashSet<String>,
     /// Lines that could not be read.
     pub skipped: Skipped,
 }
@@ -170,6 +172,7 @@ impl Ladder {
             others: Vec::new(),
             players: HashMap::new(),
             others_players: HashMap::new(),
+            names: HashSet::new(),
             skipped: Skipped::default(),
         }
     }
@@ -214,33 +217,41 @@ impl Ladder {
         self.games.iter().chain(&self.others)
     }
 
+    /// Those of all games that were played on one board for one goal.
+    pub fn games_on(&self, board: Shape, goal: Goal) -> impl Iterator<Item = &GameLine> {
+        let (board, goal) = (board.name(), goal.name());
+        self.all_games().filter(move |game| game.board == board && game.goal == goal)
+    }
+
+    /// Counts the players of these names, unless there are too many of them then.
+    fn admit(&mut self, names: &[&str]) -> Result<(), LadderError> {
+        let is_new = |name: &&&str| !self.names.contains(**name);
+        let new: HashSet<&str> = names.iter().filter(is_new).copied().collect();
+        if self.names.len() + new.len() > MOST_PLAYERS {
+            return Err(LadderError::TooManyPlayers { path: self.path.clone() });
+        }
+        self.names.extend(new.into_iter().map(String::from));
+        Ok(())
+    }
+
     /// Reads the file; whether its last line has an end.
     fn read(&mut self) -> Result<bool, LadderError> {
-        let path = || self.path.clone();
+        let own = self.path.clone();
+        let path = || own.clone();
         let failed = |source| LadderError::File { action: "read", path: path(), source };
         let bytes = self.file.metadata().map_err(failed)?.len();
         if bytes > MOST_BYTES {
             return Err(LadderError::TooLarge { path: path(), bytes });
         }
-        let (mut number, mut names) = (0, HashSet::new());
+        let mut number = 0;
         let file = self.file.try_clone().map_err(failed)?;
         // A pipe has no size beforehand.
         let mut lines = Lines::new(BufReader::new(file.take(MOST_BYTES)));
         while let Some(bytes) = lines.next().map_err(failed)? {
             number += 1;
-            let line = serde_json::from_slice(bytes);
-            let new_names = match &line {
-                Ok(Line::Game(line)) => vec![&line.black, &line.white],
-                Ok(Line::Player(line)) => vec![&line.name],
-                _ => Vec::new(),
-            };
-            for name in new_names {
-                if !names.contains(name) {
-                    names.insert(name.clone());
-                }
-            }
-            if names.len() > MOST_PLAYERS {
-                return Err(LadderError::TooManyPlayers { path: path() });
+            let line = serde_json::from_slice::<Line>(bytes);
+            if let Ok(line) = &line {
+                self.admit(&line.names())?;
             }
             match line {
                 Ok(Line::Ladder { version: VERSION }) => {}
@@ -272,6 +283,10 @@ impl Ladder {
         if bytes.len() > LONGEST_LINE {
             return Err(LadderError::TooLong { path: self.path.clone(), bytes: bytes.len() });
         }
+        let size = self.file.metadata().map_err(failed)?.len() + bytes.len() as u64;
+        if size > MOST_BYTES {
+            return Err(LadderError::TooLarge { path: self.path.clone(), bytes: size });
+        }
         self.file.write_all(&bytes).map_err(failed)
     }
 
@@ -289,11 +304,12 @@ impl Ladder {
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// A file that cannot be written, or could not be read again.
     pub fn begin(&mut self, terms: Terms, seed: u64) -> Result<MatchLine, LadderError> {
         let last = self.matches.iter().map(|line| line.id).max().unwrap_or(0);
         let full = || LadderError::Full { path: self.path.clone() };
         let id = last.checked_add(1).ok_or_else(full)?;
+        self.admit(&[&terms.first, &terms.second])?;
         let line = MatchLine { version: VERSION, id, terms, seed };
         self.write(&Line::Match(line.clone()))?;
         self.matches.push(line.clone());
@@ -304,13 +320,14 @@ impl Ladder {
     ///
     /// # Errors
     ///
-    /// A file that cannot be written.
+    /// A file that cannot be written, or could not be read again.
     pub fn introduce(&mut self, player: PlayerLine) -> Result<(), LadderError> {
         let known = self.players.get(&player.name);
         let player = player.or(known);
         if known == Some(&player) {
             return Ok(());
         }
+        self.admit(&[&player.name])?;
         self.write(&Line::Player(player.clone()))?;
         self.players.insert(player.name.clone(), player);
         Ok(())
@@ -360,5 +377,7 @@ impl Ladder {
     }
 }
 
+#[cfg(test)]
+mod limits_tests;
 #[cfg(test)]
 mod tests;

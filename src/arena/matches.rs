@@ -36,7 +36,7 @@ const ENDED: usize = 256;
 pub type Open<'a, G> =
     dyn Fn(u64) -> Result<Box<dyn Player<G>>, super::open::OpenError> + Send + Sync + 'a;
 
-/// Somebody who can take part in matches.
+/// A player who can take part in matches.
 pub struct Contestant<'a, G: Geometry> {
     /// The name that the ladder knows it by: its identity.
     pub name: String,

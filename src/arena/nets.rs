@@ -134,7 +134,7 @@ impl LoadedNet {
         Ok(self)
     }
 
-    /// Whether it foretells the final disc difference.
+    /// Whether it predicts the final disc difference.
     pub fn has_score(&self) -> bool {
         self.description.spec.options.score_head
     }

@@ -57,7 +57,7 @@ pub struct Context {
     pub cores: usize,
 }
 
-/// Somebody who takes part in matches as a specification says.
+/// The player of a specification, ready to take part in matches.
 ///
 /// A net is read here, once; its identity says in which checkpoint it was found. The identity of a
 /// player by the clock says how many threads it takes.
@@ -123,7 +123,7 @@ fn net_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    // A net without a score head foretells no discs to look for, nor any to weigh exact ones with.
+    // A net without a score head predicts no discs, so there are none to weigh exact ones with.
     let search = match net.has_score() {
         true => own.search.clone(),
         false => mcts::Options { score_empties: 0, score_weight: 0.0, ..own.search.clone() },

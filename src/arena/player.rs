@@ -186,8 +186,8 @@ pub trait Player<G: Geometry>: Send {
     /// Tells that a game is over and its number will not come again.
     fn end_game(&mut self, game: u32);
 
-    /// A move for one turn, steered by `control` while the player thinks. An unwatched control gives
-    /// the move of [`Player::choose`], perhaps with a score that `choose` leaves out.
+    /// A move for one turn, steered by `control` while the player thinks. A plain control gives the
+    /// move of [`Player::choose`], perhaps with a score that `choose` leaves out.
     ///
     /// # Errors
     ///
@@ -225,13 +225,13 @@ pub trait Player<G: Geometry>: Send {
         Ok(control.analysis(Vec::from_iter((count > 0).then_some(hint)), choice.nodes))
     }
 
-    /// The hints of [`Player::analyze`] with an unwatched control.
+    /// The hints of [`Player::analyze`] with a plain control.
     ///
     /// # Errors
     ///
     /// As for [`Player::choose`].
     fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
-        Ok(self.analyze(turn, count, &mut Control::unwatched())?.hints)
+        Ok(self.analyze(turn, count, &mut Control::plain())?.hints)
     }
 
     /// What a level of play ([`Effort::level`](super::control::Effort::level)) comes to for this

@@ -2,7 +2,7 @@
 //!
 //! The model of Bradley and Terry, a draw counted as half a win: a player scores
 //! `1 / (1 + 10^(-d/400))` against one that is rated `d` lower. Games alone leave the rating of
-//! somebody who only ever won infinite, and of two groups that never met undetermined; so each
+//! a player that only ever won infinite, and of two groups that never met undetermined; so each
 //! player is also given half a drawn game ([`PRIOR_GAMES`]) against an imaginary opponent in the
 //! middle of the pool. That is the whole regularisation.
 //!

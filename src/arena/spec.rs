@@ -21,11 +21,11 @@ use super::grammar::{Fields, SHOWN, SpecError, list};
 use crate::choices::choices;
 use crate::eval::positional::Positional;
 use crate::eval::{Discs, Evaluator};
-use crate::game::notation::excerpt;
+use crate::game::notation::plain_excerpt;
 use crate::game::{Geometry, Goal};
 use crate::search::mcts;
+pub use name::PlayerName;
 pub(super) use name::is_printable;
-pub use name::{NoName, PlayerName};
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
 
 choices! {
@@ -256,8 +256,8 @@ impl PlayerSpec {
         ("external", EXTERNAL_KEYS),
     ];
 
-    /// The same player on a machine that has so many cores for it: who goes by the clock, and is
-    /// not told otherwise, takes one thread for each, up to four.
+    /// The same player on a machine that has so many cores for it. A player by the clock takes one
+    /// thread for each, up to four, unless its specification has `threads`.
     #[must_use]
     pub fn on_cores(mut self, cores: usize) -> PlayerSpec {
         let usual = cores.clamp(1, MOST_USUAL_THREADS);
@@ -359,13 +359,13 @@ impl FromStr for PlayerSpec {
         let Some(&(kind, keys)) = kinds.iter().find(|(name, _)| *name == kind.trim()) else {
             let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
             return Err(SpecError::UnknownKind {
-                found: excerpt(kind, SHOWN),
+                found: plain_excerpt(kind, SHOWN),
                 allowed: list(&names).into(),
             });
         };
         let takes_subject = matches!(kind, "net" | "policy");
         let mut fields = Fields::parse(kind, keys, takes_subject, rest)?;
-        let name = fields.take(NAME, PlayerName::ALLOWED, |value| value.parse().ok())?;
+        let name = fields.take(NAME, PlayerName::ALLOWED, PlayerName::new)?;
         let kind = match kind {
             "random" => PlayerKind::Random,
             "greedy" => PlayerKind::Greedy,

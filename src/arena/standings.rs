@@ -1,4 +1,4 @@
-//! What a ladder's games amount to: who met whom with what result, and everybody's rating.
+//! What a ladder's games amount to: who met whom with what result, and every player's rating.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::game::{Geometry, Goal, Position, Shape};
 pub struct Standing {
     /// The player's name in the ladder: its identity.
     pub name: String,
-    /// What it is called in tables: short, and nobody else's there.
+    /// What it is called in tables: short, and no other player's label there.
     pub label: String,
     /// Its rating.
     pub rating: Rating,
@@ -33,7 +33,7 @@ pub struct Standings {
     pub board: Shape,
     /// The goal.
     pub goal: Goal,
-    /// Whose rating is 0; the mean of all is, if it is nobody's.
+    /// The player whose rating is 0; without one, the mean of all is 0.
     pub zero: Option<String>,
     /// Whether the errors are those of the difference to `zero`, and not to the mean of all.
     pub anchored: bool,
@@ -48,7 +48,7 @@ pub struct Standings {
 /// The most players whose games against each other are shown as columns.
 pub const MOST_COLUMNS: usize = 300;
 
-/// Whose rating is 0 unless somebody else is asked for: the first of these who has played.
+/// Whose rating is 0 unless the user names another player: the first of these that has played.
 ///
 /// The greedy player is the same everywhere, takes a game off most players that are worth
 /// rating in their beginnings, and so ties the scales of different ladders together.
@@ -62,19 +62,17 @@ pub const ZEROES: [&str; 2] = ["greedy", "random"];
 /// such nets too, since the mean moves with each of them; else it is the mean.
 pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
     let mut count = Count::<G>::default();
-    for line in ladder.all_games() {
-        if line.board == G::SHAPE.name() && line.goal == goal.name() {
-            match line.played::<G>(line.first()) {
-                Some(played) => count.add(&line.black, &line.white, &played),
-                None => count.broken += 1,
-            }
+    for line in ladder.games_on(G::SHAPE, goal) {
+        match line.played::<G>(line.first()) {
+            Some(played) => count.add(&line.black, &line.white, &played),
+            None => count.broken += 1,
         }
     }
     count.standings(ladder, goal, anchor)
 }
 
 impl Standings {
-    /// What the player whose rating is 0 is called, or that nobody's is.
+    /// The label of the player whose rating is 0, or `the mean of all`.
     pub fn zero_label(&self) -> &str {
         let name = self.zero.as_deref();
         let zero = self.players.iter().find(|player| Some(player.name.as_str()) == name);

@@ -1,4 +1,4 @@
-//! `outflank arena`: matches between players of any kind, and everybody's rating.
+//! `outflank arena`: matches between players of any kind, and the ratings of all.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::arena::svg;
 use crate::arena::tally::{Ruling, Sprt, Verdict, elo};
 use crate::game::{Geometry, Goal, Shape};
 
-/// Plays matches between all pairs of players and rates everybody in the ladder file.
+/// Plays matches between all pairs of players and rates all players of the ladder file.
 ///
 /// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,probcut=1.5,
 /// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
@@ -128,7 +128,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for path in &args.also {
             warn_of(path, &ladder.count_also(path)?);
         }
-        let labels = labels(players.iter(), Some(&ladder));
+        let labels = labels(players.iter(), Some(&ladder), args.goal);
         if !players.is_empty() {
             tell_of_ladder::<G>(&args.ladder, &ladder, args.goal);
         }
@@ -190,9 +190,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
     fn anchor(&self) -> anyhow::Result<Option<String>> {
         let Some(given) = &self.args.anchor else { return Ok(None) };
         let canonical = given.parse().ok().map(|spec: PlayerSpec| spec.kind.to_string());
-        let (board, goal) = (self.args.shape.name(), self.args.goal.name());
-        let games = self.ladder.all_games();
-        let games = games.filter(|game| game.board == board && game.goal == goal);
+        let games = self.ladder.games_on(G::SHAPE, self.args.goal);
         let names: HashSet<&str> =
             games.flat_map(|game| [game.black.as_str(), game.white.as_str()]).collect();
         let labelled = names.iter().find(|name| self.labels.of(name) == given);

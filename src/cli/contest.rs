@@ -92,17 +92,19 @@ pub fn contestants<G: Geometry>(
     Ok(players)
 }
 
-/// The labels of some players and of those who have played in a ladder.
+/// The labels of some players and of those who have played in a ladder on this board for this
+/// goal: the same field as in the table of ratings, so that a label of the table is known here.
 pub fn labels<'a, G: Geometry>(
     players: impl Iterator<Item = &'a Contestant<'static, G>>,
     ladder: Option<&'a Ladder>,
+    goal: Goal,
 ) -> Labels {
     let noted = |name: &'a str| ladder.and_then(|ladder| ladder.label(name));
     let own = players.map(|player| {
         let name = player.name.as_str();
         (name, player.given_name().or_else(|| noted(name)))
     });
-    let games = ladder.into_iter().flat_map(Ladder::all_games);
+    let games = ladder.into_iter().flat_map(|ladder| ladder.games_on(G::SHAPE, goal));
     let others = games.flat_map(|game| [game.black.as_str(), game.white.as_str()]);
     Labels::new(own.chain(others.map(|name| (name, noted(name)))))
 }

@@ -110,7 +110,7 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     let book = matches.book::<G>(args.seed)?;
     let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
     let all = std::iter::once(&net).chain(&players);
-    let labels = labels(all.clone(), ladder.as_ref());
+    let labels = labels(all.clone(), ladder.as_ref(), goal);
     if let (Some(ladder), Some(path)) = (&mut ladder, &args.ladder) {
         warn_of(path, &ladder.skipped);
         tell_of_ladder::<G>(path, ladder, goal);

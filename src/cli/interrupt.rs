@@ -1,6 +1,6 @@
 //! How a signal ends a subcommand: the first in order, the second at once.
 //!
-//! Whoever leaves at once does so by [`leave`]. Other threads may be at work in libtorch, and
+//! Code that ends the process at once calls [`leave`]. Other threads may be at work in libtorch, and
 //! `std::process::exit` would run its destructors under them.
 
 use std::io;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::contest::{contestants, context, labels, progress_bar};
-use super::interrupt::stop_flag;
+use super::interrupt::{INTERRUPTED, stop_flag};
 use super::machine::cores;
 use crate::arena::loss::positions::{Positions, Problem, Sample, from_file, from_games, to_lines};
 use crate::arena::loss::{self, LossError, Report, Setting};
@@ -22,13 +22,15 @@ use crate::store::write_atomically;
 /// positions are OBF lines, or come from games: those of a run, newer half first, or those of
 /// matches; distinct up to symmetry, one of a game. Scores that an OBF line states are taken as
 /// exact (`outflank solve FILE` checks them); the rest is solved, which `--write` remembers.
+///
+/// The exit code is 130 if Ctrl-C came before all moves were judged.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["positions", "games"]))]
 pub struct Args {
     /// The players, as for `outflank arena`
     #[arg(value_name = "SPEC", required = true)]
     players: Vec<PlayerSpec>,
-    /// A file with one OBF position a line; a bad line is named and left out
+    /// A file with one OBF position a line; bad lines are left out, and the first ten are named
     #[arg(long, value_name = "FILE")]
     positions: Option<PathBuf>,
     /// A run directory or a ladder file of `outflank arena`, to take positions from its games
@@ -136,11 +138,16 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     if args.games.is_some() {
         about["empties"] = args.empties.into();
     }
-    let labels = labels(players.iter(), None);
+    let labels = labels(players.iter(), None, goal);
     for (spec, player) in args.players.iter().zip(&players) {
         let label = labels.of(&player.name);
-        let judged = judge(args, player, label, &mut problems)
-            .with_context(|| format!("player `{}`", player.name))?;
+        let judged = match judge(args, player, label, &mut problems) {
+            Err(stopped @ LossError::Stopped) => {
+                tell!("{stopped}");
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            judged => judged.with_context(|| format!("player `{}`", player.name))?,
+        };
         if let Some(path) = &args.write {
             write_atomically(path, to_lines(&problems).as_bytes())?;
         }

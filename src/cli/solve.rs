@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context as _, bail};
 
 use super::bench::number;
 use crate::game::notation::{self, NotationError};
@@ -21,8 +21,8 @@ use report::{Solved, Total};
 /// Solves positions exactly: the score for the side to move, and a best line.
 ///
 /// Scores are disc differences with the empty squares to the winner. The exit code is 2 if a line
-/// is no position; else 1 if a position is not solved within --seconds, or if a score differs from
-/// the best one that its line states; else 0.
+/// is no position. Else it is 1 if a position is not solved within --seconds, or if a score differs
+/// from the best one that its line states. Else it is 0.
 ///
 /// Two more empty squares take about six times as long. On one core a position with 20 takes about
 /// half a second, with 24 ten seconds, with 30 an hour; some take ten times as long. The start of a
@@ -83,6 +83,12 @@ struct Source {
 
 impl Source {
     fn open(given: &str) -> anyhow::Result<Source> {
+        if given.trim().is_empty() {
+            bail!(
+                "the position is empty; give a file, `-` for standard input, an OBF line, a \
+                 transcript such as f5d6, or `start`"
+            );
+        }
         if given == "-" {
             let input = Box::new(std::io::stdin().lock());
             return Ok(Source { name: "standard input".into(), input });

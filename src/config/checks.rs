@@ -42,14 +42,14 @@ fn net(reader: &mut Reader<'_>, config: &Config) {
         reader.contradiction(
             ("search.score_weight", as_toml(&config.search.score_weight)),
             ("net.score_head", "false".into()),
-            "a net without a score head foretells no disc difference; set the weight to 0",
+            "a net without a score head predicts no disc difference; set the weight to 0",
         );
     }
     if !net.score_head && config.search.score_empties > 0 {
         reader.contradiction(
             ("search.score_empties", as_toml(&config.search.score_empties)),
             ("net.score_head", "false".into()),
-            "a net without a score head foretells no disc difference; set it to 0",
+            "a net without a score head predicts no disc difference; set it to 0",
         );
     }
 }

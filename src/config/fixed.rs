@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::Config;
 
-const KEYS: [&str; 11] = [
+/// The keys, with their sections.
+pub const FIXED_KEYS: [&str; 11] = [
     "board",
     "goal",
     "seed",
@@ -48,7 +49,8 @@ impl Config {
             let place = format!("/{}", key.replace('.', "/"));
             values.pointer(&place).map_or(String::new(), Value::to_string)
         };
-        KEYS.into_iter()
+        FIXED_KEYS
+            .into_iter()
             .map(|key| FixedKey { key, stored: show(&stored, key), wanted: show(&wanted, key) })
             .filter(|change| change.stored != change.wanted)
             .collect()
@@ -72,7 +74,7 @@ mod tests {
             section => format!("{section}.{}", key.name),
         };
         let known: Vec<String> = known.iter().map(name).collect();
-        assert!(KEYS.iter().all(|key| known.iter().any(|known| known == key)), "{known:?}");
+        assert!(FIXED_KEYS.iter().all(|key| known.iter().any(|known| known == key)), "{known:?}");
     }
 
     #[test]

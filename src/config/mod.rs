@@ -18,7 +18,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-pub use fixed::FixedKey;
+pub use fixed::{FIXED_KEYS, FixedKey};
 pub use problem::{ConfigError, Fault, Place, Problem};
 pub use reader::Key;
 pub use reference::reference;

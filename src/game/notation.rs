@@ -146,6 +146,14 @@ pub fn excerpt(text: &str, most: usize) -> Box<str> {
     }
 }
 
+/// An [`excerpt`] of text from outside, safe to print: a `?` stands for each control character and
+/// for each that changes the direction of the text.
+pub fn plain_excerpt(text: &str, most: usize) -> Box<str> {
+    let turns = |letter: char| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let plain = |letter: char| if letter.is_control() || turns(letter) { '?' } else { letter };
+    excerpt(&text.chars().take(most + 1).map(plain).collect::<String>(), most)
+}
+
 /// The name of a square of shape `G`, such as `f5`.
 pub fn square_name<G: Geometry>(square: Square) -> String {
     G::SHAPE.layout().square_name(square)

@@ -72,8 +72,8 @@ impl<G: Geometry> Coordinator<'_, G> {
         let trained = super::guarded(|| self.generations(&mut statistics, &clock));
         let clock = clock.stopped();
         let limit = limits::reached(&self.config.limits, &self.state, clock.seconds());
-        let is_last_rated = limit.is_some() && trained.is_ok() && !self.shared.interrupted();
-        if is_last_rated {
+        let rates_last_net = limit.is_some() && trained.is_ok() && !self.shared.interrupted();
+        if rates_last_net {
             self.shared.finish()
         } else {
             self.shared.stop()
@@ -89,11 +89,12 @@ impl<G: Geometry> Coordinator<'_, G> {
         let values = self.figures(losses, None, &clock);
         self.tell(values, &statistics, &clock);
         match self.to_evaluator.take() {
-            Some(evaluator) if is_last_rated => self.rate_last_net(evaluator, &clock)?,
+            Some(evaluator) if rates_last_net => self.rate_last_net(evaluator, &clock)?,
             evaluator => {
                 self.checkpoint(&clock)?;
                 if evaluator.is_some() {
-                    tracing::info!("the last net is not rated: the run stops before a limit");
+                    let why = limit.map_or("the run stops before a limit", |_| "Ctrl-C came first");
+                    tracing::info!("the last net is not rated: {why}");
                 }
             }
         }

@@ -75,6 +75,12 @@ impl Evaluator<'_> {
     fn evaluate<G: Geometry>(&self, given: &NetToRate) -> anyhow::Result<()> {
         let mut ladder = Ladder::open(&self.run_dir.join(LADDER))?;
         let anchors = self.anchors::<G>()?;
+        for anchor in &anchors {
+            // Not where its net comes from: an anchor is no net of this run.
+            if let Some(given) = anchor.given_name() {
+                ladder.introduce(PlayerLine::labelled(anchor.name.clone(), given.to_owned()))?;
+            }
+        }
         for (place, anchor) in anchors.iter().enumerate() {
             for other in &anchors[..place] {
                 if other.name != anchor.name
@@ -224,7 +230,8 @@ impl Evaluator<'_> {
 
 /// Notes the net in the ladder, unless it is there already, under a name of its own: `RUN@STEP`. A
 /// run that goes on from an older checkpoint may make another net of the same step, which is called
-/// `RUN@STEP/2`.
+/// `RUN@STEP/2`. A line of an older version, without the checksum of its net, stands for any net of
+/// its step.
 fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
     let mut line = given.net.line("").after(Some(given.games), Some(given.minutes));
     let net = |line: &PlayerLine| line.origin.as_ref().and_then(|origin| origin.net.clone());
@@ -233,7 +240,7 @@ fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, Ladde
     line.name.clone_from(&plain);
     let mut number = 1;
     while let Some(known) = ladder.players.get(&line.name) {
-        if net(known) == net(&line) {
+        if net(known).is_none_or(|known| Some(known) == net(&line)) {
             return Ok(known.clone());
         }
         number += 1;

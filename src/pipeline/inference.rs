@@ -41,7 +41,7 @@ impl Inference {
         Ok(Inference { server: Some(Server::start(backends, batch)?) })
     }
 
-    /// A way to the net for each actor.
+    /// A way to the net for each of so many actors.
     ///
     /// # Errors
     ///
@@ -51,6 +51,7 @@ impl Inference {
         config: &Config,
         spec: &NetSpec,
         weights: &Weights,
+        actors: u32,
     ) -> Result<Vec<Grouped>, InferenceError> {
         let evaluator = |_| -> Result<Grouped, InferenceError> {
             Ok(match &self.server {
@@ -62,7 +63,7 @@ impl Inference {
                 Some(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
             })
         };
-        (0..config.selfplay.actors).map(evaluator).collect()
+        (0..actors).map(evaluator).collect()
     }
 }
 

@@ -53,7 +53,7 @@ use inference::{Grouped, Inference};
 pub use limits::Limit;
 use messages::{Activity, NetToRate, NewNet};
 pub use restore::FirstNet;
-use restore::restore;
+use restore::{Restored, restore};
 pub use state::{ImpossibleCounter, NetRating, RunState, Summary};
 use sync::{Schedule, Shared};
 
@@ -91,8 +91,9 @@ pub fn check(config: &Config) -> anyhow::Result<()> {
 }
 
 /// Trains as `config` says in the run directory `run`, from scratch or from what it holds,
-/// until a limit is reached or `stop` is set; then leaves a last checkpoint. A run that is
-/// finished and has no further limit is left as it is: `run` has then not been started.
+/// until a limit is reached or `stop` is set; then leaves a last checkpoint. A run that has reached
+/// a limit before plays and learns no more: at most its last net is rated. If it is finished and no
+/// rating is due, it is left as it is: `run` has then not been started.
 ///
 /// # Errors
 ///
@@ -128,26 +129,26 @@ fn train_on<G: Geometry>(
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let mut state = restore(config, run, &mut learner, &mut replay, &mut held_out)?;
-    if let Some(limit) = already_finished(config, run, &state) {
-        return Ok(Summary { state, limit: Some(limit) });
+    let Restored { mut state, lost_games } =
+        restore(config, run, &mut learner, &mut replay, &mut held_out)?;
+    let limit = limits::reached(&config.limits, &state, state.seconds);
+    if limit.is_some() && is_finished(config, run, &state) {
+        return Ok(Summary { state, limit });
     }
     let schedule = going_on(config, run, &state)?;
     state.schedule = Some(schedule);
     let weights = Arc::new(learner.play_weights());
     let inference = Inference::open(config, &spec, &weights)?;
-    let evaluators = inference.evaluators(config, &spec, &weights)?;
-    // The files of a run that cannot go on like this stay as they were. This cuts a torn record
-    // off.
+    // A run that has reached a limit plays no more.
+    let actors = limit.map_or(config.selfplay.actors, |_| 0);
+    let evaluators = inference.evaluators(config, &spec, &weights, actors)?;
+    // The games of a run that cannot go on like this stay as they were. This cuts a torn or damaged
+    // end off, so what that accounts for is noted before.
+    run.note_lost_games(lost_games)?;
     let games = open_games(run)?;
     run.start(&config.resolved())?;
 
-    let shared = Shared {
-        made: AtomicU64::new(state.positions),
-        starved: AtomicBool::new(replay.is_empty()),
-        stop,
-        finished: AtomicBool::new(false),
-    };
+    let shared = shared(&state, replay.is_empty(), limit, stop);
     let numbers = GameNumbers::from(state.next_game);
     let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
@@ -191,12 +192,27 @@ fn train_on<G: Geometry>(
     })
 }
 
-/// The limit that a run which had finished before has still reached, unless its last net waits for
-/// its rating.
-fn already_finished(config: &Config, run: &RunDir, state: &RunState) -> Option<Limit> {
-    let limit = limits::reached(&config.limits, state, state.seconds);
-    let is_rated = config.evaluation.every_minutes == 0.0 || state.last_rating().is_some();
-    limit.filter(|_| is_rated && run.manifest().state == State::Finished)
+/// Whether a run that has reached a limit is finished, and its last net waits for no rating.
+fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
+    let evaluation = &config.evaluation;
+    let is_evaluated = evaluation.every_minutes > 0.0 && !evaluation.opponents.is_empty();
+    let is_rating_due = is_evaluated && state.last_rating().is_none();
+    run.manifest().state == State::Finished && !is_rating_due
+}
+
+/// What the threads of a run share that stands at `state`, which may have reached a limit.
+fn shared<'a>(
+    state: &RunState,
+    is_starved: bool,
+    limit: Option<Limit>,
+    stop: &'a AtomicBool,
+) -> Shared<'a> {
+    Shared {
+        made: AtomicU64::new(state.positions),
+        starved: AtomicBool::new(is_starved),
+        stop,
+        finished: AtomicBool::new(limit.is_some()),
+    }
 }
 
 /// How many games may wait for the coordinator.

@@ -15,7 +15,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         match &self.to_evaluator {
             None => return Ok(false),
             Some(evaluator) if evaluator.is_full() => {
-                tracing::info!("an evaluation is skipped: the one before it is not done yet");
+                tracing::info!("an evaluation is skipped: two before it are not done yet");
                 return Ok(false);
             }
             Some(_) => {}
@@ -43,9 +43,10 @@ impl<G: Geometry> Coordinator<'_, G> {
         clock: &Clock,
     ) -> anyhow::Result<()> {
         let net = self.net_to_rate(clock)?;
-        tracing::info!("the last net is being rated; Ctrl-C ends that");
         // An evaluator that is gone has said why.
-        let _ = evaluator.send(net);
+        if evaluator.send(net).is_ok() {
+            tracing::info!("the last net is being rated; Ctrl-C ends that");
+        }
         drop(evaluator);
         // It hangs up when it has no more nets to rate.
         while let Ok(found) = self.ratings.recv() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 
 use super::{RunState, held_out, spec};
-use crate::config::Config;
+use crate::config::{Config, FIXED_KEYS};
 use crate::game::Geometry;
 use crate::net::description::Description;
 use crate::net::weights::Weights;
@@ -74,27 +74,34 @@ impl FirstNet {
 
 /// The first key by which a net is not of the kind that a configuration trains, with both values.
 fn difference(found: &Description, config: &Config) -> anyhow::Result<Option<String>> {
-    const KEYS: [(&str, &str); 9] = [
-        ("/shape", "board"),
-        ("/goal", "goal"),
-        ("/options/tower", "net.tower"),
-        ("/options/inputs", "net.inputs"),
-        ("/options/blocks", "net.blocks"),
-        ("/options/channels", "net.channels"),
-        ("/options/global_pooling", "net.global_pooling"),
-        ("/options/score_head", "net.score_head"),
-        ("/options/owner_head", "net.owner_head"),
-    ];
     let wanted = Description { spec: spec(config), goal: config.goal, ..found.clone() };
     let (found, wanted) = (serde_json::to_value(found)?, serde_json::to_value(wanted)?);
-    let show = |values: &serde_json::Value, place| {
+    let show = |values: &serde_json::Value, place: &str| {
         values.pointer(place).map_or(String::new(), serde_json::Value::to_string)
     };
-    let differs = |&&(place, _): &&(&str, &str)| found.pointer(place) != wanted.pointer(place);
-    Ok(KEYS.iter().find(differs).map(|(place, key)| {
-        let (found, wanted) = (show(&found, place), show(&wanted, place));
+    let mut places = FIXED_KEYS.into_iter().filter_map(|key| Some((key, described_at(key)?)));
+    let differs = |(_, place): &(&str, String)| found.pointer(place) != wanted.pointer(place);
+    Ok(places.find(differs).map(|(key, place)| {
+        let (found, wanted) = (show(&found, &place), show(&wanted, &place));
         format!("{key} = {found}, the configuration says {wanted}")
     }))
+}
+
+/// Where a net's description holds a key of the configuration, if it does.
+fn described_at(key: &str) -> Option<String> {
+    match key {
+        "board" => Some("/shape".to_owned()),
+        "goal" => Some("/goal".to_owned()),
+        _ => key.strip_prefix("net.").map(|option| format!("/options/{option}")),
+    }
+}
+
+/// Where a run goes on.
+pub(super) struct Restored {
+    /// Its counters.
+    pub state: RunState,
+    /// Games that the newest checkpoint counts and that were lost to damage.
+    pub lost_games: u64,
 }
 
 /// Brings learner, window and counters to where the run directory's files say that it was.
@@ -102,7 +109,8 @@ fn difference(found: &Description, config: &Config) -> anyhow::Result<Option<Str
 /// The games are the truth about what was played; the checkpoint is the truth about what was
 /// learnt. After a kill there may be more games than the checkpoint knows of: they count, and
 /// the learner catches up. There cannot be fewer, since games are on the disk before a checkpoint
-/// counts them: then some were lost, and the run is refused. Nothing on the disk is changed.
+/// counts them: then some were lost, and the run is refused. Nothing on the disk is changed, except
+/// that what a kill has left half done among the checkpoints is put right.
 ///
 /// # Errors
 ///
@@ -113,7 +121,7 @@ pub(super) fn restore<G: Geometry>(
     learner: &mut Learner,
     replay: &mut Replay<G>,
     held_out: &mut Replay<G>,
-) -> anyhow::Result<RunState> {
+) -> anyhow::Result<Restored> {
     if run.manifest().copying {
         bail!(
             "{} was to begin with games of earlier runs and ended before it had them all; begin \
@@ -129,11 +137,11 @@ pub(super) fn restore<G: Geometry>(
         Err(GamesError::File(error)) if error.is_missing() => Totals::default(),
         totals => totals?,
     };
-    all_there(run, state.games, totals)?;
+    let lost_games = lost(run, state.games, totals)?;
     state.games = totals.games;
     state.positions = totals.positions;
     let unused = totals.highest_id.map_or(0, |id| id.saturating_add(1));
-    // Older versions could number two games alike.
+    // Where a segment was copied by hand there are games of one number. Each counts.
     state.next_game = state.next_game.max(unused).max(totals.games);
     state.check(G::SQUARES).with_context(|| format!("the games in {}", run.games().display()))?;
     let most = held_out::to_read(config.replay.max_positions);
@@ -153,7 +161,7 @@ pub(super) fn restore<G: Geometry>(
         replay.len(),
         held_out.len()
     );
-    Ok(state)
+    Ok(Restored { state, lost_games })
 }
 
 /// Where a run stands that has no checkpoint: at its beginning, unless one is missing.
@@ -221,15 +229,17 @@ fn learnt<G: Geometry>(
     Ok(state)
 }
 
-/// Whether the folder of games holds all that the newest checkpoint counts. A damaged record costs
-/// one game, with a warning; more than that was lost by something else.
-fn all_there(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Result<()> {
+/// How many games the folder lacks that the newest checkpoint counts. A damaged record costs one
+/// game, with a warning; more than that was lost by something else. A start that cut damaged records
+/// off and ended before its first checkpoint has noted what they cost.
+fn lost(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Result<u64> {
     let counted = counted.max(run.manifest().begun_with);
     let lost = counted.saturating_sub(totals.games);
     let path = run.path().display();
     let games = if totals.games > 0 { format!(" --games {path}") } else { String::new() };
+    let damaged = totals.skipped + u64::from(totals.torn);
     ensure!(
-        lost <= totals.skipped + u64::from(totals.torn),
+        lost <= damaged.max(run.manifest().lost_games),
         "{}: {} games are left of {counted}; put the missing files back, or begin a new run with \
          what is left: outflank train {path}/config.toml --net {path}{games}",
         run.games().display(),
@@ -238,7 +248,7 @@ fn all_there(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Result<()> {
     if lost > 0 {
         tracing::warn!("{lost} games of {counted} were lost by damage");
     }
-    Ok(())
+    Ok(lost)
 }
 
 /// Fills the windows with the newest games of a run that has made so many positions in all, and
@@ -275,6 +285,16 @@ mod tests {
     use crate::store::games::GameWriter;
     use crate::store::games::tests::a_game;
     use crate::train::replay::Options;
+
+    #[test]
+    fn a_description_holds_every_fixed_key_of_its_net() {
+        let config = Config::parse("test", "", &[]).expect("a configuration");
+        let net = Description { spec: spec(&config), goal: config.goal, positions: 0, steps: 0 };
+        let net = serde_json::to_value(net).expect("JSON");
+        let is_told = |key: &str| described_at(key).is_some_and(|at| net.pointer(&at).is_some());
+        let others: Vec<_> = FIXED_KEYS.into_iter().filter(|key| !is_told(key)).collect();
+        assert_eq!(others, ["seed", "learner.optimizer"]);
+    }
 
     #[test]
     fn a_window_filled_again_holds_what_the_unbroken_one_did() {

@@ -100,7 +100,9 @@ pub struct Shared<'a> {
     /// Whether there is nothing to learn from yet, in all that actors have sent: then they go on
     /// whatever the schedule says, for all that they have made may be held out.
     pub starved: AtomicBool,
-    /// Set when the run is to end at once: by an interrupt, or because a part of it has failed.
+    /// Set when the run is to end at once: by an interrupt, or because a part of it has failed. An
+    /// interrupt also ends outside opponents. A run that fails waits for the answer that one of
+    /// them owes, up to its `timeout`.
     pub stop: &'a AtomicBool,
     /// Set when a limit is reached: no more games are made, and the last net is still rated.
     pub finished: AtomicBool,

@@ -64,13 +64,6 @@ impl<G: Geometry> Rollouts<G> {
         Rollouts { options, goal, nodes: Vec::new(), path: Vec::new() }
     }
 
-    /// Searches `board`, whose side to move must have a move; the moves, most visited first.
-    pub fn search(&mut self, board: Board<G>, random: &mut impl Rng) -> Vec<MoveReport> {
-        self.begin(board);
-        self.run(self.options.simulations.max(1), random);
-        self.moves()
-    }
-
     /// Starts the search of `board`, whose side to move must have a move.
     pub fn begin(&mut self, board: Board<G>) {
         self.nodes.clear();
@@ -238,11 +231,13 @@ mod tests {
     fn finds_wins<G: Geometry>(goal: Goal) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut solver = Solver::<G>::new(goal, 1 << 16);
-        let mut search = Rollouts::new(goal, Options { simulations: 3_000, c_uct: 1.0 });
+        let mut search = Rollouts::new(goal, Options::default());
         let (mut right, rounds) = (0, 20);
         for _ in 0..rounds {
             let board = late_position::<G>(5, &mut random);
-            let moves = search.search(board, &mut random);
+            search.begin(board);
+            search.run(3_000, &mut random);
+            let moves = search.moves();
             let child = board.play_unchecked(moves[0].line[0]);
             right += u32::from(-solver.score(child).signum() == solver.score(board).signum());
             let visits: u32 = moves.iter().map(|report| report.visits).sum();
@@ -266,7 +261,10 @@ mod tests {
         let board = Board::<crate::game::Square8>::start();
         let run = || {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
-            Rollouts::new(Goal::Most, Options::default()).search(board, &mut random)
+            let mut search = Rollouts::new(Goal::Most, Options::default());
+            search.begin(board);
+            search.run(200, &mut random);
+            search.moves()
         };
         assert_eq!(run(), run());
     }

@@ -306,8 +306,10 @@ fn recover(dir: &Path) -> Result<(), FileError> {
             rename(&replaced, &path)?;
         }
     }
-    // Older versions removed checkpoints under their names, the oldest first.
     let mut older = numbered(dir, PREFIX)?;
+    // Of a `state.json` that was being rewritten.
+    older.iter().try_for_each(|(_, path)| files::remove_unfinished(path))?;
+    // Older versions removed checkpoints under their names, the oldest first.
     older.pop();
     for (step, path) in older {
         if !path.join(STATE).exists() {
@@ -355,7 +357,9 @@ pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
     let (mut last_span, mut removed) = (None, 0);
     for (step, path) in &all[..older] {
         let Ok(state) = read_state(path) else { continue };
-        if rule.keep_every_minutes > 0.0 {
+        // A rated net without its learner stays anyway, and no run can go on from it.
+        let is_net_alone = state.keep_net && !state.files.contains_key(LEARNER);
+        if rule.keep_every_minutes > 0.0 && !is_net_alone {
             // Spans are counted from the start of the run, so that the choice does not depend
             // on what was removed before.
             let span = (state.minutes / rule.keep_every_minutes) as u64;

@@ -146,6 +146,45 @@ fn a_rated_net_stays_without_its_learner() {
     assert!(!path.join(LEARNER).exists() && path.join(NET).exists());
 }
 
+/// A rated net that has lost its learner does not stand for its span: a run cannot go on from it.
+#[test]
+fn a_net_alone_is_not_what_a_span_keeps() {
+    let dir = tempfile::tempdir().unwrap();
+    let last = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    Checkpoint { keep_net: true, ..a_checkpoint(1, 1.0) }.save(dir.path()).unwrap();
+    a_checkpoint(2, 2.0).save(dir.path()).unwrap();
+    assert_eq!(prune(dir.path(), &last).unwrap(), 0);
+    assert_eq!(Checkpoint::load(&path(dir.path(), 1)).unwrap().learner, None);
+    a_checkpoint(3, 3.0).save(dir.path()).unwrap();
+    a_checkpoint(4, 4.0).save(dir.path()).unwrap();
+    let spans = Rule { keep_every_minutes: 30.0, ..last };
+    assert_eq!(prune(dir.path(), &spans).unwrap(), 1);
+    assert_eq!(steps(dir.path()), [1, 2, 4]);
+    assert_eq!(Checkpoint::load(&path(dir.path(), 2)).unwrap(), a_checkpoint(2, 2.0));
+}
+
+/// A kill while `state.json` is rewritten leaves the new one under a hidden name.
+#[test]
+fn a_state_that_was_being_rewritten_is_cleared_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let rated = Checkpoint { keep_net: true, ..a_checkpoint(1, 1.0) };
+    let old = rated.save(dir.path()).unwrap();
+    let stray = old.join(format!(".{STATE}.4711.tmp"));
+    let is_gone = |clear: &dyn Fn()| {
+        fs::write(&stray, b"half").unwrap();
+        clear();
+        !stray.exists()
+    };
+    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a run that goes on");
+    assert!(is_gone(&|| drop(a_checkpoint(2, 2.0).save(dir.path()).unwrap())), "the next one");
+    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    prune(dir.path(), &rule).unwrap();
+    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a net alone");
+    let kept = Checkpoint { learner: None, ..rated };
+    assert_eq!(Checkpoint::load(&old).unwrap(), kept);
+    assert_eq!(steps(dir.path()), [1, 2]);
+}
+
 #[test]
 fn a_net_is_found_by_file_checkpoint_folder_and_run() {
     let run = tempfile::tempdir().unwrap();

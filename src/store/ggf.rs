@@ -1,17 +1,20 @@
 //! Games in GGF, the Generic Game Format of the GGS server (Buro), as far as Othello programs use it.
 //!
-//! `(;GM[Othello]PC[..]DT[..]PB[..]PW[..]RE[?]TI[15:00]TY[8]BO[8 <squares> *]B[F5]W[F6/0.2/1.5];)`:
-//! the board as rows of `-`, `*` (black) and `O` (white), then who is to move, then the moves
-//! with what the player thought of them. Passes are written, as `PA`. On boards with holes the
-//! squares of the bounding box that are no squares of the board are written as `.`.
+//! `(;GM[Othello]PC[..]DT[..]PB[..]PW[..]RE[?]TI[15:00]TY[8]BO[8 <squares> *]B[F5]W[F6/0.2/1.5];)`
+//!
+//! `BO` is the board as rows of `-`, `*` (black) and `O` (white), and who is to move. The moves
+//! follow, with what the player thought of them. Passes are written, as `PA`. A board with holes
+//! has a `.` for each square of its bounding box that it lacks.
 
 use std::fmt::Write as _;
 
-use crate::game::notation::{excerpt, obf, parse_obf, parse_square, square_name};
+use crate::game::notation::{obf, parse_obf, parse_square, plain_excerpt, square_name, strip_pass};
 use crate::game::{Board, Colour, Geometry, Goal, Position, Square};
 
 /// Characters of a name that are written. Edax refuses values of more than 255 bytes.
 const LONGEST_NAME: usize = 60;
+/// Characters of a wrong text that an error shows.
+const SHOWN: usize = 40;
 
 /// Why text is no game in GGF.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -229,7 +232,7 @@ fn step<G: Geometry>(
     side: Colour,
     value: &str,
 ) -> Option<(Option<Square>, Position<G>)> {
-    let name = value.split(['/', ' ']).next().unwrap_or_default().to_ascii_lowercase();
+    let name = value.split(['/', ' ']).next().unwrap_or_default();
     if position.side != side {
         // A pass that is not written.
         position = position.settled();
@@ -237,10 +240,10 @@ fn step<G: Geometry>(
     if position.side != side {
         return None;
     }
-    if matches!(name.as_str(), "pa" | "pass" | "--") {
+    if strip_pass(name) == Some("") {
         return position.board.legal().is_empty().then(|| (None, position.pass()));
     }
-    let square = parse_square::<G>(&name)?;
+    let square = parse_square::<G>(name)?;
     Some((Some(square), position.play(square)?))
 }
 
@@ -300,8 +303,7 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
 }
 
 fn shown(text: &str) -> Box<str> {
-    let plain = |letter: char| if letter.is_control() { '?' } else { letter };
-    excerpt(&text.chars().map(plain).collect::<String>(), 40)
+    plain_excerpt(text, SHOWN)
 }
 
 #[cfg(test)]

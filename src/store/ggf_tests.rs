@@ -72,6 +72,16 @@ fn foreign_games_are_read() {
     assert!(game.is_followed);
 }
 
+#[test]
+fn a_pass_has_several_names() {
+    // White has no move, and black has one.
+    let board = format!("*O{}", "-".repeat(62));
+    for pass in ["PA", "pass", "--", "@@", "pa/0.5/1"] {
+        let text = format!("(;BO[8 {board} O]W[{pass}];)");
+        assert_eq!(read::<Square8>(&text).expect(pass).moves, [None], "{pass}");
+    }
+}
+
 /// Tags in the order and form in which NBoard and Edax read them: one line, no escapes.
 #[test]
 fn other_programs_can_read_what_is_written() {
@@ -96,6 +106,7 @@ fn what_is_wrong_is_named() {
     for (text, wanted) in [
         ("", "begins with"),
         ("(;GM[Chess];)", "Chess"),
+        ("(;GM[a\u{202e}b\u{2066}\u{7}c];)", "`a?b??c`; allowed: Othello"),
         ("(;GM[Othello", "`GM[Othello` at offset 2 is no `NAME[value]`"),
         (
             "(;GM[Othello]BO[6 ------ *];)",

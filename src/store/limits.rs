@@ -20,7 +20,8 @@ pub const NET: u64 = 16 << 30;
 /// at most five times the net.
 pub const LEARNER: u64 = 64 << 30;
 
-/// A text of positions or games. The 120,000 games of a large database have 15 MB.
+/// The positions or games that `loss --positions` measures players on, which are kept in memory.
+/// The 120,000 games of a large database have 15 MB.
 pub const POSITIONS: u64 = 64 << 20;
 
 /// A saved game.

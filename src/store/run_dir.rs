@@ -156,6 +156,7 @@ impl RunDir {
             starts: 0,
             machine: None,
             begun_with: 0,
+            lost_games: 0,
             copying: false,
             first_net: None,
             state: State::Running,
@@ -258,6 +259,20 @@ impl RunDir {
     /// `run.json` cannot be written.
     pub fn begin_with(&mut self, games: u64) -> Result<(), RunDirError> {
         (self.manifest.begun_with, self.manifest.copying) = (games, false);
+        self.save()
+    }
+
+    /// Notes how many of the games that the newest checkpoint counts were lost to damage. The run can
+    /// then go on without them, also when the damaged records are cut off.
+    ///
+    /// # Errors
+    ///
+    /// `run.json` cannot be written.
+    pub fn note_lost_games(&mut self, games: u64) -> Result<(), RunDirError> {
+        if games == self.manifest.lost_games {
+            return Ok(());
+        }
+        self.manifest.lost_games = games;
         self.save()
     }
 

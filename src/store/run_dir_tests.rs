@@ -139,7 +139,7 @@ fn a_directory_that_is_lost_is_not_written_to() {
 fn a_run_without_its_lock_runs_as_long_as_its_games_are_held() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(&dir.path().join("run"), "", 1).unwrap();
-    let writer = super::super::games::GameWriter::open(&run.games()).unwrap();
+    let writer = crate::store::games::GameWriter::open(&run.games()).unwrap();
     fs::remove_file(run.path().join(LOCK)).unwrap();
     let state = || list(dir.path()).unwrap()[0].manifest.as_ref().unwrap().state;
     assert_eq!(state(), State::Running);

@@ -204,7 +204,7 @@ mod tests {
         let run = dir.path().join("quick-007");
         std::fs::create_dir(&run).expect("a folder");
         for start in 0..3u64 {
-            // One that comes to nothing leaves nothing.
+            // A start without a point leaves no folder.
             Telemetry::start(&run, "seed = 1\n", true)
                 .expect("it starts")
                 .finish()

@@ -36,8 +36,8 @@ pub enum LearnerError {
     },
     /// The weights are no numbers any more.
     #[error(
-        "the weights or the optimiser's state after step {step} are not finite; the last checkpoint is still good: lower \
-         learner.learning_rate and resume"
+        "the weights or the optimiser's state after step {step} are not finite; the last \
+         checkpoint is still good: lower learner.learning_rate and resume"
     )]
     NotFinite {
         /// The step that made them.

@@ -11,7 +11,7 @@ use outflank::arena::ladder::{Ladder, Origin};
 use outflank::arena::nets::LoadedNet;
 use outflank::store::checkpoint;
 
-use crate::common::{CONFIG, count, manifest, succeeds, train};
+use crate::common::{CONFIG, count, edit_json, manifest, succeeds, train};
 
 /// Evaluations as often as can be, of a game with each colour.
 const EVALUATION: &str = r#"
@@ -92,17 +92,63 @@ fn another_net_of_a_step_has_another_name() {
     assert_eq!(different.len(), nets.len(), "{nets:?}");
 }
 
-/// All of its games are in the ladder already.
+/// What a run that has reached a limit must not go beyond.
+fn counts(run: &Path) -> [f64; 3] {
+    ["games", "positions", "steps"].map(|key| count(run, key))
+}
+
+/// A kill after the last checkpoint leaves a run that does not count as finished. All games of its
+/// last net are in the ladder already.
 #[test]
 fn a_finished_run_that_is_resumed_rates_nothing_anew() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     succeeds(&train(&run, &[&config(folder.path()), "--set", "limits.steps=8"]));
     let ladder = |run: &Path| fs::read_to_string(run.join("ladder.jsonl")).expect("a ladder");
-    let (before, rating) = (ladder(&run), manifest(&run)["summary"]["rating"].clone());
-    succeeds(&train(&run, &["--resume"]));
+    let (before, rating, counted) = (ladder(&run), count(&run, "rating"), counts(&run));
+    edit_json(&run.join("run.json"), |manifest| manifest["state"] = "running".into());
+    let output = train(&run, &["--resume"]);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("the last net is being rated"), "{said}");
     assert_eq!(ladder(&run), before);
-    assert_eq!(manifest(&run)["summary"]["rating"], rating);
+    assert!((count(&run, "rating") - rating).abs() < 1e-6, "{rating}");
+    assert_eq!((counts(&run), &manifest(&run)["state"]), (counted, &"finished".into()));
+}
+
+/// Each resume tries to rate it once more, and does nothing else.
+#[test]
+fn a_finished_run_that_cannot_be_rated_does_not_grow() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let opponents = "evaluation.opponents=[\"net:nowhere\"]";
+    let config = config(folder.path());
+    let first = [&*config, "--set", "limits.steps=8", "--set", opponents];
+    succeeds(&train(&run, &first));
+    let counted = counts(&run);
+    let output = train(&run, &["--resume"]);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no more evaluations in this run"), "{said}");
+    assert_eq!(counts(&run), counted);
+    // Without opponents there is nothing to try.
+    let output = train(&run, &["--resume", "--set", "evaluation.opponents=[]"]);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("nothing was changed"), "{said}");
+    assert_eq!((counts(&run), &manifest(&run)["starts"]), (counted, &2.into()));
+}
+
+#[test]
+fn an_opponent_keeps_the_name_that_the_user_gave_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let opponents = "evaluation.opponents=[\"random:name=chance\"]";
+    let config = config(folder.path());
+    let first = [&*config, "--set", "limits.steps=8", "--set", opponents];
+    succeeds(&train(&run, &first));
+    let ladder = Ladder::look_at(&run.join("ladder.jsonl")).expect("a ladder");
+    assert_eq!((ladder.label("random"), ladder.origin("random")), (Some("chance"), None));
 }
 
 /// Hours of games, which an interrupt ends; the run has reached its limit all the same.
@@ -134,4 +180,8 @@ fn an_interrupt_ends_the_last_rating_alone() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.starts_with("finished: ") && !said.contains("rating"), "{said}");
     assert_eq!(manifest(&run)["state"], "finished");
+    let counted = counts(&run);
+    succeeds(&train(&run, &["--resume", "--set", "evaluation.games=2"]));
+    assert!(manifest(&run)["summary"]["rating"].is_f64(), "{}", manifest(&run));
+    assert_eq!(counts(&run), counted);
 }

@@ -126,3 +126,32 @@ fn a_window_without_positions_is_waited_for() {
     succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..], &ratio].concat()));
     assert!(run.steps() > 0.0);
 }
+
+/// A start cuts the damaged end off and fails before its first checkpoint, as it would by a kill.
+#[test]
+fn a_damaged_game_is_accepted_by_the_next_start_as_well() {
+    let run = Ended::small();
+    let segment = run.path.join("games/games-000001.ofg");
+    let mut bytes = fs::read(&segment).expect("a file");
+    *bytes.last_mut().expect("a game") ^= 1;
+    fs::write(&segment, &bytes).expect("a file");
+    // Here the configuration can be neither read nor written.
+    let (stored, aside) = (run.path.join("config.toml"), run.folder.path().join("aside.toml"));
+    fs::rename(&stored, &aside).expect("a file");
+    fs::create_dir_all(stored.join("in the way")).expect("a folder");
+    let config = run.folder.path().join("small.toml");
+    let failed = run.resume_for(300.0, &[config.to_str().expect("a path")]);
+    refused(&failed, "config.toml");
+    let left = fs::metadata(&segment).expect("a file").len();
+    assert!(left < bytes.len() as u64, "the damaged end is cut off");
+
+    fs::remove_dir_all(&stored).expect("a folder");
+    fs::rename(&aside, &stored).expect("a file");
+    assert_eq!(manifest(&run.path)["lost_games"], 1);
+    let output = run.resume_for(300.0, &[]);
+    succeeds(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 games of "), "{said}");
+    succeeds(&run.resume_for(300.0, &[]));
+    assert_eq!(manifest(&run.path)["lost_games"], 0);
+}

@@ -258,3 +258,15 @@ pub(super) enum Line {
     Player(PlayerLine),
     Game(Box<GameLine>),
 }
+
+impl Line {
+    /// The players that the line names.
+    pub(super) fn names(&self) -> Vec<&str> {
+        match self {
+            Line::Ladder { .. } => Vec::new(),
+            Line::Match(line) => vec![line.terms.first.as_str(), line.terms.second.as_str()],
+            Line::Player(line) => vec![line.name.as_str()],
+            Line::Game(line) => vec![line.black.as_str(), line.white.as_str()],
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::game::{Colour, Position, Square, Square6, Square8, SquareSet};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-fn terms(first: &str, second: &str) -> Terms {
+pub(super) fn terms(first: &str, second: &str) -> Terms {
     Terms {
         first: first.into(),
         second: second.into(),
@@ -18,7 +18,7 @@ fn terms(first: &str, second: &str) -> Terms {
 }
 
 /// A random game to its end, with every move's thoughts.
-fn played(game: u32) -> Played<Square8> {
+pub(super) fn played(game: u32) -> Played<Square8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(game.into());
     let start = Position::<Square8>::start();
     let (mut position, mut choices) = (start, Vec::new());
@@ -285,33 +285,6 @@ fn what_cannot_be_read_is_skipped() {
     ladder.add(&line, &played(1)).expect("writable");
     drop(ladder);
     assert_eq!(Ladder::look_at(&path).expect("a ladder").games.len(), 3);
-}
-
-#[test]
-fn more_players_than_can_be_rated_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let [few, many] = ["few.jsonl", "many.jsonl"].map(|name| folder.path().join(name));
-    for (path, count) in [(&few, MOST_PLAYERS / 2 + 1), (&many, MOST_PLAYERS + 1)] {
-        let mut ladder = Ladder::open(path).expect("a ladder");
-        let text: String = (0..count.div_ceil(2))
-            .map(|pair| {
-                let file = path.display();
-                let pair = terms(&format!("{file} a{pair}"), &format!("{file} b{pair}"));
-                serde_json::to_string(&Line::Game(Box::new(GameLine::new(1, &pair, &played(0)))))
-                    .expect("plain data")
-                    + "\n"
-            })
-            .collect();
-        ladder.file.write_all(text.as_bytes()).expect("writable");
-    }
-    let refused = Ladder::look_at(&many).err().expect("too many").to_string();
-    assert!(refused.contains("5000"), "{refused}");
-    let mut ladder = Ladder::look_at(&few).expect("few enough");
-    assert!(ladder.count_also(&few).is_ok(), "they are the same players");
-    std::fs::write(&many, std::fs::read_to_string(&few).expect("readable").replace("few", "new"))
-        .expect("writable");
-    let refused = ladder.count_also(&many).expect_err("too many together");
-    assert!(matches!(refused, LadderError::TooManyPlayers { .. }), "{refused}");
 }
 
 /// The numbers of matches in a file from elsewhere may be any.

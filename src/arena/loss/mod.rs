@@ -215,7 +215,7 @@ fn in_threads<W, T: Send>(
     open: impl Fn() -> Result<W, LossError> + Sync,
     work: impl Fn(&mut W, usize) -> Result<T, LossError> + Sync,
 ) -> Result<Vec<T>, LossError> {
-    // Whoever fails leaves no jobs for the others.
+    // A thread that fails leaves no jobs for the others.
     let next = AtomicUsize::new(0);
     let run = || {
         let _alarm = Alarm { next: &next, jobs };

@@ -82,7 +82,7 @@ impl<G: Geometry> AlphaBeta<G> {
     ) -> Result<Outcome, PlayerError> {
         self.search.forget();
         self.search.set_stop(control.stop.clone());
-        let watched = control.is_watched();
+        let watched = control.has_reports();
         let mut watch = |outcome: &Outcome| {
             if control.is_due() {
                 control.report(vec![best_hint(turn.position, outcome)], outcome.nodes);
@@ -100,7 +100,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        turns.iter().map(|turn| self.think(turn, &mut Control::unwatched())).collect()
+        turns.iter().map(|turn| self.think(turn, &mut Control::plain())).collect()
     }
 
     fn end_game(&mut self, game: u32) {
@@ -245,7 +245,7 @@ mod tests {
         for (spec, solve_empties) in [("alphabeta:depth=60", 0), ("alphabeta:depth=1", 60)] {
             let mut player = player::<Square8>(spec);
             player.spec.solve_empties = solve_empties;
-            let mut control = Control::unwatched();
+            let mut control = Control::plain();
             control.stop.set();
             let choice = player.think(&turn, &mut control).expect("a move");
             assert!(start.board.legal().contains(choice.square));

@@ -39,9 +39,9 @@ pub struct Thinking {
     pub parallel: usize,
     /// The time that it may take, in place of a number of simulations.
     pub time: Option<Time>,
-    /// Threads that solve a position to move in by the clock, at least 1. Without a clock there is
-    /// one, for which of several best moves some threads find is left to chance; and so there is
-    /// in the tree, where most solutions are short.
+    /// Threads that solve the position to move in by the clock, at least 1. Without a clock one
+    /// thread does, for with several it is left to chance which of equally good moves is found.
+    /// In the tree, too, one thread does, for most solutions there are short.
     pub solvers: usize,
 }
 
@@ -220,7 +220,7 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
         if self.thinking.time.is_some() {
-            let mut control = Control::unwatched();
+            let mut control = Control::plain();
             return turns.iter().map(|turn| self.choose_alone(turn, &mut control)).collect();
         }
         let begun = Instant::now();

@@ -68,7 +68,7 @@ impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        turns.iter().map(|turn| self.think(turn, &mut Control::unwatched())).collect()
+        turns.iter().map(|turn| self.think(turn, &mut Control::plain())).collect()
     }
 
     fn end_game(&mut self, _game: u32) {}

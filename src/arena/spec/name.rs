@@ -1,7 +1,6 @@
 //! The name that a user gives a player, for tables and pictures.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// What a user calls a player: short and printable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,25 +11,12 @@ impl PlayerName {
     pub const LONGEST: usize = 40;
     /// Which texts are names.
     pub const ALLOWED: &str = "1 to 40 printable characters, without blanks at either end";
-}
 
-/// Text that is no name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is no name for a player; allowed: {}", text.escape_debug(), PlayerName::ALLOWED)]
-pub struct NoName {
-    text: Box<str>,
-}
-
-impl FromStr for PlayerName {
-    type Err = NoName;
-
-    fn from_str(text: &str) -> Result<PlayerName, NoName> {
+    /// The text as a name, if it is one.
+    pub fn new(text: &str) -> Option<PlayerName> {
         let length = text.chars().count();
         let fits = (1..=PlayerName::LONGEST).contains(&length) && text.trim() == text;
-        match fits && text.chars().all(is_printable) {
-            true => Ok(PlayerName(text.into())),
-            false => Err(NoName { text: text.into() }),
-        }
+        (fits && text.chars().all(is_printable)).then(|| PlayerName(text.into()))
     }
 }
 
@@ -40,7 +26,22 @@ impl fmt::Display for PlayerName {
     }
 }
 
-/// Whether a character shows as itself: no control or formatting character.
+/// Whether a character can be shown: it is no control character, and none of Unicode's invisible
+/// ones that change how the text around them is laid out.
 pub(in crate::arena) fn is_printable(letter: char) -> bool {
-    matches!(letter, '\'' | '"' | '\\') || letter.escape_debug().count() == 1
+    let is_layout = matches!(
+        letter,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    !letter.is_control() && !is_layout
 }

@@ -63,7 +63,7 @@ fn key<T: PartialEq + fmt::Display>(
     if value == default { Ok(()) } else { write!(f, ",{key}={value}") }
 }
 
-/// Writes a key that something was said of.
+/// Writes a key if it has a value.
 fn said<T: fmt::Display>(f: &mut fmt::Formatter<'_>, key: &str, value: Option<T>) -> fmt::Result {
     value.map_or(Ok(()), |value| write!(f, ",{key}={value}"))
 }

@@ -70,7 +70,7 @@ struct Row {
 
 impl Row {
     fn new((place, player): (usize, &Standing)) -> Row {
-        let rating = format!("{:.0} ± {:.0}", player.rating.elo, 1.96 * player.rating.error);
+        let rating = format!("{:.0} ± {:.0}", player.rating.elo, player.rating.half_width());
         let score = format!("{:.1} %", 100.0 * share(player.total));
         Row {
             number: (place + 1).to_string(),

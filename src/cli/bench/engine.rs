@@ -61,7 +61,7 @@ pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
     ]
 }
 
-/// A position in which somebody can move, from a game of players that look one ply ahead and
+/// A position in which a side can move, from a game of players that look one ply ahead and
 /// often err: ten random moves first, and one in eight later.
 fn middle_of_game<G: Geometry>(number: u64, empties: u32) -> Board<G> {
     let evaluator = Positional::<G>::new(Goal::Most);

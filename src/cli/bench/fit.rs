@@ -25,7 +25,7 @@ use crate::train::seeds::{Purpose, stream};
 /// Positions that the net is judged by.
 const JUDGED: usize = 8192;
 
-/// Learns the games of a run for some time and says what the net foretells of others.
+/// Learns the games of a run for some time and says how well the net predicts others.
 ///
 /// One game in fifty is held out, the same ones as in a run. The net is judged by positions of
 /// theirs with more than `search.solve_empties` empty squares, those that were searched. The

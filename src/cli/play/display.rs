@@ -8,9 +8,12 @@ use anstyle::{AnsiColor, Style};
 
 use crate::arena::player::{Choice, Hint};
 use crate::arena::report::table;
-use crate::game::notation::{diagram, obf, square_name, transcript};
+use crate::game::notation::{diagram, obf, plain_excerpt, square_name, transcript};
 use crate::game::{Colour, Geometry, Position, Square, SquareSet, Word};
 use crate::protocol::session::Session;
+
+/// Characters of a text from outside that are shown.
+const LONGEST_TEXT: usize = 40;
 
 /// How the board tells what the last move changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -211,6 +214,6 @@ pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
 }
 
 /// Text from outside, cut short and without what a terminal would obey.
-pub fn printable(text: &str) -> String {
-    text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+pub fn printable(text: &str) -> Box<str> {
+    plain_excerpt(text, LONGEST_TEXT)
 }

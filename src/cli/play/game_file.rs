@@ -45,11 +45,7 @@ fn is_ggf(path: &Path) -> bool {
 
 fn read_ggf<G: Geometry>(text: &str) -> Result<Loaded<G>, ggf::GgfError> {
     let game = ggf::read::<G>(text)?;
-    let mut session = Session::new(game.start);
-    for square in game.moves.into_iter().flatten() {
-        // The reader has checked them against the rules.
-        let _ = session.play(square);
-    }
+    let session = Session::replay(game.start, &game.moves);
     Ok(Loaded { session, header: Some(game.header), is_followed: game.is_followed })
 }
 

@@ -16,7 +16,7 @@ pub enum BadMove {
         /// Which move it would be.
         number: usize,
         /// The text, shortened.
-        shown: String,
+        shown: Box<str>,
         /// The board's last column.
         last_column: char,
         /// How many rows the board has.
@@ -54,7 +54,8 @@ pub enum BadMove {
 const SEPARATORS: [char; 5] = [' ', '\t', '\r', '\n', ','];
 
 /// The game after all moves of a text: squares such as `f5 d6 c3`, with or without blanks or
-/// commas between them. Passes are implied; one may be written where it is due.
+/// commas between them. Passes are implied. One may be written where it is due, and any number
+/// after the end of the game.
 ///
 /// # Errors
 ///
@@ -67,7 +68,7 @@ pub fn play_all<G: Geometry>(session: &Session<G>, text: &str) -> Result<Session
     while !rest.is_empty() {
         let after = if let Some(after) = strip_pass(rest) {
             // The session has made the pass by itself.
-            if !std::mem::take(&mut may_pass) {
+            if !std::mem::take(&mut may_pass) && !session.is_over() {
                 return Err(BadMove::NoPass { number, side: session.position().side });
             }
             after

@@ -108,6 +108,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
     /// Plays the moves of a line, all or none.
     fn play(&mut self, line: &str) -> io::Result<()> {
         match play_all(&self.session, line) {
+            Ok(session) if session == self.session && session.is_over() => self.is_over(),
             Ok(session) if session == self.session => {
                 writeln!(self.output, "passes are made for you; name a square")
             }
@@ -141,7 +142,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
     fn think(&mut self) -> io::Result<bool> {
         let side = self.session.position().side;
         let turn = self.session.turn(self.game);
-        let made = match self.player.think(&turn, &mut Control::unwatched()) {
+        let made = match self.player.think(&turn, &mut Control::plain()) {
             Ok(choice) => self.session.play(choice.square).is_ok().then_some(choice),
             Err(error) => {
                 writeln!(self.output, "{side} has no answer: {error}")?;
@@ -194,7 +195,9 @@ impl<G: Geometry, W: Write> Table<G, W> {
     fn undo(&mut self) -> io::Result<()> {
         let before = self.session.clone();
         while self.session.undo() {
-            if self.session.position().side == self.human {
+            // A pass that a file has is taken back by itself, and is no move.
+            let is_shorter = self.session.moves().len() < before.moves().len();
+            if is_shorter && self.session.position().side == self.human {
                 return self.show();
             }
         }

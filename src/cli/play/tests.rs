@@ -13,6 +13,7 @@ use crate::game::notation::{diagram, obf, square_name};
 use crate::game::{Colour, Cross92, Geometry, Goal, Position, Shape, Square6, Square8};
 use crate::protocol::session::Session;
 use crate::search::rollouts::Options;
+use crate::store::ggf;
 
 fn talk_with<G: Geometry>(human: Colour, goal: Goal, look: Look, input: &str) -> String {
     let options = Options { simulations: 20, ..Options::default() };
@@ -48,7 +49,7 @@ fn the_player_begins_where_the_human_has_white() {
 #[test]
 fn hints_and_undo_work() {
     let said = talk::<Square8>(Colour::Black, "hint 2\nf5\nundo\nundo\n");
-    assert!(said.contains("move") && said.contains(" %"), "{said}");
+    assert!(said.contains("searched") && said.contains(" %"), "{said}");
     assert!(said.ends_with("there is no move of yours to take back\n"), "{said}");
     assert_eq!(said.matches("black (X) 2, white (O) 2").count(), 2, "{said}");
 }
@@ -92,11 +93,11 @@ fn games_are_saved_and_loaded_as_ggf() {
     assert!(saved.ends_with(&format!(" *]B[{first}];)\n")), "{saved}");
     // By content: the name need not say it.
     let plain = folder.path().join("game.txt");
-    let text = saved.replace("[test]", "[a\u{1b}b]").replace("TY[8]", "TY[8a]") + &saved;
+    let text = saved.replace("[test]", "[a\u{1b}b\u{202e}]").replace("TY[8]", "TY[8a]") + &saved;
     std::fs::write(&plain, text).expect("writable");
     let said = talk::<Square8>(Colour::White, &format!("load {}\nmoves\n", plain.display()));
     assert!(said.contains("game.txt holds more games; this is the first\n"), "{said}");
-    assert!(said.contains("loaded: a?b (black) against human (white), 20"), "{said}");
+    assert!(said.contains("loaded: a?b? (black) against human (white), 20"), "{said}");
     assert!(said.contains("it was played for the fewest discs; now the most win\n"), "{said}");
     assert!(said.ends_with(&format!("  1  {}\n", first.to_ascii_lowercase())), "{said}");
     let whole = format!("{}save {shown}\n", "go\n".repeat(40));
@@ -250,6 +251,38 @@ fn passes_are_implied_and_may_be_written() {
         display::moves_list(&whole).split_whitespace().map(str::to_owned).collect();
     let place = listed.iter().position(|word| *word == moves[index - 1]).expect("in the list");
     assert!(listed[place + 1..place + 3].contains(&"pa".to_string()), "{listed:?}");
+}
+
+/// Some programs write the passes of both sides at the end.
+#[test]
+fn passes_may_be_written_after_the_end() {
+    let names: Vec<_> = some_game::<Square6>(0).into_iter().map(|(_, name)| name).collect();
+    let start = Session::default();
+    let whole = play_all::<Square6>(&start, &names.join("")).expect("legal");
+    assert!(whole.is_over());
+    for ending in ["pa", "papa", " -- --"] {
+        let line = names.join("") + ending;
+        assert_eq!(play_all(&start, &line).expect(ending), whole, "{ending}");
+        assert_eq!(read_plain::<Square6>(&line).expect(ending), whole, "{ending}");
+    }
+    let said = talk::<Square6>(Colour::Black, &("go\n".repeat(40) + "pa\n"));
+    assert!(said.ends_with("the game is over; new for another, undo, save FILE, or quit\n"));
+}
+
+/// Undo takes back a move, also where the file names the pass that followed it.
+#[test]
+fn undo_takes_back_a_move_before_a_pass_of_a_file() {
+    let (moves, index) = game_with_pass();
+    let session = play_all::<Square6>(&Session::default(), &moves[..index].join(" "));
+    let session = session.expect("legal");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pass.ggf");
+    std::fs::write(&path, ggf::write(session.start(), session.moves())).expect("writable");
+    let input = format!("load {}\nundo\nmoves\n", path.display());
+    let said = talk::<Square6>(session.position().side, &input);
+    let listed = said.rsplit(" to move\n").next().expect("the moves");
+    let has = |name: &String| listed.contains(name.as_str());
+    assert_eq!((has(&moves[index - 2]), has(&moves[index - 1])), (true, false), "{said}");
 }
 
 #[test]

@@ -22,9 +22,9 @@ const SHOW_EVERY: Duration = Duration::from_millis(500);
 /// Time between two lines where there is no terminal.
 const LOG_EVERY: Duration = Duration::from_secs(30);
 
-/// Positions visited for the score of an 8x8 position from a game with 20 empty squares, and how
-/// many times more with each further one: means over 12 and 20 empty squares.
+/// Positions visited for the score of an 8x8 position from a game with 20 empty squares, a mean.
 const NODES_OF_20: f64 = 1.3e7;
+/// How many times more they are with each further empty square: from the means with 12 and with 20.
 const GROWTH: f64 = 2.5;
 /// Positions a second on one thread, where nothing is measured yet.
 const RATE: f64 = 4.5e7;
@@ -50,12 +50,15 @@ pub fn about(seconds: f64) -> String {
     let (length, unit) =
         UNITS.into_iter().find(|&(length, _)| seconds >= 2.0 * length).unwrap_or(UNITS[4]);
     let count = seconds / length;
+    if count < 1.5 {
+        return "about a second".into();
+    }
     if count >= 1e6 {
         return "more than a million years".into();
     }
     // Two digits at most: more would look like knowledge.
-    let scale = 10f64.powi((count.max(1.0).log10() as i32 - 1).max(0));
-    format!("about {:.0} {unit}", ((count / scale).round() * scale).max(1.0))
+    let scale = 10f64.powi((count.log10() as i32 - 1).max(0));
+    format!("about {:.0} {unit}", (count / scale).round() * scale)
 }
 
 /// Does `work`, a solve that `watch` follows, and shows how far it is if it takes long.
@@ -140,7 +143,9 @@ mod tests {
     #[test]
     fn times_are_rough_and_read_well() {
         for (seconds, wanted) in [
-            (0.0, "about 1 seconds"),
+            (0.0, "about a second"),
+            (1.49, "about a second"),
+            (1.5, "about 2 seconds"),
             (3.4, "about 3 seconds"),
             (119.0, "about 120 seconds"),
             (125.0, "about 2 minutes"),

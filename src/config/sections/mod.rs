@@ -143,11 +143,11 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
             d.global_pooling,
         ),
         score_head: r.flag(
-            ("score_head", "whether a `resnet` also foretells the final disc difference"),
+            ("score_head", "whether a `resnet` also predicts the final disc difference"),
             d.score_head,
         ),
         owner_head: r.flag(
-            ("owner_head", "whether a `resnet` also foretells each square's final owner"),
+            ("owner_head", "whether a `resnet` also predicts each square's final owner"),
             d.owner_head,
         ),
         dropout: r.number(

@@ -79,10 +79,11 @@ impl Request {
     }
 }
 
-/// A time in hundredths of a second, an hour at most.
+/// A time in hundredths of a second, an hour at most. 0 is taken for 1, or reports would be
+/// all that a player does.
 fn centiseconds(text: &str) -> Option<Duration> {
     let number: u64 = text.parse().ok()?;
-    (number <= 360_000).then(|| Duration::from_millis(10 * number))
+    (number <= 360_000).then(|| Duration::from_millis(10 * number.max(1)))
 }
 
 impl<G: Geometry> Server<'_, G> {
@@ -155,4 +156,20 @@ fn info<G: Geometry>(output: &mut impl Write, form: Form, analysis: &Analysis) -
     }
     writeln!(output, "{line}")?;
     output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_at_least_a_hundredth_of_a_second() {
+        for (text, wanted) in [("0", Some(10)), ("1", Some(10)), ("50", Some(500))] {
+            assert_eq!(centiseconds(text), wanted.map(Duration::from_millis), "{text}");
+        }
+        assert_eq!(centiseconds("360000"), Some(Duration::from_secs(3600)));
+        for text in ["360001", "-1", "1.5", ""] {
+            assert_eq!(centiseconds(text), None, "{text}");
+        }
+    }
 }

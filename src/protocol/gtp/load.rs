@@ -1,14 +1,10 @@
 //! `loadsgf FILE [MOVE]`: a game from a file, in GGF, the format of Othello programs.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::path::Path;
 
 use crate::game::Geometry;
 use crate::protocol::session::Session;
-use crate::store::ggf;
-
-/// Bytes of a file that are read; a game takes about one thousand.
-const MOST_BYTES: u64 = 1 << 20;
+use crate::store::{self, FileError, ggf, limits};
 
 /// Why a file is not loaded.
 #[derive(Debug, thiserror::Error)]
@@ -16,20 +12,9 @@ pub(super) enum LoadError {
     /// No file is named.
     #[error("name a file: loadsgf FILE [MOVE]")]
     NoName,
-    /// It cannot be read.
-    #[error("{name}: {reason}")]
-    Unreadable {
-        /// Its name.
-        name: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// It is longer than any game.
-    #[error("{name}: over {MOST_BYTES} bytes, the most that are read")]
-    TooLong {
-        /// Its name.
-        name: String,
-    },
+    /// It cannot be read, or is longer than any game.
+    #[error("{}: {}", .0.path.display(), .0.source)]
+    Unreadable(#[from] FileError),
     /// It holds no game of this board.
     #[error("{name}: {reason}")]
     NoGame {
@@ -64,7 +49,8 @@ pub(super) fn load<G: Geometry>(arguments: &[String]) -> Result<Session<G>, Load
     if name.is_empty() {
         return Err(LoadError::NoName);
     }
-    let text = read(&name)?;
+    let bytes = store::read(Path::new(&name), limits::GAME)?;
+    let text = String::from_utf8_lossy(&bytes);
     let no_game = |reason| LoadError::NoGame { name: name.clone(), reason };
     let game = ggf::read::<G>(&text).map_err(no_game)?;
     let most = game.moves.len() + 1;
@@ -74,18 +60,4 @@ pub(super) fn load<G: Geometry>(arguments: &[String]) -> Result<Session<G>, Load
         Some(number) => return Err(LoadError::NoMove { name, number, most }),
     };
     Ok(Session::replay(game.start, moves))
-}
-
-fn read(name: &str) -> Result<String, LoadError> {
-    let unreadable = |error: std::io::Error| LoadError::Unreadable {
-        name: name.to_owned(),
-        reason: error.to_string(),
-    };
-    let file = File::open(name).map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(LoadError::TooLong { name: name.to_owned() });
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

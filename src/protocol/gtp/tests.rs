@@ -239,7 +239,7 @@ fn a_game_is_loaded_whole_up_to_a_move_or_not_at_all() {
     for (name, wanted) in [
         (good.clone() + " 0", "no move 0; allowed: 1 to 4"),
         (good.clone() + " 5", "no move 5; allowed: 1 to 4"),
-        (long, "over 1048576 bytes"),
+        (long, "it has 2097152 bytes; at most 1048576 are read"),
         (bad, "move 2, `A1`, is not legal for white"),
     ] {
         let said = answers(format!("play b f5\nloadsgf {name}\nundo\nundo\n").as_bytes());

@@ -87,7 +87,7 @@ impl Timing {
             // A share of the main time, or a whole move of the period that follows.
             (0, Some(settings)) => {
                 let later = of_period(settings.period, settings.stones);
-                share_of_game(time, empties).max(later.min(time + later))
+                share_of_game(time, empties).max(later)
             }
         };
         Some(time.max(LEAST))

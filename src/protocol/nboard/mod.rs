@@ -1,14 +1,14 @@
 //! The engine's side of the NBoard protocol (Welty's `nboard`, version 2), for graphical boards
 //! that speak it: `outflank nboard SPEC`.
 //!
-//! The board sends the game (`set game`, `move`), asks for a move (`go`) or for the best moves
-//! (`hint N`), and uses `ping N`, echoed as `pong N`, to tell old answers from new ones. The
+//! The board sends the game (`set game`, `move`), and asks for a move (`go`) or for the best moves
+//! (`hint N`). It tells old answers from new ones by `ping N`, which is echoed as `pong N`. The
 //! answer to `go` does not change the game: the board sends the move that was played.
 //!
 //! A line that changes the position or asks something new ends the search under way, and its
-//! answer is dropped. `quit` ends the search for hints, and those found so far are printed. A search
-//! for a move goes on after `quit`, and every search goes on after the end of the input, so that a
-//! script gets its answers.
+//! answer is dropped. `quit` ends the search for hints, and those found so far are printed. A
+//! search for a move goes on after `quit`. Every search goes on after the end of the input, so
+//! that a script gets the answer to its last question.
 
 mod answers;
 
@@ -23,13 +23,15 @@ use super::session::Session;
 use crate::arena::control::{Analysis, Control, Effort};
 use crate::arena::player::{Player, Turn};
 use crate::game::Geometry;
-use crate::game::notation::{parse_square, square_name};
+use crate::game::notation::{parse_square, plain_excerpt, square_name, strip_pass};
 use crate::store::ggf;
 
 /// The time between two reports of a search that goes on.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// The greatest depth that a board may set.
 const DEEPEST: u32 = 60;
+/// Characters of a wrong text that an answer shows.
+const SHOWN: usize = 40;
 /// The answer to questions after a `set game` that was refused.
 const NO_POSITION: &str = "no position: the last `set game` was refused";
 
@@ -111,7 +113,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let level = self.level.and_then(|level| self.player.level(level));
         let level = level.map_or(String::new(), |level| format!("({level})"));
         // Boards take one word for the name.
-        let name: String = self.player.name().split_whitespace().collect();
+        let name = self.player.name().split_whitespace().collect::<Vec<_>>().join("_");
         writeln!(self.output, "set myname {name}{level}")
     }
 
@@ -158,7 +160,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
     fn make(&mut self, text: &str) -> io::Result<()> {
         let Some(session) = &mut self.session else { return self.status(NO_POSITION) };
         let name = text.split(['/', ' ']).next().unwrap_or_default();
-        let made = match is_pass(name) {
+        let made = match strip_pass(name) == Some("") {
             true => session.unspoken_pass().is_some_and(|side| session.pass(side).is_ok()),
             false => parse_square::<G>(name).is_some_and(|square| session.play(square).is_ok()),
         };
@@ -241,12 +243,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
     }
 }
 
-fn is_pass(name: &str) -> bool {
-    ["pa", "pass", "--"].iter().any(|pass| name.eq_ignore_ascii_case(pass))
-}
-
-fn shorten(text: &str) -> String {
-    text.chars().take(40).collect()
+fn shorten(text: &str) -> Box<str> {
+    plain_excerpt(text, SHOWN)
 }
 
 fn read_game<G: Geometry>(text: &str) -> Result<Session<G>, ggf::GgfError> {

@@ -38,6 +38,13 @@ fn a_board_plays_a_game() {
 }
 
 #[test]
+fn a_name_of_several_words_is_one_word() {
+    let name = "6x6  sims=1600".to_string();
+    let mut player = RolloutsPlayer::new(name, Goal::Most, Options::default(), 1);
+    assert_eq!(answers_of(&mut player, b"nboard 2\n"), ["set myname 6x6_sims=1600"]);
+}
+
+#[test]
 fn hints_name_a_line() {
     let answers = answers(b"hint 3\n");
     assert!(answers[1].starts_with("search "), "{answers:?}");
@@ -94,6 +101,9 @@ fn every_wrong_line_gets_a_status_and_nothing_more() {
     for line in ["", "   ", "set", "set nothing 5", "set contempt -3"] {
         assert_eq!(answers(format!("{line}\n").as_bytes()), [""; 0], "{line}");
     }
+    // A quotation is short, and turns no text around.
+    let said = answers(format!("\u{202e}{}\n", "x".repeat(100)).as_bytes());
+    assert_eq!(said, [format!("status unknown command `?{}...`", "x".repeat(39))]);
     let long = [b"go ".as_slice(), &[b'x'; 200_000], b"\nping 1\n"].concat();
     assert_eq!(answers(&long), ["status the line is too long and is left out", "pong 1"]);
 }

@@ -78,13 +78,15 @@ impl<G: Geometry> Solver<G> {
     }
 
     /// [`Solver::score_in_time`] and [`Solver::best_line_within`] give up once this flag is set.
+    /// While it is set, the lines of [`Solver::best_line`] and [`Solver::answer`] may end before
+    /// the game does.
     pub fn set_stop(&mut self, stop: Stop) {
         (self.stop, self.too_many) = (stop, u32::MAX);
     }
 
-    /// The score as by [`Solver::score`]; with a deadline `None` if it is not found in a quarter of
-    /// the time that is left until then, so that enough is left for whatever helps instead. After
-    /// that, positions with as many empty squares are not tried again before the same deadline.
+    /// The score as by [`Solver::score`]. With a deadline it is `None` if a quarter of the time
+    /// that is left does not suffice: so enough is left for another method. After that, positions
+    /// with as many empty squares are not tried again before the same deadline.
     ///
     /// The last few squares, which take microseconds, are always solved.
     pub fn score_in_time(&mut self, board: Board<G>) -> Option<i32> {
@@ -100,12 +102,6 @@ impl<G: Geometry> Solver<G> {
         score
     }
 
-    /// Who wins under perfect play: 1 the side to move, -1 the other, 0 nobody. Cheaper than
-    /// the score.
-    pub fn winner(&mut self, board: Board<G>) -> i32 {
-        self.window(board, -1, 1).signum()
-    }
-
     /// The score, and one line of perfect play to the end of the game, passes left out. Which of
     /// equally good moves it has may depend on what was solved before.
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
@@ -116,10 +112,12 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
-    /// The same as [`Solver::best_line`] if so many threads find the score in `time`, and its move
-    /// in a quarter more; the line then has a move but may end before the game does. Without a time
-    /// only the flag of [`Solver::set_stop`] ends it. What was found out in vain helps the next
-    /// try. `None` too where the game is over.
+    /// The same as [`Solver::best_line`] within a time: so many threads have `time` to find the
+    /// score, and a quarter more to find its move. The line has that move, but may end before the
+    /// game does.
+    ///
+    /// Without a time only the flag of [`Solver::set_stop`] ends the search. What was found out in
+    /// vain helps the next try. `None` if it is not found, and where the game is over.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
@@ -155,16 +153,6 @@ impl<G: Geometry> Solver<G> {
             |solver: &mut Self, child, score| solver.keeps(Question::Score, child, score, left());
         let line = self.line(board, score, keeps);
         (!line.is_empty()).then_some((score, line))
-    }
-
-    /// The winner as by [`Solver::winner`], and a line in which neither side gives away its
-    /// win or its draw.
-    pub fn winning_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
-        self.table.age();
-        let winner = self.winner(board);
-        let keeps =
-            |solver: &mut Self, child, winner| solver.keeps(Question::Winner, child, winner, None);
-        (winner, self.line(board, winner, keeps))
     }
 
     /// A line of moves that keep what the position is worth to the side to move, which

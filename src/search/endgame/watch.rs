@@ -33,8 +33,8 @@ pub enum Answer {
         lower: Option<i32>,
         /// The score is at most this; `None` where nothing is known.
         upper: Option<i32>,
-        /// The move that reaches the bound that is known, if one is: a move of the side to move,
-        /// or of the other side if the side to move must pass.
+        /// The move that reaches the known bound, if there is one. It is a move of the other side
+        /// if the side to move must pass.
         best: Option<Square>,
     },
 }
@@ -143,8 +143,8 @@ impl<G: Geometry> Solver<G> {
         Answer::Solved { score, line: self.line(board, score, keeps) }
     }
 
-    /// Whether the move that led to `child` keeps what the position was worth to the side that
-    /// made it; false if that is not found out in time.
+    /// Whether the move that led to `child` keeps `worth`, the value of the position before it for
+    /// the side that made it. False if that is not found out in time.
     pub(super) fn keeps(
         &mut self,
         question: Question,

@@ -128,7 +128,8 @@ impl GameWriter {
     /// # Errors
     ///
     /// The game cannot be written, for example because the disk is full. It is then not in the
-    /// file, the games before it are, and appending it may be tried again.
+    /// file, and the games before it are. Appending it may be tried again, unless it was the next
+    /// segment that could not be begun.
     pub fn append(&mut self, record: &GameRecord) -> Result<(), GamesError> {
         if self.length >= self.segment_bytes {
             self.roll()?;

@@ -67,6 +67,9 @@ pub struct Manifest {
     /// Games of earlier runs that it began with.
     #[serde(default)]
     pub begun_with: u64,
+    /// Games that its newest checkpoint counted at its last start and that were lost to damage.
+    #[serde(default)]
+    pub lost_games: u64,
     /// Whether games of earlier runs were being copied when this was written.
     #[serde(default)]
     pub copying: bool,

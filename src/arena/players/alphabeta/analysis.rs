@@ -1,5 +1,5 @@
-//! What alpha-beta search thinks of each move: the best one by the player's own search, each other
-//! one by a search of its own that is a ply shallower.
+//! What alpha-beta search thinks of each move. The best one comes from the player's own search;
+//! each other move has a search of its own, which is a ply shallower.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -75,8 +75,8 @@ impl<G: Geometry> AlphaBeta<G> {
         Ok((hints, nodes))
     }
 
-    /// The limits of a search of each other move: one ply less than the best one had, and together
-    /// no more of what is limited than that one took.
+    /// The limits of a search of each other move: one ply less than that of the best move. Together
+    /// these searches have no more time or nodes than that one took.
     pub(super) fn limits_beside(&self, best: &Outcome, of_best: &Limits, others: usize) -> Limits {
         let others = others.max(1) as u32;
         let timed = of_best.movetime.is_some() || of_best.remaining.is_some();

@@ -18,13 +18,13 @@ use crate::net::inference::{Backend as _, InferenceError};
 use crate::search::mcts::{Gathered, Mode, Search, Ticket};
 use crate::search::stop::Stop;
 
-/// Simulations that a search by the clock is given at a time: it looks at the clock after them
-/// even if it has nothing to ask the net, and no more than a fraction of the tree's own.
+/// Simulations that a search by the clock is given at a time, an eighth of the tree's own within
+/// these bounds. It looks at the clock after them, even if it has nothing to ask the net.
 const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
 /// Simulations of a position with one move to make.
 const FIRST_LOOK: u32 = 32;
-/// Simulations after which a search without a number of them has enough: its tree takes some 200
-/// bytes each.
+/// The most simulations in the tree of a search without a number of them, those of earlier
+/// searches included. Each takes some 200 bytes.
 const MOST_SIMULATIONS: u32 = 4_000_000;
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
@@ -43,6 +43,8 @@ pub(super) fn simulations_of_level(level: u32) -> u32 {
 pub(super) struct Budget {
     pub time: Option<Duration>,
     simulations: u32,
+    /// Whether `simulations` is the size of the tree: those that it has kept count too.
+    counts_kept: bool,
 }
 
 impl<G: Geometry> NetPlayer<G> {
@@ -95,7 +97,7 @@ impl<G: Geometry> NetPlayer<G> {
     /// What bounds the search of a turn.
     pub(super) fn budget(&self, turn: &Turn<'_, G>, effort: Effort) -> Budget {
         if effort.endless {
-            return Budget { time: None, simulations: MOST_SIMULATIONS };
+            return Budget { time: None, simulations: MOST_SIMULATIONS, counts_kept: true };
         }
         let own = self.own_time(turn);
         let simulations = match (own, effort.level) {
@@ -107,7 +109,7 @@ impl<G: Geometry> NetPlayer<G> {
             (Some(own), Some(given)) => Some(own.min(given)),
             (own, given) => own.or(given),
         };
-        Budget { time, simulations }
+        Budget { time, simulations, counts_kept: own.is_some() }
     }
 
     /// How long a move may take by the player's own clock.
@@ -142,14 +144,20 @@ impl<G: Geometry> NetPlayer<G> {
             None => left,
             Some(_) => (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end()).min(left),
         };
-        search.begin(board, slice(search, most), Mode::Play);
+        let room = |search: &Search<G>| {
+            let kept = if budget.counts_kept { search.tree().visits() } else { 0 };
+            most.saturating_sub(search.simulations().max(kept))
+        };
+        // What the tree has kept is known once the search has begun.
+        search.begin(board, 1, Mode::Play);
+        search.extend(slice(search, room(search)).saturating_sub(1));
         loop {
             let searched = self.search_until(until, turn, search, count, control);
             // All are waited for, whatever goes wrong: an answer left over would be taken for the
             // next one.
             let helpers = 0..self.flights.len();
             helpers.fold(searched, |result, helper| self.land(helper, search).and(result))?;
-            let left = most.saturating_sub(search.simulations());
+            let left = room(search);
             let late = until.is_some_and(|until| Instant::now() >= until);
             if left == 0 || late || control.stop.is_set() || search.tree().exact().is_some() {
                 return Ok(());

@@ -56,7 +56,7 @@ fn turn<'a>() -> Turn<'a, Square8> {
 #[test]
 fn every_leaf_that_was_asked_about_is_answered() {
     let mut player = player([u32::MAX; 3], Duration::from_millis(30));
-    let thought = player.think_alone(&turn(), 1, &mut Control::unwatched()).expect("a search");
+    let thought = player.think_alone(&turn(), 1, &mut Control::plain()).expect("a search");
     let Thought::Searched(search, done) = thought else { panic!("nothing to solve here") };
     assert!(player.flights.iter().all(Vec::is_empty));
     // All four moves of the start were looked at, and all of their visits have come back.
@@ -77,7 +77,7 @@ fn counting(simulations: u32, solve_empties: u32) -> NetPlayer<Square8> {
 fn the_move_is_that_of_a_match() {
     for simulations in [2, 77, 700] {
         let choice = counting(simulations, 12).choose(&[turn()]).remove(0).expect("a move");
-        let thought = counting(simulations, 12).think(&turn(), &mut Control::unwatched());
+        let thought = counting(simulations, 12).think(&turn(), &mut Control::plain());
         let thought = thought.expect("a move");
         assert_eq!((thought.square, thought.depth), (choice.square, choice.depth));
         assert_eq!((choice.score, thought.score), (None, Some(0.0)), "an even chance");
@@ -90,7 +90,7 @@ fn a_search_that_is_stopped_has_a_move() {
     for time in [None, Some(Time::Move(Duration::from_secs(600)))] {
         let mut player = counting(4_000_000, 12);
         player.thinking.time = time;
-        let mut control = Control::unwatched();
+        let mut control = Control::plain();
         control.stop.set();
         let choice = player.think(&turn(), &mut control).expect("a move");
         assert!(turn().position.board.legal().contains(choice.square));
@@ -123,6 +123,27 @@ fn reports_improve_until_the_search_is_stopped() {
         let analysis = player.analyze(&turn(), 2, &mut control).expect("hints");
         nodes.push(analysis.nodes);
         assert!(nodes.len() == 6 && nodes.is_sorted(), "{nodes:?}");
+    }
+}
+
+/// A board may ask about one position all night: the tree must not grow by each question.
+#[test]
+fn repeated_searches_without_a_number_of_simulations_share_one_limit() {
+    let searched = |counts_kept, until: Option<Instant>| {
+        let mut player = counting(1, 0);
+        let mut search = Search::new(Goal::Most, &player.thinking.search);
+        let budget = Budget { time: None, simulations: 500, counts_kept };
+        for _ in 0..4 {
+            let mut control = Control::plain();
+            let done = player.search_alone(&turn(), &mut search, (budget, until), 1, &mut control);
+            done.expect("a search");
+        }
+        search.tree().visits()
+    };
+    for until in [None, Some(Instant::now() + Duration::from_secs(600))] {
+        // Each search makes one simulation at least.
+        assert!((500..=503).contains(&searched(true, until)), "{until:?}");
+        assert_eq!(searched(false, until), 4 * 500, "{until:?}");
     }
 }
 
@@ -187,9 +208,9 @@ fn every_move_of_a_solved_position_has_its_score_or_a_bound() {
         let turn = Turn { game: 0, start: Position::start(), moves: &moves, position };
         for stopped in [false, true] {
             let mut player = counting(100, 20);
-            let thought = player.think_alone(&turn, 1, &mut Control::unwatched());
+            let thought = player.think_alone(&turn, 1, &mut Control::plain());
             let Ok(Thought::Solved { score, line }) = thought else { panic!("not solved") };
-            let mut control = Control::unwatched();
+            let mut control = Control::plain();
             if stopped {
                 control.stop.set();
             }
@@ -246,7 +267,7 @@ fn few_leaves_at_a_time_are_kept_to_by_many_threads() {
         let lefts = asked.map(|asked| if asked { u32::MAX } else { 0 });
         let mut player = player(lefts, Duration::from_millis(20));
         player.thinking.parallel = parallel;
-        assert!(player.think_alone(&turn(), 1, &mut Control::unwatched()).is_ok(), "{parallel}");
+        assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_ok(), "{parallel}");
     }
 }
 
@@ -256,8 +277,8 @@ fn a_net_that_fails_leaves_nothing_under_way() {
     for lefts in [[3, u32::MAX, u32::MAX], [u32::MAX, 3, u32::MAX], [5, 5, 5]] {
         // Far more time than it takes until somebody has failed.
         let mut player = player(lefts, Duration::from_secs(600));
-        assert!(player.think_alone(&turn(), 1, &mut Control::unwatched()).is_err(), "{lefts:?}");
+        assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_err(), "{lefts:?}");
         assert!(player.flights.iter().all(Vec::is_empty), "{lefts:?}");
-        assert!(player.think_alone(&turn(), 1, &mut Control::unwatched()).is_err(), "{lefts:?}");
+        assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_err(), "{lefts:?}");
     }
 }

@@ -108,9 +108,8 @@ impl<G: Geometry> NetPlayer<G> {
         Ok(scores)
     }
 
-    /// All moves of a position that is worth `score`, of which `line` begins with the best: each
-    /// with its exact score, or, if that is not found in time, with the bound that the best sets.
-    /// At most `count` of them.
+    /// The moves of a position that is worth `score`, at most `count`; `line` begins with the best.
+    /// Each has its exact score, or the bound that the best sets if that is not found in time.
     pub(super) fn solved_hints(
         &mut self,
         turn: &Turn<'_, G>,
