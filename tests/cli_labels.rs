@@ -125,7 +125,7 @@ fn it_is_told_where_games_go() {
     let shape = [&play[..], &["--shape", "6x6"]].concat();
     let said = text(&outflank(folder.path(), &shape).stderr);
     assert!(said.starts_with("games go to ladder.jsonl, which has 6 games on other"), "{said}");
-    // Whoever only looks adds nothing.
+    // Looking adds nothing.
     assert_eq!(text(&outflank(folder.path(), &["arena"]).stderr), "");
     let log = std::fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
     assert!(log.contains("\"openings\":\"random:6\"") && !log.contains("random:8"), "{log}");

@@ -35,7 +35,10 @@ impl Terminal {
         write("game.sh", &format!("trap : INT\n{settings}"));
         let mut command = Command::new("script");
         command.args(["-qefc", "sh game.sh", "/dev/null"]).current_dir(folder);
-        command.env("TERM", "xterm").env_remove("NO_COLOR").env("XDG_STATE_HOME", folder);
+        command.env("TERM", "xterm").env("XDG_STATE_HOME", folder);
+        for other in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+            command.env_remove(other);
+        }
         command.envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let Ok(mut child) = command.spawn() else {
@@ -163,7 +166,7 @@ fn colours_come_only_where_they_are_wanted() {
     for (variables, wanted) in [
         (&[][..], "\u{1b}[7m"),
         (&[("NO_COLOR", "1")], "[X]"),
-        (&[("TERM", "dumb"), ("XDG_STATE_HOME", "/dev/null/nowhere")], "[X]"),
+        (&[("TERM", "dumb"), ("CI", "true"), ("XDG_STATE_HOME", "/dev/null/nowhere")], "[X]"),
         (&[("XDG_STATE_HOME", "/dev/null/nowhere")], "\u{1b}[7m"),
     ] {
         let Some(mut game) = Terminal::start(folder.path(), "random", variables) else { return };

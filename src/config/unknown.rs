@@ -1,4 +1,4 @@
-//! What is said of a key that does not exist: which one may be meant, and which ones there are.
+//! The message for a key that does not exist: which one may be meant, and which ones there are.
 
 use std::collections::BTreeSet;
 

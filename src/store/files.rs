@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `outflank runs` holds a lock for an instant to look at it; whoever opens a run waits that long.
+/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 

@@ -55,7 +55,7 @@ pub enum GamesError {
     },
 }
 
-/// What somebody else has done to a segment.
+/// What another process has done to a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
     /// There is none at its path, or another file.

@@ -285,7 +285,7 @@ fn a_folder_has_one_writer() {
     GameWriter::open(dir.path()).unwrap();
 }
 
-/// A writer of three segments, and what somebody does to one of them behind its back.
+/// A writer of three segments, and what happens to one of them behind its back.
 #[cfg(unix)]
 #[test]
 fn a_segment_that_is_not_where_it_was_is_noticed() {

@@ -104,7 +104,7 @@ fn a_newer_layout_is_refused_as_such() {
     assert!(is_newer, "{error}");
 }
 
-/// What somebody may do to a directory in use, behind the back of the process that has it.
+/// What may happen to a directory in use, behind the back of the process that has it.
 #[cfg(unix)]
 #[test]
 fn a_directory_that_is_lost_is_not_written_to() {

@@ -1,4 +1,4 @@
-//! Run directories that somebody damages, edits, moves or removes, under a run or between two.
+//! Run directories that are damaged, edited, moved or removed, under a run or between two.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};

@@ -1,5 +1,6 @@
 //! What the terminal shows: the board, the moves, hints. A pipe gets plain text.
 
+use std::env;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 
@@ -31,7 +32,12 @@ impl Look {
     /// `TERM=dumb` are obeyed.
     pub fn of_stdout() -> Look {
         let stdout = io::stdout();
-        match AutoStream::choice(&stdout) {
+        let choice = match AutoStream::choice(&stdout) {
+            // The library trusts every terminal where the variable `CI` is set.
+            _ if is_dumb() && env::var_os("CLICOLOR_FORCE").is_none() => ColorChoice::Never,
+            choice => choice,
+        };
+        match choice {
             ColorChoice::Never if stdout.is_terminal() => Look::Marks,
             ColorChoice::Never => Look::Plain,
             _ => Look::Colours,
@@ -48,6 +54,11 @@ impl Look {
             }
         }
     }
+}
+
+/// Whether the terminal says that it can do nothing but show letters.
+pub fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 // Both can be read on dark and on light ground.

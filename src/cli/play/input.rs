@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use rustyline::error::ReadlineError;
 use rustyline::{Config, DefaultEditor};
 
+use super::display;
 use crate::protocol::lines::{LONGEST, Line, next_line};
 
 const PROMPT: &str = "> ";
@@ -38,9 +39,8 @@ pub trait Input {
 /// Standard input, with line editing if a person sits at it.
 pub fn of_stdin() -> Box<dyn Input> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
     if is_terminal
-        && !is_dumb
+        && !display::is_dumb()
         && let Some(terminal) = Terminal::open(history_file())
     {
         return Box::new(terminal);

@@ -273,9 +273,9 @@ fn few_leaves_at_a_time_are_kept_to_by_many_threads() {
 
 #[test]
 fn a_net_that_fails_leaves_nothing_under_way() {
-    // Whoever it is that fails: this thread's copy, a helper's, or all.
+    // Any of them may fail: this thread's copy, a helper's, or all.
     for lefts in [[3, u32::MAX, u32::MAX], [u32::MAX, 3, u32::MAX], [5, 5, 5]] {
-        // Far more time than it takes until somebody has failed.
+        // Far more time than it takes until one has failed.
         let mut player = player(lefts, Duration::from_secs(600));
         assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_err(), "{lefts:?}");
         assert!(player.flights.iter().all(Vec::is_empty), "{lefts:?}");
