@@ -59,7 +59,9 @@ impl Terminal {
         Some(Terminal { child, keys, output, screen: String::new(), looked: 0 })
     }
 
-    /// Waits until a text comes, half a minute at most.
+    /// Waits until a text comes, half a minute at most. Keys for a prompt are pressed after the
+    /// prompt: what is pressed earlier goes through the terminal's own line editing, where the end
+    /// of input is no key.
     fn wait_for(&mut self, text: &str) {
         loop {
             if let Some(place) = self.screen[self.looked..].find(text) {
@@ -115,12 +117,14 @@ fn lines_are_edited_and_come_back_in_the_next_game() {
     game.wait_for("> ");
     game.press(&format!("moes{LEFT}{LEFT}v\r"));
     game.wait_for("no move has been made");
+    game.wait_for("> ");
     game.press(END_OF_INPUT);
     assert_eq!(game.end(folder.path()), Some(0));
     let mut game = Terminal::start(folder.path(), "random", &[]).expect("as before");
     game.wait_for("> ");
     game.press(&format!("{UP}\r"));
     game.wait_for("no move has been made");
+    game.wait_for("> ");
     game.press("quit\r");
     assert_eq!(game.end(folder.path()), Some(0));
     let history = folder.path().join("outflank/play_history");
