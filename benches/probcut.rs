@@ -13,7 +13,7 @@ use std::time::Instant;
 use outflank::eval::positional::Positional;
 use outflank::eval::{Evaluator, SCALE};
 use outflank::game::{Board, Geometry, Goal, Square8};
-use outflank::search::alphabeta::{Limits, Outcome, Search};
+use outflank::search::alphabeta::{AlphaBetaSearch, SearchLimits, SearchResult};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -33,7 +33,7 @@ const CHECKS: &[(u32, &[u32])] = &[
     (10, &[0, 4]),
 ];
 
-type Engine = Search<Square8, Positional<Square8>>;
+type Engine = AlphaBetaSearch<Square8, Positional<Square8>>;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
@@ -52,7 +52,7 @@ fn main() {
 }
 
 fn engine() -> Engine {
-    Search::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), TABLE_BYTES)
+    AlphaBetaSearch::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), TABLE_BYTES)
 }
 
 /// A position in which the side to move can move, from a game whose first ten moves and one in
@@ -79,8 +79,8 @@ fn position(seed: u64, empties: u32) -> Board<Square8> {
     }
 }
 
-fn think(search: &mut Engine, board: Board<Square8>, depth: u32) -> Outcome {
-    search.think(board, &Limits::depth(depth)).expect("a legal move")
+fn think(search: &mut Engine, board: Board<Square8>, depth: u32) -> SearchResult {
+    search.think(board, &SearchLimits::depth(depth)).expect("a legal move")
 }
 
 /// The scores of a position by the depth of the search, 0 the evaluation alone.
@@ -136,7 +136,7 @@ fn seconds(since: Instant) -> f64 {
 }
 
 /// All positions' outcomes and the processor time that they took.
-fn outcomes(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<Outcome>, f64) {
+fn outcomes(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<SearchResult>, f64) {
     let start = Instant::now();
     let before = seconds(start);
     let found = boards.iter().map(|&board| {
@@ -152,7 +152,7 @@ fn gain(positions: u64, depth: u32, deviations: &[f32]) {
     let board = |number| position(1 << 32 | number, 28 + 6 * (number % 4) as u32);
     let boards: Vec<_> = (0..positions).map(board).collect();
     let (full, full_seconds) = outcomes(engine(), &boards, depth);
-    let nodes = |of: &[Outcome]| of.iter().map(|outcome| outcome.nodes).sum::<u64>() as f64;
+    let nodes = |of: &[SearchResult]| of.iter().map(|outcome| outcome.nodes).sum::<u64>() as f64;
     let (count, all) = (positions as f64, nodes(&full));
     println!("depth {depth}, {positions} positions");
     println!("off: {:.0} nodes, {:.2} ms a position", all / count, 1e3 * full_seconds / count);

@@ -11,8 +11,8 @@ use std::time::Instant;
 use outflank::dispatch;
 use outflank::game::{Geometry, Goal, Shape, Word};
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{self, Answer};
-use outflank::train::game::{Game, Rules, Wanted, Work};
+use outflank::search::mcts::{self, Prediction};
+use outflank::train::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
 use outflank::train::selfplay;
 
 const ROWS: usize = 256;
@@ -36,7 +36,7 @@ impl Table {
         Table { rows: (0..ROWS * squares).map(|_| logit()).collect(), squares }
     }
 
-    fn answer(&self, [mine, theirs, _]: [u128; 3]) -> Answer<'_> {
+    fn answer(&self, [mine, theirs, _]: [u128; 3]) -> Prediction<'_> {
         let mixed = (mine as u64 ^ (mine >> 64) as u64)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(29)
@@ -45,7 +45,7 @@ impl Table {
         let row = (mixed >> 32) as usize % ROWS;
         let value = (mixed as u32 as f32 / u32::MAX as f32 - 0.5) * 0.6;
         let policy = &self.rows[row * self.squares..][..self.squares];
-        Answer { policy, value, score: 8.0 * value }
+        Prediction { policy, value, score: 8.0 * value }
     }
 }
 
@@ -59,10 +59,10 @@ fn nanoseconds(since: Instant) -> f64 {
 
 /// Games in flight and the net that answers them.
 struct Bench<'a, G: Geometry> {
-    rules: &'a Rules,
+    rules: &'a SelfPlaySettings,
     table: Table,
     solver: Solver<G>,
-    games: Vec<Game<G>>,
+    games: Vec<SelfPlayGame<G>>,
     inputs: Vec<[u128; 3]>,
     next: u64,
     finished: u64,
@@ -70,9 +70,9 @@ struct Bench<'a, G: Geometry> {
 }
 
 impl<'a, G: Geometry> Bench<'a, G> {
-    fn new(rules: &'a Rules) -> Bench<'a, G> {
+    fn new(rules: &'a SelfPlaySettings) -> Bench<'a, G> {
         let count = rules.selfplay.games_per_actor as u64;
-        let game = |id| Game::new(rules, id, 0, rules.search.simulations);
+        let game = |id| SelfPlayGame::new(rules, id, 0, rules.search.simulations);
         Bench {
             rules,
             table: Table::new(G::SQUARES),
@@ -91,8 +91,8 @@ impl<'a, G: Geometry> Bench<'a, G> {
         for game in &mut self.games[..active] {
             let (board, legal) = loop {
                 match game.advance(self.rules, &mut self.solver) {
-                    Wanted::Answer { board, legal } => break (board, legal),
-                    Wanted::Finished => {
+                    GameStatus::NeedsPrediction { board, legal } => break (board, legal),
+                    GameStatus::Finished => {
                         self.work += std::mem::take(&mut game.work);
                         let simulations = self.rules.search.simulations;
                         black_box(game.restart(self.rules, self.next, 0, simulations));
@@ -116,7 +116,7 @@ impl<'a, G: Geometry> Bench<'a, G> {
     }
 }
 
-fn measure<G: Geometry>(rules: &Rules, seconds: f64) {
+fn measure<G: Geometry>(rules: &SelfPlaySettings, seconds: f64) {
     let mut bench = Bench::<G>::new(rules);
     let start = Instant::now();
     // Games that started together would reach their ends together, and with them the solver:
@@ -181,7 +181,7 @@ fn main() {
             };
             let selfplay =
                 selfplay::Options { games_per_actor: games, ..selfplay::Options::default() };
-            let rules = Rules { seed: 1, goal: Goal::Most, search, selfplay };
+            let rules = SelfPlaySettings { seed: 1, goal: Goal::Most, search, selfplay };
             dispatch!(shape, G => measure::<G>(&rules, seconds));
         }
     }

@@ -5,11 +5,11 @@ use outflank::game::{Colour, Goal, Shape, Square6};
 use outflank::net::server::{Local, Server};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
 use outflank::search::mcts;
-use outflank::train::game::{Rules, Work};
-use outflank::train::learner::{self, Learner, Reached};
+use outflank::train::game::{SelfPlaySettings, Work};
+use outflank::train::learner::{self, Learner, RunProgress};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, stream};
-use outflank::train::selfplay::{self, Actor, GameNumbers, Made};
+use outflank::train::selfplay::{self, Actor, GameNumbers, NetVersion};
 use tch::Device;
 
 type G = Square6;
@@ -19,8 +19,8 @@ fn spec() -> NetSpec {
     NetSpec { shape: Shape::Square6, options }
 }
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> SelfPlaySettings {
+    SelfPlaySettings {
         seed: 11,
         goal: Goal::Most,
         search: mcts::Options { simulations: 16, solve_empties: 8, ..Default::default() },
@@ -28,12 +28,16 @@ fn rules() -> Rules {
     }
 }
 
-fn play(rules: &Rules, games: usize) -> Vec<GameRecord> {
-    play_counted(rules, games, Made::default()).0
+fn play(rules: &SelfPlaySettings, games: usize) -> Vec<GameRecord> {
+    play_counted(rules, games, NetVersion::default()).0
 }
 
 /// The first games of an actor with a net that was `made` then, and its work.
-fn play_counted(rules: &Rules, games: usize, made: Made) -> (Vec<GameRecord>, Work) {
+fn play_counted(
+    rules: &SelfPlaySettings,
+    games: usize,
+    made: NetVersion,
+) -> (Vec<GameRecord>, Work) {
     let net = Net::new(&spec(), 1, Device::Cpu);
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
@@ -60,11 +64,14 @@ fn actors_share_a_server_with_two_groups_each() {
     let games: Vec<GameRecord> = std::thread::scope(|scope| {
         let play = || {
             let client = Box::new(server.client());
-            let mut actor = Actor::<G>::new(rules.clone(), client, 2, &numbers, Made::default());
+            let mut actor =
+                Actor::<G>::new(rules.clone(), client, 2, &numbers, NetVersion::default());
             let mut finished = Vec::new();
             while finished.len() < 20 {
                 actor.step(&numbers, &mut finished).expect("an evaluation");
-                actor.load(&weights, Made { version: 1, positions: 0 }).expect("the same net");
+                actor
+                    .load(&weights, NetVersion { version: 1, positions: 0 })
+                    .expect("the same net");
             }
             finished
         };
@@ -103,7 +110,7 @@ fn learn(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u
     for step in steps {
         let mut random = stream(1, Purpose::Batch, step);
         window.sample(64, true, 0.25, &mut random, &mut batch);
-        learner.step(&batch, Reached::default());
+        learner.step(&batch, RunProgress::default());
     }
 }
 
@@ -123,7 +130,7 @@ fn the_learning_rate_follows_its_stairs_and_cools_down_at_the_end() {
         (1000, 1.0, 0.02 * 0.05),
         (0, 1.0, 0.08 * 0.05),
     ] {
-        let rate = learner.learning_rate(Reached { positions, share });
+        let rate = learner.learning_rate(RunProgress { positions, share });
         assert!((rate - wanted).abs() < 1e-12, "{rate} for {positions} positions and {share}");
     }
 }
@@ -131,7 +138,7 @@ fn the_learning_rate_follows_its_stairs_and_cools_down_at_the_end() {
 #[test]
 fn games_keep_the_rules_and_carry_what_is_learnt_from() {
     for goal in [Goal::Most, Goal::Fewest] {
-        let rules = Rules { goal, ..rules() };
+        let rules = SelfPlaySettings { goal, ..rules() };
         for game in play(&rules, 40) {
             let positions = game.positions::<G>().expect("a legal game");
             assert_eq!(game.goal, goal);
@@ -197,8 +204,8 @@ fn an_actor_of_a_run_that_goes_on_begins_where_its_ramp_stands() {
         assert!(games.iter().all(|game| game.net_version == made.version));
         work.simulations as f64 / work.searches as f64
     };
-    let young = simulations(Made::default());
-    let grown = simulations(Made { version: 7, positions: 5_000 });
+    let young = simulations(NetVersion::default());
+    let grown = simulations(NetVersion { version: 7, positions: 5_000 });
     assert!(young <= 2.0 && grown > 8.0, "{young} and {grown} simulations a search");
 }
 
@@ -223,7 +230,7 @@ fn resignation_ends_games_except_those_that_check_it() {
     rules.selfplay.resign_below = 0.0;
     rules.selfplay.resign_plies = 2;
     rules.selfplay.resign_playout_share = 0.5;
-    let (games, work) = play_counted(&rules, 60, Made::default());
+    let (games, work) = play_counted(&rules, 60, NetVersion::default());
     let resigned = games.iter().filter(|game| game.resigned).count();
     let checked = work.resignations_checked;
     assert!(resigned >= 10, "{resigned} games were resigned");

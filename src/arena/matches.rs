@@ -57,7 +57,7 @@ impl<G: Geometry> Contestant<'_, G> {
 
 /// What a match is besides its players and openings.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Setting {
+pub struct MatchSettings {
     /// Which side of the score wins.
     pub goal: Goal,
     /// How many games; rounded up to pairs.
@@ -128,7 +128,7 @@ pub enum MatchError {
 
 /// The games of a match, as far as it went.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome<G: Geometry> {
+pub struct MatchResult<G: Geometry> {
     /// In the order of their numbers, earlier played ones included.
     pub games: Vec<Played<G>>,
     /// What the sequential test says, if there is one.
@@ -137,7 +137,7 @@ pub struct Outcome<G: Geometry> {
     pub stopped: bool,
 }
 
-impl Setting {
+impl MatchSettings {
     /// How many games there can be: two deterministic players have one for each opening and
     /// colour.
     pub fn games_of<G: Geometry>(&self, pair: [&Contestant<'_, G>; 2], openings: usize) -> u32 {
@@ -160,11 +160,11 @@ impl Setting {
 pub fn play<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &Setting,
+    setting: &MatchSettings,
     done: Vec<Played<G>>,
     stop: &AtomicBool,
     on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
-) -> Result<Outcome<G>, MatchError> {
+) -> Result<MatchResult<G>, MatchError> {
     let games = setting.games_of(pair, openings.len());
     let known: HashSet<u32> = done.iter().map(|played| played.game).collect();
     let left: Vec<u32> = (0..games).filter(|game| !known.contains(game)).collect();
@@ -184,12 +184,12 @@ pub fn play<G: Geometry>(
 pub fn play_numbered<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &Setting,
+    setting: &MatchSettings,
     left: &[u32],
     done: Vec<Played<G>>,
     stop: &AtomicBool,
     on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
-) -> Result<Outcome<G>, MatchError> {
+) -> Result<MatchResult<G>, MatchError> {
     assert!(!openings.is_empty(), "a match needs an opening");
     let games = done.len() + left.len();
     let mut referee = Referee::new(setting.sprt, done);
@@ -234,7 +234,7 @@ fn points<G: Geometry>(played: &Played<G>) -> f64 {
 struct Hall<'a, G: Geometry> {
     pair: [&'a Contestant<'a, G>; 2],
     openings: &'a [Opening<G>],
-    setting: &'a Setting,
+    setting: &'a MatchSettings,
     left: &'a [u32],
     next: AtomicUsize,
     stop: &'a AtomicBool,
@@ -258,7 +258,7 @@ type Ended<G> = Result<Played<G>, MatchError>;
 /// Both players, for one thread.
 fn open<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
-    setting: &Setting,
+    setting: &MatchSettings,
 ) -> Result<[Box<dyn Player<G>>; 2], MatchError> {
     let open = |seat: usize| {
         let seed = combine(&[setting.seed, seat as u64]);

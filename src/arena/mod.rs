@@ -1,7 +1,6 @@
 //! Matches between players of any kind, and their ratings.
 
 pub mod control;
-pub mod course;
 pub mod external;
 mod grammar;
 pub mod labels;
@@ -17,6 +16,7 @@ pub mod player;
 pub mod players;
 pub mod rating;
 pub mod report;
+pub mod run_curve;
 pub mod shipped;
 pub mod spec;
 pub mod standings;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::course;
 use super::ladder::PlayerLine;
+use super::run_curve;
 use crate::game::{Goal, Shape};
 use crate::net::Description;
 use crate::net::inference::{self, Backend, InferenceError};
@@ -167,7 +167,7 @@ impl LoadedNet {
     pub fn line(&self, name: &str) -> PlayerLine {
         let Description { steps, positions, .. } = self.description;
         let run = run_name(&self.path);
-        let when = course::at_checkpoint(&self.path);
+        let when = run_curve::at_checkpoint(&self.path);
         PlayerLine::new(name.into(), run, steps, Some(positions))
             .with_net(self.weights_checksum.clone())
             .after(when.and_then(|(games, _)| games), when.map(|(_, minutes)| minutes))

@@ -7,7 +7,8 @@ use super::matches::{Contestant, Open};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
 use super::players::{
-    AlphaBeta, Crew, Greedy, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Symmetric, Thinking,
+    AlphaBeta, Greedy, NetCopies, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Symmetric,
+    Thinking,
 };
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
@@ -130,10 +131,10 @@ fn net_player<G: Geometry>(
     };
     let threads = own.threads.unwrap_or(1);
     let copies = Copies { threads, symmetries: own.symmetries };
-    Ok(with_net((found, given), net, context, copies, move |name, crew, seed| {
+    Ok(with_net((found, given), net, context, copies, move |name, net_copies, seed| {
         let (search, parallel) = (search.clone(), own.leaves());
         let thinking = Thinking { search, parallel, time: own.time, solvers: threads };
-        Box::new(NetPlayer::new(name, goal, crew, thinking, seed))
+        Box::new(NetPlayer::new(name, goal, net_copies, thinking, seed))
     }))
 }
 
@@ -145,8 +146,8 @@ fn policy_player<G: Geometry>(
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Policy(PolicySpec { path: net.identity(), ..own.clone() });
     let copies = Copies { threads: 1, symmetries: own.symmetries };
-    Ok(with_net((found, given), net, context, copies, move |name, crew, seed| {
-        Box::new(PolicyPlayer::new(name, Box::new(crew), own.temperature_plies, seed))
+    Ok(with_net((found, given), net, context, copies, move |name, net_copies, seed| {
+        Box::new(PolicyPlayer::new(name, Box::new(net_copies), own.temperature_plies, seed))
     }))
 }
 
@@ -166,7 +167,7 @@ fn with_net<G: Geometry>(
     net: LoadedNet,
     context: &Context,
     copies: Copies,
-    make: impl Fn(String, Crew, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
+    make: impl Fn(String, NetCopies, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
     let (name, context) = (found.to_string(), context.clone());
     let called = label(&name, given.as_deref());
@@ -180,7 +181,7 @@ fn with_net<G: Geometry>(
             })
         };
         let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
-        Ok(make(called.clone(), Crew::new(copy()?, others), seed))
+        Ok(make(called.clone(), NetCopies::new(copy()?, others), seed))
     };
     Contestant { name, deterministic: found.is_deterministic(), line, open: Box::new(open) }
 }

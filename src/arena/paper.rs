@@ -21,12 +21,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use super::matches::{
-    Contestant, MatchError, Played, Setting, beginnings, first_colour, play_numbered,
+    Contestant, MatchError, MatchSettings, Played, beginnings, first_colour, play_numbered,
 };
 use super::openings::{Source, canonical_game};
 use super::report::table;
 use super::spec::{NetPlayerSpec, PlayerKind, PlayerSpec, PolicySpec, RolloutsSpec};
-use super::tally::Outcomes;
+use super::tally::WinDrawLoss;
 use crate::game::{Colour, Geometry, Goal, Square};
 use crate::search::mcts;
 
@@ -153,9 +153,9 @@ pub struct Replayed {
     /// The row.
     pub row: Row,
     /// With black.
-    pub black: Outcomes,
+    pub black: WinDrawLoss,
     /// With white.
-    pub white: Outcomes,
+    pub white: WinDrawLoss,
 }
 
 /// Plays a row.
@@ -175,10 +175,12 @@ pub fn play_row<G: Geometry>(
 ) -> Result<Replayed, MatchError> {
     let start = Source::Start.book::<G>(1, seed);
     let openings = start.map(|book| book.openings).unwrap_or_default();
-    let setting = Setting { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
+    let setting =
+        MatchSettings { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
     let beginnings_decide = row.agent != Agent::Rollouts && pair[1].deterministic;
     let (mut games, mut next, mut known) = (Vec::new(), 0, [HashSet::new(), HashSet::new()]);
-    let mut result = Replayed { row: *row, black: Outcomes::default(), white: Outcomes::default() };
+    let mut result =
+        Replayed { row: *row, black: WinDrawLoss::default(), white: WinDrawLoss::default() };
     for round in 0..=ROUNDS {
         let end = setting.games << round;
         let mut numbers: Vec<u32> = (next..end).collect();
@@ -216,8 +218,8 @@ fn new_ones(
 }
 
 /// The first `most` different games of each colour.
-fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (Outcomes, Outcomes) {
-    let (mut black, mut white) = (Outcomes::default(), Outcomes::default());
+fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (WinDrawLoss, WinDrawLoss) {
+    let (mut black, mut white) = (WinDrawLoss::default(), WinDrawLoss::default());
     let mut seen = HashSet::new();
     for played in games {
         let side = if played.first == Colour::Black { &mut black } else { &mut white };
@@ -299,7 +301,7 @@ pub fn text(results: &[Replayed]) -> String {
     text
 }
 
-fn won(outcomes: Outcomes) -> String {
+fn won(outcomes: WinDrawLoss) -> String {
     let draws = match outcomes.draws {
         0 => String::new(),
         1 => " (1 draw)".into(),

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::labels::Labels;
-use super::matches::{Outcome, tally};
+use super::matches::{MatchResult, tally};
 use super::rating::PRIOR_GAMES;
 use super::standings::{MOST_COLUMNS, Standing, Standings};
-use super::tally::{Outcomes, Ruling, Tally, Verdict, elo};
+use super::tally::{Ruling, Tally, Verdict, WinDrawLoss, elo};
 use crate::game::{Colour, Geometry};
 
 /// The version of the JSON objects.
@@ -39,7 +39,7 @@ pub struct Report {
 
 impl Report {
     /// Counts a match between two players of these names, who are called as `labels` says.
-    pub fn new<G: Geometry>(names: [&str; 2], labels: &Labels, outcome: &Outcome<G>) -> Report {
+    pub fn new<G: Geometry>(names: [&str; 2], labels: &Labels, outcome: &MatchResult<G>) -> Report {
         let (tally, repeated) = tally(&outcome.games);
         let mut report = Report {
             names: names.map(String::from),
@@ -192,7 +192,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn record(outcomes: Outcomes) -> String {
+fn record(outcomes: WinDrawLoss) -> String {
     format!("{}-{}-{}", outcomes.wins, outcomes.draws, outcomes.losses)
 }
 
@@ -312,7 +312,7 @@ impl Standings {
 }
 
 /// `7.5/10`, or nothing where two players have not met.
-pub fn points(met: Outcomes) -> String {
+pub fn points(met: WinDrawLoss) -> String {
     if met.games() == 0 { String::new() } else { format!("{}/{}", met.points(), met.games()) }
 }
 

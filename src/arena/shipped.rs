@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::spec::{AlphaBetaSpec, Limit, NetPlayerSpec, PlayerKind, PlayerSpec};
+use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerSpec, ThinkingLimit};
 use crate::game::{Goal, Shape};
 
 /// The folder of the nets, beside the sources and in a copy of them.
@@ -31,7 +31,7 @@ pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
     let kind = match net(shape, goal) {
         Some(folder) => PlayerKind::Net(NetPlayerSpec::new(folder, SIMULATIONS)),
         None => {
-            let limit = Limit::Depth(DEPTH_WITHOUT_NET);
+            let limit = ThinkingLimit::Depth(DEPTH_WITHOUT_NET);
             PlayerKind::AlphaBeta(AlphaBetaSpec { limit, ..AlphaBetaSpec::default() })
         }
     };

@@ -12,9 +12,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod defaults;
 mod name;
 mod read;
-mod usual;
 mod write;
 
 use super::grammar::{Fields, SHOWN, SpecError, list};
@@ -30,7 +30,7 @@ use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
 
 choices! {
     /// The evaluation at the leaves of an alpha-beta search.
-    pub enum Evaluation {
+    pub enum EvaluatorKind {
         /// Square values and mobility.
         #[default]
         Positional = "positional",
@@ -39,12 +39,12 @@ choices! {
     }
 }
 
-impl Evaluation {
+impl EvaluatorKind {
     /// The evaluator that strives for a goal.
     pub fn evaluator<G: Geometry>(self, goal: Goal) -> Arc<dyn Evaluator<G>> {
         match self {
-            Evaluation::Positional => Arc::new(Positional::new(goal)),
-            Evaluation::Discs => Arc::new(Discs { goal }),
+            EvaluatorKind::Positional => Arc::new(Positional::new(goal)),
+            EvaluatorKind::Discs => Arc::new(Discs { goal }),
         }
     }
 }
@@ -62,7 +62,7 @@ choices! {
 
 /// What bounds an alpha-beta search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Limit {
+pub enum ThinkingLimit {
     /// Plies.
     Depth(u32),
     /// Time for each move.
@@ -77,9 +77,9 @@ pub enum Limit {
 #[derive(Clone, PartialEq, Debug)]
 pub struct AlphaBetaSpec {
     /// When it stops thinking.
-    pub limit: Limit,
+    pub limit: ThinkingLimit,
     /// How it evaluates.
-    pub evaluation: Evaluation,
+    pub evaluation: EvaluatorKind,
     /// By how many standard deviations Multi-ProbCut wants to be sure; `None` leaves it off.
     pub probcut: Option<f32>,
     /// With at most this many empty squares it plays perfectly, whatever the limit.
@@ -92,10 +92,10 @@ pub struct AlphaBetaSpec {
 
 impl Default for AlphaBetaSpec {
     fn default() -> AlphaBetaSpec {
-        let limit = Limit::Depth(6);
+        let limit = ThinkingLimit::Depth(6);
         AlphaBetaSpec {
             limit,
-            evaluation: Evaluation::Positional,
+            evaluation: EvaluatorKind::Positional,
             probcut: None,
             solve_empties: 0,
             threads: None,
@@ -315,7 +315,7 @@ impl From<PlayerKind> for PlayerSpec {
 
 impl AlphaBetaSpec {
     fn is_timed(&self) -> bool {
-        matches!(self.limit, Limit::MoveTime(_) | Limit::GameTime(_))
+        matches!(self.limit, ThinkingLimit::MoveTime(_) | ThinkingLimit::GameTime(_))
     }
 }
 

@@ -6,7 +6,7 @@ use super::labels::Labels;
 use super::ladder::{Ladder, Origin};
 use super::openings::canonical_game;
 use super::rating::{Encounter, Rating, ratings};
-use super::tally::Outcomes;
+use super::tally::WinDrawLoss;
 use crate::game::{Geometry, Goal, Position, Shape};
 
 /// A player's place.
@@ -19,9 +19,9 @@ pub struct Standing {
     /// Its rating.
     pub rating: Rating,
     /// All its games together.
-    pub total: Outcomes,
+    pub total: WinDrawLoss,
     /// Its games against those that it has met, by rising place in [`Standings::players`].
-    pub against: Vec<(usize, Outcomes)>,
+    pub against: Vec<(usize, WinDrawLoss)>,
     /// Where in a training run it comes from.
     pub origin: Option<Origin>,
 }
@@ -86,7 +86,7 @@ type Identity<G> = (usize, usize, Position<G>, Vec<crate::game::Square>);
 struct Count<G: Geometry> {
     names: Vec<String>,
     places: HashMap<String, usize>,
-    results: HashMap<(usize, usize), Outcomes>,
+    results: HashMap<(usize, usize), WinDrawLoss>,
     seen: HashSet<Identity<G>>,
     repeated: u32,
     broken: u32,
@@ -131,8 +131,8 @@ impl<G: Geometry> Count<G> {
     }
 
     /// The games of each player against those that it has met, with both colours.
-    fn met(&self) -> Vec<BTreeMap<usize, Outcomes>> {
-        let mut met = vec![BTreeMap::<usize, Outcomes>::new(); self.names.len()];
+    fn met(&self) -> Vec<BTreeMap<usize, WinDrawLoss>> {
+        let mut met = vec![BTreeMap::<usize, WinDrawLoss>::new(); self.names.len()];
         for (&(black, white), &result) in &self.results {
             if black != white {
                 met[black].entry(white).or_default().join(result);
@@ -159,7 +159,7 @@ impl<G: Geometry> Count<G> {
         let labels = Labels::new(self.names.iter().map(|name| (name.as_str(), ladder.label(name))));
         let standing = |&place: &usize| {
             let name = &self.names[place];
-            let mut total = Outcomes::default();
+            let mut total = WinDrawLoss::default();
             met[place].values().for_each(|&result| total.join(result));
             let mut against: Vec<_> =
                 met[place].iter().map(|(&other, &result)| (rank[other], result)).collect();
@@ -186,7 +186,7 @@ impl<G: Geometry> Count<G> {
 }
 
 /// What the ratings are found from: each pair that has met once.
-fn encounters(met: &[BTreeMap<usize, Outcomes>]) -> Vec<Encounter> {
+fn encounters(met: &[BTreeMap<usize, WinDrawLoss>]) -> Vec<Encounter> {
     let pairs = met.iter().enumerate().flat_map(|(first, others)| {
         let later = others.range(first + 1..);
         later.map(move |(&second, met)| {

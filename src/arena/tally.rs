@@ -8,7 +8,7 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// Wins, draws and losses of one player with one colour.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Outcomes {
+pub struct WinDrawLoss {
     /// Games won.
     pub wins: u32,
     /// Games drawn.
@@ -17,7 +17,7 @@ pub struct Outcomes {
     pub losses: u32,
 }
 
-impl Outcomes {
+impl WinDrawLoss {
     /// Counts a game whose final score for the player was `score`.
     pub fn add(&mut self, score: i32) {
         match score {
@@ -28,15 +28,15 @@ impl Outcomes {
     }
 
     /// Counts other games as well.
-    pub fn join(&mut self, other: Outcomes) {
+    pub fn join(&mut self, other: WinDrawLoss) {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
     }
 
     /// The same games from the view of the opponent.
-    pub fn turned(self) -> Outcomes {
-        Outcomes { wins: self.losses, losses: self.wins, ..self }
+    pub fn turned(self) -> WinDrawLoss {
+        WinDrawLoss { wins: self.losses, losses: self.wins, ..self }
     }
 
     /// How many games.
@@ -54,9 +54,9 @@ impl Outcomes {
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Tally {
     /// With black.
-    pub black: Outcomes,
+    pub black: WinDrawLoss,
     /// With white.
-    pub white: Outcomes,
+    pub white: WinDrawLoss,
     /// Sum of the final disc differences of the games that were played to their end.
     pub discs: i64,
     /// How many games were played to their end.
@@ -72,7 +72,7 @@ impl Tally {
     }
 
     /// Both colours together.
-    pub fn outcomes(&self) -> Outcomes {
+    pub fn outcomes(&self) -> WinDrawLoss {
         let mut both = self.black;
         both.join(self.white);
         both

@@ -11,11 +11,11 @@ use super::contest::{
     MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of, write_file,
 };
 use super::interrupt::{INTERRUPTED, stop_flag};
-use crate::arena::course;
 use crate::arena::labels::Labels;
 use crate::arena::ladder::{Ladder, Terms};
-use crate::arena::matches::{Contestant, Setting};
+use crate::arena::matches::{Contestant, MatchSettings};
 use crate::arena::report::{Report, verdict_name};
+use crate::arena::run_curve;
 use crate::arena::spec::PlayerSpec;
 use crate::arena::standings::{Standings, standings};
 use crate::arena::svg;
@@ -224,7 +224,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         // Before a match is begun for nothing.
         let book = args.matches.book::<G>(known.as_ref().map_or(seed, |line| line.seed))?;
         let line = known.map_or_else(|| self.ladder.begin(terms, seed), Ok)?;
-        let setting = Setting {
+        let setting = MatchSettings {
             goal: args.goal,
             games: args.matches.games,
             seed: line.seed,
@@ -288,7 +288,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         let anchor = self.anchor()?;
         let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
         for ladder in std::iter::once(&self.args.ladder).chain(&self.args.also) {
-            course::complete(&mut standings, &run_of(ladder));
+            run_curve::complete(&mut standings, &run_of(ladder));
         }
         if self.args.matches.json {
             standings.json().iter().for_each(|player| println!("{player}"));

@@ -25,10 +25,10 @@ use crate::net::weights::Weights;
 use crate::net::{Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
 use crate::train::game::Work;
-use crate::train::learner::{Learner, Reached};
+use crate::train::learner::{Learner, RunProgress};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, Random, stream};
-use crate::train::selfplay::{Actor, GameNumbers, Made};
+use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 
 /// What to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -289,7 +289,7 @@ fn one_actor<G: Geometry>(
     let backend = inference::open(spec, weights, &config.inference, &config.device)?;
     let evaluator = Box::new(Local::new(backend));
     let mut actor =
-        Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers, Made::default());
+        Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers, NetVersion::default());
     let mut finished = Vec::new();
     let mut games = 0;
     // Games begin at the same time, so the first generation of them is played as a warm-up:
@@ -338,7 +338,7 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     })?;
     let rate = measured(seconds, || {
         replay.sample(size, config.learner.augment, share, &mut random, &mut batch);
-        learner.step(&batch, Reached::default());
+        learner.step(&batch, RunProgress::default());
         Ok(size as f64)
     })?;
     learner.take_losses()?;

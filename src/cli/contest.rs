@@ -12,7 +12,7 @@ use super::interrupt::stop_flag;
 use super::machine::cores;
 use crate::arena::labels::Labels;
 use crate::arena::ladder::{GameLine, Ladder, MatchLine, Skipped};
-use crate::arena::matches::{Contestant, Outcome, Setting, play};
+use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
 use crate::arena::open::{Context, contestant};
 use crate::arena::openings::{Book, Source};
 use crate::arena::spec::PlayerSpec;
@@ -132,9 +132,9 @@ pub fn run_match<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     labels: &Labels,
     book: &Book<G>,
-    setting: &Setting,
+    setting: &MatchSettings,
     mut ladder: Option<(&mut Ladder, &MatchLine)>,
-) -> anyhow::Result<Outcome<G>> {
+) -> anyhow::Result<MatchResult<G>> {
     let games = setting.games_of(pair, book.openings.len());
     let mut done = match &ladder {
         Some((ladder, of)) => ladder.games_of(of, &book.openings),

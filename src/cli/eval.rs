@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use super::contest::{MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of};
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::ladder::{Ladder, Terms};
-use crate::arena::matches::{Contestant, Setting};
+use crate::arena::matches::{Contestant, MatchSettings};
 use crate::arena::nets::LoadedNet;
 use crate::arena::paper;
 use crate::arena::report::{Report, opponents_table};
@@ -118,7 +118,7 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
             ladder.introduce(line)?;
         }
     }
-    let setting = Setting {
+    let setting = MatchSettings {
         goal,
         games: matches.games,
         seed: args.seed,

@@ -10,7 +10,7 @@ use super::contest::{contestants, context, labels, progress_bar};
 use super::interrupt::{INTERRUPTED, stop_flag};
 use super::machine::cores;
 use crate::arena::loss::positions::{Positions, Problem, Sample, from_file, from_games, to_lines};
-use crate::arena::loss::{self, LossError, Report, Setting};
+use crate::arena::loss::{self, LossError, LossReport, LossSettings};
 use crate::arena::matches::Contestant;
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal, Shape};
@@ -114,8 +114,8 @@ impl Args {
         path.map(|path| path.display().to_string()).unwrap_or_default()
     }
 
-    fn setting(&self) -> Setting {
-        Setting {
+    fn setting(&self) -> LossSettings {
+        LossSettings {
             goal: self.goal,
             seed: self.seed,
             threads: self.threads.map_or_else(cores, usize::from),
@@ -152,7 +152,7 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
             write_atomically(path, to_lines(&problems).as_bytes())?;
         }
         let names = [player.name.as_str(), label];
-        let report = Report::new(names, spec.solve_empties(), &judged, args.worst);
+        let report = LossReport::new(names, spec.solve_empties(), &judged, args.worst);
         tell_of_solutions(spec, &report);
         if args.json {
             println!("{}", report.json(&about));
@@ -164,8 +164,8 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// A loss of 0 in positions that the player solves says nothing about its search.
-fn tell_of_solutions(spec: &PlayerSpec, report: &Report) {
-    let Report { label, solved_itself, positions, .. } = report;
+fn tell_of_solutions(spec: &PlayerSpec, report: &LossReport) {
+    let LossReport { label, solved_itself, positions, .. } = report;
     if *solved_itself > 0 {
         tell!(
             "note: {label} solves {solved_itself} of {positions} positions itself, those of at most {} \

@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use super::bench::number;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
-use crate::search::endgame::{Question, Solver, Watch};
+use crate::search::endgame::{SolveGoal, Solver, Watch};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
 use report::{Solved, Total};
 
@@ -207,7 +207,7 @@ fn solve<G: Geometry>(
     stated: Option<i32>,
 ) -> Solved {
     let board = position.board;
-    let question = if args.wld { Question::Winner } else { Question::Score };
+    let question = if args.wld { SolveGoal::Winner } else { SolveGoal::Score };
     let before = solver.nodes;
     let watch = Watch::start(args.seconds.map(Duration::from_secs_f64));
     let title = format!("line {line} ({} empties)", board.empties());

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::interrupt::stop_flag;
 use super::machine::processor;
 use crate::config::Config;
-use crate::pipeline::{self, FirstNet, Limit, Summary};
+use crate::pipeline::{self, FirstNet, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{Copied, WarmStart};
 use crate::telemetry::Telemetry;
@@ -186,7 +186,7 @@ fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
 }
 
 /// Says how the run has ended, or that there was nothing left to do, and how to go on.
-fn conclude(dir: &Path, summary: &Summary, nothing_left: bool) {
+fn conclude(dir: &Path, summary: &RunEnd, nothing_left: bool) {
     let state = &summary.state;
     let rating = state.last_rating().map_or(String::new(), |rating| format!(", rating {rating}"));
     println!(
@@ -208,7 +208,7 @@ fn conclude(dir: &Path, summary: &Summary, nothing_left: bool) {
     } else {
         tell!("{limit} is reached; play and evaluate with: {dir}");
     }
-    let Limit { key, value } = limit;
+    let RunLimit { key, value } = limit;
     let more = value * 2.0;
     tell!("go on with a higher limit: outflank train --resume --run-dir {dir} --set {key}={more}");
 }

@@ -27,7 +27,7 @@ use crate::arena;
 use crate::game::{Goal, Shape};
 use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
-use crate::store::checkpoint::Rule;
+use crate::store::checkpoint::Retention;
 use crate::store::{self, limits};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
@@ -35,7 +35,7 @@ use reader::Reader;
 
 /// When a run ends by itself: at the first limit that it reaches. 0 is no limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limits {
+pub struct RunLimits {
     /// Minutes of training over all starts.
     pub minutes: f64,
     /// Games of self-play.
@@ -46,9 +46,9 @@ pub struct Limits {
     pub steps: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { minutes: 60.0, games: 0, positions: 0, steps: 0 }
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        RunLimits { minutes: 60.0, games: 0, positions: 0, steps: 0 }
     }
 }
 
@@ -66,7 +66,7 @@ pub struct Config {
     /// Where the net is trained and played: `auto`, `cpu`, `cuda` or `cuda:N`.
     pub device: String,
     /// When the run ends by itself.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// What the net is made of.
     pub net: TowerOptions,
     /// How a tree search spends its simulations.
@@ -80,7 +80,7 @@ pub struct Config {
     /// How the net is fitted.
     pub learner: learner::Options,
     /// When checkpoints are written and which ones stay.
-    pub checkpoint: Rule,
+    pub checkpoint: Retention,
     /// Which matches a run plays to see its strength.
     pub evaluation: arena::Options,
 }
@@ -96,14 +96,14 @@ impl Default for Config {
             goal: Goal::Most,
             seed: 1,
             device: "auto".into(),
-            limits: Limits::default(),
+            limits: RunLimits::default(),
             net: TowerOptions::default(),
             search: mcts::Options::default(),
             selfplay: selfplay::Options::default(),
             inference: inference::Options::default(),
             replay: replay::Options::default(),
             learner: learner::Options::default(),
-            checkpoint: Rule::default(),
+            checkpoint: Retention::default(),
             evaluation: arena::Options::default(),
         }
     }

@@ -312,7 +312,7 @@ prop_compose! {
             goal: if fewest { Goal::Fewest } else { Goal::Most },
             seed,
             device: gpu.map_or("cpu".into(), |number| format!("cuda:{number}")),
-            limits: Limits { minutes, games, ..Limits::default() },
+            limits: RunLimits { minutes, games, ..RunLimits::default() },
             ..Config::default()
         }
     }

@@ -8,7 +8,7 @@ use tch::{Kind, Tensor};
 
 use super::encode::Input;
 use super::inference::{Backend, InferenceError, Outputs};
-use super::optimizer::{Optimizer, Rule};
+use super::optimizer::{Optimizer, UpdateRule};
 use super::tower::{Net, Pass};
 use crate::game::{Geometry, Position, Shape};
 
@@ -59,7 +59,7 @@ pub fn evaluations_per_second(
 /// forward, losses, backward and a step of SGD, without the gathering of the batch.
 pub fn learnt_per_second(net: &Net, batch: usize, kind: Kind, time: Duration) -> f64 {
     let planes = net.planes(&positions(net.spec().shape, batch, 1), kind);
-    let mut optimizer = Optimizer::new(net, Rule::Sgd { momentum: 0.9 }, 1e-4);
+    let mut optimizer = Optimizer::new(net, UpdateRule::Sgd { momentum: 0.9 }, 1e-4);
     let policy = planes.select(1, 2).flatten(1, -1).to_kind(Kind::Float);
     let squares: Vec<i64> =
         net.spec().shape.layout().cell_of.iter().map(|&cell| cell as i64).collect();

@@ -22,7 +22,7 @@ const LOW_STEPS: u64 = 1 << 24;
 
 /// How a gradient becomes a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Rule {
+pub enum UpdateRule {
     /// `v = momentum * v + g; w -= rate * v`.
     Sgd {
         /// Share of the old step in the new one, 0 to below 1.
@@ -34,11 +34,11 @@ pub enum Rule {
     AdamW,
 }
 
-impl Rule {
+impl UpdateRule {
     fn moments(self) -> &'static [&'static str] {
         match self {
-            Rule::Sgd { .. } => &["momentum"],
-            Rule::Adam | Rule::AdamW => &["first", "second"],
+            UpdateRule::Sgd { .. } => &["momentum"],
+            UpdateRule::Adam | UpdateRule::AdamW => &["first", "second"],
         }
     }
 }
@@ -48,7 +48,7 @@ impl Rule {
 /// Factors are decayed towards 0; biases and the scales of batch norms are not.
 #[derive(Debug)]
 pub struct Optimizer {
-    rule: Rule,
+    rule: UpdateRule,
     decay: f64,
     steps: u64,
     /// For each moment of the rule, one tensor for each vector.
@@ -58,7 +58,7 @@ pub struct Optimizer {
 
 impl Optimizer {
     /// An optimiser that has made no step of `net` yet.
-    pub fn new(net: &Net, rule: Rule, decay: f64) -> Optimizer {
+    pub fn new(net: &Net, rule: UpdateRule, decay: f64) -> Optimizer {
         let zeros = || net.parameters().iter().map(|vector| vector.detach().zeros_like()).collect();
         Optimizer {
             rule,
@@ -82,10 +82,10 @@ impl Optimizer {
                 let mut weights = net.parameters()[vector].detach();
                 let decay = if self.decayed[vector] { self.decay } else { 0.0 };
                 match self.rule {
-                    Rule::Sgd { momentum } => {
+                    UpdateRule::Sgd { momentum } => {
                         self.sgd(vector, &mut weights, gradient, decay, momentum, rate);
                     }
-                    Rule::Adam | Rule::AdamW => {
+                    UpdateRule::Adam | UpdateRule::AdamW => {
                         self.adam(vector, &mut weights, gradient, decay, rate);
                     }
                 }
@@ -119,10 +119,10 @@ impl Optimizer {
         rate: f64,
     ) {
         let gradient = match self.rule {
-            Rule::Adam if decay > 0.0 => gradient + &*weights * decay,
+            UpdateRule::Adam if decay > 0.0 => gradient + &*weights * decay,
             _ => gradient.shallow_clone(),
         };
-        if decay > 0.0 && self.rule == Rule::AdamW {
+        if decay > 0.0 && self.rule == UpdateRule::AdamW {
             let _ = weights.g_mul_scalar_(1.0 - rate * decay);
         }
         let (first, second) = self.moments.split_at_mut(1);
@@ -209,7 +209,7 @@ mod tests {
 
     /// Each rule as its paper writes it, one number at a time, in float64.
     struct ByHand {
-        rule: Rule,
+        rule: UpdateRule,
         decay: f64,
         weight: f64,
         first: f64,
@@ -221,13 +221,13 @@ mod tests {
         fn step(&mut self, mut gradient: f64, rate: f64) {
             self.steps += 1;
             match self.rule {
-                Rule::Sgd { momentum } => {
+                UpdateRule::Sgd { momentum } => {
                     self.first = momentum * self.first + gradient + self.decay * self.weight;
                     self.weight -= rate * self.first;
                     return;
                 }
-                Rule::Adam => gradient += self.decay * self.weight,
-                Rule::AdamW => self.weight -= rate * self.decay * self.weight,
+                UpdateRule::Adam => gradient += self.decay * self.weight,
+                UpdateRule::AdamW => self.weight -= rate * self.decay * self.weight,
             }
             self.first = 0.9 * self.first + 0.1 * gradient;
             self.second = 0.999 * self.second + 0.001 * gradient * gradient;
@@ -237,7 +237,8 @@ mod tests {
         }
     }
 
-    const RULES: [Rule; 3] = [Rule::Sgd { momentum: 0.9 }, Rule::Adam, Rule::AdamW];
+    const RULES: [UpdateRule; 3] =
+        [UpdateRule::Sgd { momentum: 0.9 }, UpdateRule::Adam, UpdateRule::AdamW];
 
     #[test]
     fn steps_are_those_of_the_papers() {
@@ -302,7 +303,7 @@ mod tests {
     fn the_state_of_another_rule_is_refused() {
         let net = net();
         let sgd = Optimizer::new(&net, RULES[0], 0.0).state();
-        let mut adam = Optimizer::new(&net, Rule::Adam, 0.0);
+        let mut adam = Optimizer::new(&net, UpdateRule::Adam, 0.0);
         assert!(matches!(adam.load_state(&sgd), Err(WeightsError::Missing { .. })));
     }
 

@@ -31,7 +31,7 @@ const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Positions, and room for what the net says about them.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Question {
+pub struct Query {
     /// The positions.
     pub inputs: Vec<Input>,
     /// The answer, once collected.
@@ -41,20 +41,20 @@ pub struct Question {
 /// Answers questions about positions, possibly several at the same time.
 ///
 /// Each slot holds one question: submit it, do something else, collect it.
-pub trait Evaluate: Send {
+pub trait Predictor: Send {
     /// Puts a question into `slot`, which must be free. May block while the device is busy.
     ///
     /// # Errors
     ///
     /// The net fails, or its server has ended.
-    fn submit(&mut self, slot: usize, question: Question) -> Result<(), InferenceError>;
+    fn submit(&mut self, slot: usize, question: Query) -> Result<(), InferenceError>;
 
     /// Takes the question back from `slot` with its answer. Blocks until the answer is there.
     ///
     /// # Errors
     ///
     /// The net fails, its server has ended, or the slot is empty.
-    fn collect(&mut self, slot: usize) -> Result<Question, InferenceError>;
+    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError>;
 
     /// Takes newer weights for the questions to come. `version` rises with each; a version that
     /// is not newer is left aside, so that all who share a server may hand on the same.
@@ -69,7 +69,7 @@ pub trait Evaluate: Send {
 pub struct Local {
     backend: Box<dyn Backend>,
     version: u64,
-    answered: Vec<Option<Question>>,
+    answered: Vec<Option<Query>>,
 }
 
 impl Local {
@@ -79,8 +79,8 @@ impl Local {
     }
 }
 
-impl Evaluate for Local {
-    fn submit(&mut self, slot: usize, mut question: Question) -> Result<(), InferenceError> {
+impl Predictor for Local {
+    fn submit(&mut self, slot: usize, mut question: Query) -> Result<(), InferenceError> {
         self.backend.evaluate(&question.inputs, &mut question.outputs)?;
         if self.answered.len() <= slot {
             self.answered.resize_with(slot + 1, || None);
@@ -89,7 +89,7 @@ impl Evaluate for Local {
         Ok(())
     }
 
-    fn collect(&mut self, slot: usize) -> Result<Question, InferenceError> {
+    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
         let taken = self.answered.get_mut(slot).and_then(Option::take);
         taken.ok_or(InferenceError::NothingAsked { slot })
     }
@@ -104,8 +104,8 @@ impl Evaluate for Local {
 }
 
 struct Request {
-    question: Question,
-    reply: Sender<Result<Question, InferenceError>>,
+    question: Query,
+    reply: Sender<Result<Query, InferenceError>>,
 }
 
 /// What a server's workers and clients share.
@@ -168,7 +168,7 @@ impl Server {
                 backend,
                 version: 0,
                 group: Vec::new(),
-                joint: Question::default(),
+                joint: Query::default(),
             };
             let builder = std::thread::Builder::new().name(format!("inference-{index}"));
             let at_work = AtWork::begin(&shared);
@@ -204,7 +204,7 @@ struct Worker {
     version: u64,
     group: Vec<Request>,
     /// The group's questions in a row.
-    joint: Question,
+    joint: Query,
 }
 
 impl Worker {
@@ -300,11 +300,11 @@ impl Worker {
 pub struct Client {
     requests: Sender<Request>,
     shared: Arc<Shared>,
-    slots: Vec<Option<Receiver<Result<Question, InferenceError>>>>,
+    slots: Vec<Option<Receiver<Result<Query, InferenceError>>>>,
 }
 
-impl Evaluate for Client {
-    fn submit(&mut self, slot: usize, question: Question) -> Result<(), InferenceError> {
+impl Predictor for Client {
+    fn submit(&mut self, slot: usize, question: Query) -> Result<(), InferenceError> {
         // A channel for one answer, so that a worker never blocks on it and its end is seen.
         let (reply, answer) = bounded(1);
         let request = Request { question, reply };
@@ -316,7 +316,7 @@ impl Evaluate for Client {
         Ok(())
     }
 
-    fn collect(&mut self, slot: usize) -> Result<Question, InferenceError> {
+    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
         let taken = self.slots.get_mut(slot).and_then(Option::take);
         let answer = taken.ok_or(InferenceError::NothingAsked { slot })?;
         loop {

@@ -20,8 +20,8 @@ fn close(left: &Outputs, right: &Outputs) -> bool {
         .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3))
 }
 
-fn ask(evaluate: &mut dyn Evaluate, slot: usize, inputs: &[Input]) {
-    let question = Question { inputs: inputs.to_vec(), outputs: Outputs::default() };
+fn ask(evaluate: &mut dyn Predictor, slot: usize, inputs: &[Input]) {
+    let question = Query { inputs: inputs.to_vec(), outputs: Outputs::default() };
     evaluate.submit(slot, question).unwrap();
 }
 
@@ -57,7 +57,7 @@ fn newer_weights_count_and_older_do_not() {
     let (inputs, [old, new], make) = setting();
     let server = Server::start(vec![make()], 64).unwrap();
     let (mut client, mut local) = (server.client(), Local::new(make()));
-    for evaluate in [&mut client as &mut dyn Evaluate, &mut local] {
+    for evaluate in [&mut client as &mut dyn Predictor, &mut local] {
         ask(evaluate, 0, &inputs);
         let before = evaluate.collect(0).unwrap().outputs;
         evaluate.load(&new, 2).unwrap();
@@ -82,7 +82,7 @@ fn an_end_is_an_error_and_not_a_wait() {
         assert!(matches!(client.collect(0), Err(InferenceError::Weights(_))));
     }
     server.join();
-    let question = Question { inputs, outputs: Outputs::default() };
+    let question = Query { inputs, outputs: Outputs::default() };
     assert!(matches!(client.submit(0, question), Err(InferenceError::ServerEnded)));
 }
 

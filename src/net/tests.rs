@@ -2,7 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
-use super::optimizer::{Optimizer, Rule};
+use super::optimizer::{Optimizer, UpdateRule};
 use super::weights::Weights;
 use super::{Net, NetSpec, Pass, Tower};
 use crate::game::{Shape, Symmetry};
@@ -169,7 +169,7 @@ fn training_in_bf16_lowers_the_loss_and_moves_every_part() {
     let spec = resnet(Shape::Square6, 2, 16);
     let net = Net::new(&spec, 2, Device::Cpu);
     let start = net.weights();
-    let mut optimizer = Optimizer::new(&net, Rule::Sgd { momentum: 0.9 }, 0.0);
+    let mut optimizer = Optimizer::new(&net, UpdateRule::Sgd { momentum: 0.9 }, 0.0);
     let inputs = positions(Shape::Square6, 32, 6);
     let planes = net.planes(&inputs, Kind::BFloat16);
     let mut losses = Vec::new();

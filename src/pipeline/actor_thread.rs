@@ -13,7 +13,7 @@ use crate::game::record::GameRecord;
 use crate::net::inference::InferenceError;
 use crate::store::games::learnable;
 use crate::store::stream::GameStream;
-use crate::train::selfplay::{Actor, GameNumbers, Made};
+use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 
 /// How often an actor reports its activity, and how soon it notices a stop while it waits.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
@@ -89,7 +89,7 @@ impl<G: Geometry> ActorThread<'_, G> {
     }
 
     fn load(&mut self, net: &NewNet) -> Result<(), InferenceError> {
-        let made = Made { version: net.version, positions: net.positions };
+        let made = NetVersion { version: net.version, positions: net.positions };
         self.actor.load(&net.weights, made)?;
         self.version = net.version;
         Ok(())
@@ -123,20 +123,20 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::game::Square6;
-    use crate::net::server::{Evaluate, Question};
+    use crate::net::server::{Predictor, Query};
     use crate::net::weights::Weights;
     use crate::store::stream::in_process;
 
     /// A net that knows nothing, notes which versions it was given, and ends the run by itself.
     struct Notes {
         loaded: Arc<Mutex<Vec<u64>>>,
-        question: Option<Question>,
+        question: Option<Query>,
         questions_left: u32,
         stop: Arc<AtomicBool>,
     }
 
-    impl Evaluate for Notes {
-        fn submit(&mut self, _: usize, mut question: Question) -> Result<(), InferenceError> {
+    impl Predictor for Notes {
+        fn submit(&mut self, _: usize, mut question: Query) -> Result<(), InferenceError> {
             let (count, outputs) = (question.inputs.len(), &mut question.outputs);
             outputs.policy = vec![0.0; 36 * count];
             (outputs.value, outputs.score) = (vec![0.0; count], vec![0.0; count]);
@@ -146,7 +146,7 @@ mod tests {
             Ok(())
         }
 
-        fn collect(&mut self, slot: usize) -> Result<Question, InferenceError> {
+        fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
             self.question.take().ok_or(InferenceError::NothingAsked { slot })
         }
 
@@ -189,7 +189,7 @@ mod tests {
         };
         let numbers = GameNumbers::from(0);
         let rules = crate::pipeline::rules(&config);
-        let made = Made::default();
+        let made = NetVersion::default();
         let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers, made);
         let (games, _source) = in_process(1000);
         let starved = AtomicBool::new(starved);

@@ -3,21 +3,21 @@
 use std::time::{Duration, Instant};
 
 /// Training time over all starts of a run.
-pub(super) struct Clock {
+pub(super) struct TrainingClock {
     /// None once it is stopped.
     started: Option<Instant>,
     before: f64,
 }
 
-impl Clock {
+impl TrainingClock {
     /// A clock that starts now, after so many seconds of earlier starts.
-    pub(super) fn after(before: f64) -> Clock {
-        Clock { started: Some(Instant::now()), before }
+    pub(super) fn after(before: f64) -> TrainingClock {
+        TrainingClock { started: Some(Instant::now()), before }
     }
 
     /// This clock, stopped: what follows is not training.
-    pub(super) fn stopped(self) -> Clock {
-        Clock { started: None, before: self.seconds() }
+    pub(super) fn stopped(self) -> TrainingClock {
+        TrainingClock { started: None, before: self.seconds() }
     }
 
     /// Seconds of all starts.

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender};
 
-use super::clock::{Clock, Timer};
+use super::clock::{Timer, TrainingClock};
 use super::held_out;
 use super::limits;
 use super::messages::{Activity, NetToRate, NewNet};
-use super::state::{NetRating, RunState, Summary};
+use super::state::{NetRating, RunEnd, RunState};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
 use crate::config::Config;
@@ -29,7 +29,7 @@ use crate::store::net_file::NetFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{Closed, GameSource, InProcessSource};
 use crate::telemetry::{Event, Progress};
-use crate::train::learner::{Learner, Losses, Reached};
+use crate::train::learner::{Learner, Losses, RunProgress};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
 use crate::train::selfplay::GameNumbers;
@@ -66,8 +66,8 @@ impl<G: Geometry> Coordinator<'_, G> {
     /// # Errors
     ///
     /// The learner diverges, or a file cannot be written. The last checkpoint then stands.
-    pub fn run(mut self) -> anyhow::Result<Summary> {
-        let clock = Clock::after(self.state.seconds);
+    pub fn run(mut self) -> anyhow::Result<RunEnd> {
+        let clock = TrainingClock::after(self.state.seconds);
         let mut statistics = Statistics::default();
         let trained = super::guarded(|| self.generations(&mut statistics, &clock));
         let clock = clock.stopped();
@@ -98,14 +98,14 @@ impl<G: Geometry> Coordinator<'_, G> {
                 }
             }
         }
-        Ok(Summary { state: self.state, limit })
+        Ok(RunEnd { state: self.state, limit })
     }
 
     /// One net after another; the losses since the last report.
     fn generations(
         &mut self,
         statistics: &mut Statistics,
-        clock: &Clock,
+        clock: &TrainingClock,
     ) -> anyhow::Result<Option<Losses>> {
         let mut batch = Batch::default();
         let mut checkpoint = Timer::every(self.config.checkpoint.every_minutes);
@@ -150,20 +150,20 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
     /// limits.
-    fn done(&self, clock: &Clock) -> Option<f64> {
+    fn done(&self, clock: &TrainingClock) -> Option<f64> {
         limits::done(&self.config.limits, &self.state, clock.seconds())
     }
 
-    fn reached(&self, clock: &Clock) -> Reached {
-        Reached { positions: self.state.positions, share: self.done(clock).unwrap_or(0.0) }
+    fn reached(&self, clock: &TrainingClock) -> RunProgress {
+        RunProgress { positions: self.state.positions, share: self.done(clock).unwrap_or(0.0) }
     }
 
-    fn limit_reached(&self, clock: &Clock) -> bool {
+    fn limit_reached(&self, clock: &TrainingClock) -> bool {
         limits::reached(&self.config.limits, &self.state, clock.seconds()).is_some()
     }
 
     /// Whether a limit is reached that learning itself comes nearer to.
-    fn learnt_enough(&self, clock: &Clock) -> bool {
+    fn learnt_enough(&self, clock: &TrainingClock) -> bool {
         let limits = &self.config.limits;
         let reached = |limit: f64, count: f64| limit > 0.0 && count >= limit;
         reached(limits.steps as f64, self.state.steps as f64)
@@ -174,7 +174,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn receive_generation(
         &mut self,
         statistics: &mut Statistics,
-        clock: &Clock,
+        clock: &TrainingClock,
     ) -> anyhow::Result<bool> {
         let needed = self.schedule.needed(self.state.version + 1);
         // Where the ratio is a band, there may be more games than the next net needs, and actors
@@ -223,7 +223,11 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     /// The steps to the next net, or some of them if the run stops or ends meanwhile.
-    fn train_generation(&mut self, batch: &mut Batch, clock: &Clock) -> anyhow::Result<Losses> {
+    fn train_generation(
+        &mut self,
+        batch: &mut Batch,
+        clock: &TrainingClock,
+    ) -> anyhow::Result<Losses> {
         let options = &self.config.learner;
         for _ in 0..options.steps_per_publish {
             let mut random = stream(self.config.seed, Purpose::Batch, self.state.steps);
@@ -270,7 +274,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         &mut self,
         losses: Option<Losses>,
         learnt: Option<&Batch>,
-        clock: &Clock,
+        clock: &TrainingClock,
     ) -> Vec<(String, f64)> {
         let mut values = Vec::new();
         let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
@@ -306,12 +310,12 @@ impl<G: Geometry> Coordinator<'_, G> {
         values
     }
 
-    fn tell(&mut self, values: Vec<(String, f64)>, statistics: &Statistics, clock: &Clock) {
+    fn tell(&mut self, values: Vec<(String, f64)>, statistics: &Statistics, clock: &TrainingClock) {
         let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
         self.progress(statistics, clock);
     }
 
-    fn progress(&mut self, statistics: &Statistics, clock: &Clock) {
+    fn progress(&mut self, statistics: &Statistics, clock: &TrainingClock) {
         for found in self.ratings.try_iter() {
             self.state.note_rating(found);
         }
@@ -329,7 +333,10 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     /// Writes a checkpoint: its folder, and the net in it.
-    pub(super) fn checkpoint(&mut self, clock: &Clock) -> anyhow::Result<(PathBuf, NetFile)> {
+    pub(super) fn checkpoint(
+        &mut self,
+        clock: &TrainingClock,
+    ) -> anyhow::Result<(PathBuf, NetFile)> {
         // What it counts must be on the disk before it, and where the run will look for it.
         self.games.flush_sync()?;
         self.run.check()?;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::net::NetSpec;
 use crate::net::inference::{self, InferenceError};
-use crate::net::server::{Evaluate, Local, Server};
+use crate::net::server::{Local, Predictor, Server};
 use crate::net::weights::Weights;
 
 /// Batches that a device computes at a time: while one is on its way back, the next is computed.
 const BATCHES_IN_FLIGHT: usize = 2;
 
 /// A way to the net for one actor, and in how many groups its games are best played.
-pub(super) type Grouped = (Box<dyn Evaluate>, usize);
+pub(super) type Grouped = (Box<dyn Predictor>, usize);
 
 /// Where the actors' questions go.
 pub(super) struct Inference {
@@ -46,7 +46,7 @@ impl Inference {
     /// # Errors
     ///
     /// The net cannot be computed.
-    pub fn evaluators(
+    pub fn predictors(
         &self,
         config: &Config,
         spec: &NetSpec,

@@ -3,25 +3,29 @@
 use std::fmt;
 
 use super::RunState;
-use crate::config::Limits;
+use crate::config::RunLimits;
 
 /// A limit that a run has reached.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Limit {
+pub struct RunLimit {
     /// Its key in the configuration.
     pub key: &'static str,
     /// Its value.
     pub value: f64,
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for RunLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}", self.key, self.value)
     }
 }
 
 /// The limits that are set, each with the count that comes nearer to it.
-fn counts(limits: &Limits, state: &RunState, seconds: f64) -> impl Iterator<Item = (Limit, f64)> {
+fn counts(
+    limits: &RunLimits,
+    state: &RunState,
+    seconds: f64,
+) -> impl Iterator<Item = (RunLimit, f64)> {
     [
         ("limits.games", limits.games as f64, state.games as f64),
         ("limits.positions", limits.positions as f64, state.positions as f64),
@@ -30,19 +34,19 @@ fn counts(limits: &Limits, state: &RunState, seconds: f64) -> impl Iterator<Item
     ]
     .into_iter()
     .filter(|&(_, value, _)| value > 0.0)
-    .map(|(key, value, count)| (Limit { key, value }, count))
+    .map(|(key, value, count)| (RunLimit { key, value }, count))
 }
 
 /// The share of a run that is done after so many seconds, 0 to 1, as its nearest limit says;
 /// `None` without limits.
-pub(super) fn done(limits: &Limits, state: &RunState, seconds: f64) -> Option<f64> {
+pub(super) fn done(limits: &RunLimits, state: &RunState, seconds: f64) -> Option<f64> {
     let shares =
         counts(limits, state, seconds).map(|(limit, count)| (count / limit.value).min(1.0));
     shares.reduce(f64::max)
 }
 
 /// A limit that is reached, if one is.
-pub(super) fn reached(limits: &Limits, state: &RunState, seconds: f64) -> Option<Limit> {
+pub(super) fn reached(limits: &RunLimits, state: &RunState, seconds: f64) -> Option<RunLimit> {
     counts(limits, state, seconds)
         .find(|(limit, count)| *count >= limit.value)
         .map(|(limit, _)| limit)
@@ -54,14 +58,14 @@ mod tests {
 
     #[test]
     fn the_nearest_limit_counts_and_a_reached_one_is_named() {
-        let limits = Limits { minutes: 10.0, games: 100, positions: 0, steps: 0 };
+        let limits = RunLimits { minutes: 10.0, games: 100, positions: 0, steps: 0 };
         let state = RunState { games: 50, positions: u64::MAX, ..RunState::default() };
         assert_eq!(done(&limits, &state, 60.0), Some(0.5));
         assert_eq!(reached(&limits, &state, 599.0), None);
         let limit = reached(&limits, &state, 600.0).expect("a limit");
         assert_eq!(limit.to_string(), "limits.minutes = 10");
         assert_eq!(done(&limits, &state, 6000.0), Some(1.0));
-        let none = Limits { minutes: 0.0, games: 0, positions: 0, steps: 0 };
+        let none = RunLimits { minutes: 0.0, games: 0, positions: 0, steps: 0 };
         assert_eq!((done(&none, &state, 1e9), reached(&none, &state, 1e9)), (None, None));
     }
 }

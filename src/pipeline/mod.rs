@@ -11,7 +11,7 @@
 mod actor_thread;
 mod clock;
 mod coordinator;
-mod evaluator;
+mod evaluation_thread;
 mod held_out;
 mod inference;
 mod limits;
@@ -40,21 +40,21 @@ use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{GameStream, in_process};
 use crate::telemetry::{Event, Telemetry};
-use crate::train::game::Rules;
+use crate::train::game::SelfPlaySettings;
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
-use crate::train::selfplay::{Actor, GameNumbers, Made};
+use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 use actor_thread::ActorThread;
 use coordinator::Coordinator;
-use evaluator::Evaluator;
-pub use evaluator::LADDER;
+use evaluation_thread::EvaluationThread;
+pub use evaluation_thread::LADDER;
 pub use held_out::holds_out;
 use inference::{Grouped, Inference};
-pub use limits::Limit;
+pub use limits::RunLimit;
 use messages::{Activity, NetToRate, NewNet};
 pub use restore::FirstNet;
 use restore::{Restored, restore};
-pub use state::{ImpossibleCounter, NetRating, RunState, Summary};
+pub use state::{ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Schedule, Shared};
 
 /// Activity reports and ratings that may wait.
@@ -65,8 +65,8 @@ const GAMES_IN_FLIGHT: usize = 256;
 const MOST_OF_QUOTAS: usize = 65_536;
 
 /// How all games of a run are played.
-pub fn rules(config: &Config) -> Rules {
-    Rules {
+pub fn rules(config: &Config) -> SelfPlaySettings {
+    SelfPlaySettings {
         seed: config.seed,
         goal: config.goal,
         search: config.search.clone(),
@@ -105,7 +105,7 @@ pub fn train(
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
-) -> anyhow::Result<Summary> {
+) -> anyhow::Result<RunEnd> {
     guarded(|| dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop)))
 }
 
@@ -124,7 +124,7 @@ fn train_on<G: Geometry>(
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
-) -> anyhow::Result<Summary> {
+) -> anyhow::Result<RunEnd> {
     let spec = spec(config);
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
@@ -133,7 +133,7 @@ fn train_on<G: Geometry>(
         restore(config, run, &mut learner, &mut replay, &mut held_out)?;
     let limit = limits::reached(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
-        return Ok(Summary { state, limit });
+        return Ok(RunEnd { state, limit });
     }
     let schedule = going_on(config, run, &state)?;
     state.schedule = Some(schedule);
@@ -141,7 +141,7 @@ fn train_on<G: Geometry>(
     let inference = Inference::open(config, &spec, &weights)?;
     // A run that has reached a limit plays no more.
     let actors = limit.map_or(config.selfplay.actors, |_| 0);
-    let evaluators = inference.evaluators(config, &spec, &weights, actors)?;
+    let predictors = inference.predictors(config, &spec, &weights, actors)?;
     // The games of a run that cannot go on like this stay as they were. This cuts a torn or damaged
     // end off, so what that accounts for is noted before.
     run.note_lost_games(lost_games)?;
@@ -153,16 +153,16 @@ fn train_on<G: Geometry>(
     let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
-    let made = Made { version: state.version, positions: state.positions };
-    let crew = Crew { config, shared: &shared, numbers: &numbers, schedule };
+    let made = NetVersion { version: state.version, positions: state.positions };
+    let parts = ThreadParts { config, shared: &shared, numbers: &numbers, schedule };
 
     thread::scope(|scope| {
         let end = EndOfRun(&shared);
         let (actors, to_actors) =
-            crew.actors::<G>(scope, evaluators, made, game_stream, activity_sender);
+            parts.actors::<G>(scope, predictors, made, game_stream, activity_sender);
         let run_dir = run.path().to_path_buf();
         let (evaluator, to_evaluator) =
-            crew.evaluator::<G>(scope, run_dir, telemetry.sender(), rating_sender);
+            parts.evaluation::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
             shared: &shared,
@@ -204,7 +204,7 @@ fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
 fn shared<'a>(
     state: &RunState,
     is_starved: bool,
-    limit: Option<Limit>,
+    limit: Option<RunLimit>,
     stop: &'a AtomicBool,
 ) -> Shared<'a> {
     Shared {
@@ -226,8 +226,8 @@ fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
 fn joined(
     actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
     evaluator: Option<ScopedJoinHandle<'_, ()>>,
-    summary: anyhow::Result<Summary>,
-) -> anyhow::Result<Summary> {
+    summary: anyhow::Result<RunEnd>,
+) -> anyhow::Result<RunEnd> {
     // All of them first: a scope panics for a thread that panicked and that nobody has joined.
     let actors: Vec<_> = actors.into_iter().map(ScopedJoinHandle::join).collect();
     if evaluator.is_some_and(|evaluator| evaluator.join().is_err()) {
@@ -279,7 +279,7 @@ fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
 }
 
 /// What the threads of a run are made from.
-struct Crew<'env> {
+struct ThreadParts<'env> {
     config: &'env Config,
     shared: &'env Shared<'env>,
     numbers: &'env GameNumbers,
@@ -300,19 +300,19 @@ impl Drop for EndOfRun<'_> {
 type Actors<'scope> =
     (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
 
-impl<'env> Crew<'env> {
-    /// Starts an actor with each of the evaluators, whose net was `made` then.
+impl<'env> ThreadParts<'env> {
+    /// Starts an actor with each of the predictors, whose net was `made` then.
     fn actors<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
-        evaluators: Vec<Grouped>,
-        made: Made,
+        predictors: Vec<Grouped>,
+        made: NetVersion,
         games: impl GameStream,
         activity: Sender<Activity>,
     ) -> Actors<'scope> {
         let (shared, numbers) = (self.shared, self.numbers);
         let (mut threads, mut senders) = (Vec::new(), Vec::new());
-        for (evaluator, groups) in evaluators {
+        for (evaluator, groups) in predictors {
             // An actor that waits takes them faster than they can be made, and one that plays is
             // never far behind.
             let (sender, nets) = unbounded();
@@ -336,7 +336,7 @@ impl<'env> Crew<'env> {
     }
 
     /// Starts the evaluator, if the configuration has one.
-    fn evaluator<'scope, G: Geometry>(
+    fn evaluation<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
         run_dir: PathBuf,
@@ -346,8 +346,8 @@ impl<'env> Crew<'env> {
         if self.config.evaluation.every_minutes == 0.0 {
             return (None, None);
         }
-        let Crew { config, shared, .. } = *self;
-        let evaluator = Evaluator { config, run_dir, shared, telemetry, ratings };
+        let ThreadParts { config, shared, .. } = *self;
+        let evaluator = EvaluationThread { config, run_dir, shared, telemetry, ratings };
         let (sender, nets) = bounded(1);
         (Some(scope.spawn(move || evaluator.run::<G>(nets))), Some(sender))
     }

@@ -2,7 +2,7 @@
 
 use crossbeam_channel::Sender;
 
-use super::clock::Clock;
+use super::clock::TrainingClock;
 use super::coordinator::Coordinator;
 use super::messages::NetToRate;
 use crate::arena::nets::LoadedNet;
@@ -11,7 +11,7 @@ use crate::store::checkpoint::Found;
 
 impl<G: Geometry> Coordinator<'_, G> {
     /// Gives the evaluator the newest net, if it has room for it, and tells whether it had.
-    pub(super) fn evaluate(&mut self, clock: &Clock) -> anyhow::Result<bool> {
+    pub(super) fn evaluate(&mut self, clock: &TrainingClock) -> anyhow::Result<bool> {
         match &self.to_evaluator {
             None => return Ok(false),
             Some(evaluator) if evaluator.is_full() => {
@@ -28,7 +28,7 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     /// The newest net, from a checkpoint that keeps it. It is on the disk before its games are in the
     /// ladder, so that a run which is killed does not make another net of this step.
-    fn net_to_rate(&mut self, clock: &Clock) -> anyhow::Result<NetToRate> {
+    fn net_to_rate(&mut self, clock: &TrainingClock) -> anyhow::Result<NetToRate> {
         self.state.evaluated = Some(self.state.steps);
         let (path, file) = self.checkpoint(clock)?;
         let net = LoadedNet::of(&file, Found::Checkpoint(path))?;
@@ -40,7 +40,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     pub(super) fn rate_last_net(
         &mut self,
         evaluator: Sender<NetToRate>,
-        clock: &Clock,
+        clock: &TrainingClock,
     ) -> anyhow::Result<()> {
         let net = self.net_to_rate(clock)?;
         // An evaluator that is gone has said why.

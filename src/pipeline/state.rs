@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::Limit;
+use super::limits::RunLimit;
 use super::sync::Schedule;
 use crate::arena::rating::Rating;
 use crate::store::run_dir;
@@ -90,8 +90,8 @@ impl RunState {
     }
 
     /// The counters as `run.json` holds them.
-    pub fn summary(&self) -> run_dir::Summary {
-        run_dir::Summary {
+    pub fn summary(&self) -> run_dir::RunSummary {
+        run_dir::RunSummary {
             games: self.games,
             positions: self.positions,
             steps: self.steps,
@@ -117,11 +117,11 @@ impl RunState {
 
 /// Why a run has ended, and where it stood.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
+pub struct RunEnd {
     /// The counters at the end.
     pub state: RunState,
     /// The limit of the configuration that was reached; none after an interrupt.
-    pub limit: Option<Limit>,
+    pub limit: Option<RunLimit>,
 }
 
 impl ImpossibleCounter {

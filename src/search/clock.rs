@@ -8,7 +8,7 @@ use super::stop::Stop;
 /// What bounds one search. The first limit that is reached ends it; without any it goes on
 /// until the position is solved.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Plies to look ahead.
     pub depth: Option<u32>,
     /// Time for this move.
@@ -23,9 +23,9 @@ pub struct Limits {
     pub threads: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for SearchLimits {
+    fn default() -> SearchLimits {
+        SearchLimits {
             depth: None,
             movetime: None,
             remaining: None,
@@ -36,10 +36,10 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SearchLimits {
     /// A search of fixed depth.
-    pub fn depth(depth: u32) -> Limits {
-        Limits { depth: Some(depth), ..Limits::default() }
+    pub fn depth(depth: u32) -> SearchLimits {
+        SearchLimits { depth: Some(depth), ..SearchLimits::default() }
     }
 
     /// The time that this search may take, with `empties` empty squares on the board.
@@ -63,7 +63,7 @@ pub fn share_of_game(remaining: Duration, empties: u32) -> Duration {
 }
 
 /// A running search's allowance, shared by its threads.
-pub(super) struct Clock<'a> {
+pub(super) struct SearchClock<'a> {
     stop: Option<&'a Stop>,
     started: Instant,
     time: Option<Duration>,
@@ -72,10 +72,14 @@ pub(super) struct Clock<'a> {
     stopped: AtomicBool,
 }
 
-impl<'a> Clock<'a> {
+impl<'a> SearchClock<'a> {
     /// Starts counting. The search also ends once `stop` is set, if there is one.
-    pub(super) fn start(limits: &Limits, empties: u32, stop: Option<&'a Stop>) -> Clock<'a> {
-        Clock {
+    pub(super) fn start(
+        limits: &SearchLimits,
+        empties: u32,
+        stop: Option<&'a Stop>,
+    ) -> SearchClock<'a> {
+        SearchClock {
             stop,
             started: Instant::now(),
             time: limits.time(empties),

@@ -104,19 +104,19 @@ impl Key {
 }
 
 /// A transposition table of fixed size.
-pub struct Table {
+pub struct TranspositionTable {
     buckets: Box<[Bucket]>,
     generation: AtomicU8,
     /// Goes into every signature, so that a change forgets everything at once.
     salt: AtomicU64,
 }
 
-impl Table {
+impl TranspositionTable {
     /// A table that takes at most `bytes`, but at least one cache line.
-    pub fn new(bytes: usize) -> Table {
+    pub fn new(bytes: usize) -> TranspositionTable {
         let buckets = (bytes / size_of::<Bucket>()).max(1);
         let buckets = 1usize << buckets.ilog2();
-        Table {
+        TranspositionTable {
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
             generation: AtomicU8::new(0),
             salt: AtomicU64::new(1),
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn entries_come_back_as_they_were_stored() {
-        let table = Table::new(1 << 12);
+        let table = TranspositionTable::new(1 << 12);
         let key = Key::of(Board::<Cross92>::start());
         assert_eq!(table.get(key), None);
         for stored in [entry(7), Entry { best: None, ..entry(Entry::EXACT) }] {
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_shallow_or_old_entries_go_first() {
-        let table = Table::new(1);
+        let table = TranspositionTable::new(1);
         assert_eq!(table.buckets.len(), 1);
         for number in 1..=4 {
             table.put(key(number << 8), entry(number as u8));
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_full_bucket_goes_on_taking_turns() {
-        let table = Table::new(1);
+        let table = TranspositionTable::new(1);
         let keys = |numbers: std::ops::Range<u64>| {
             numbers.map(|number| key(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
         };

@@ -73,7 +73,7 @@ pub enum CheckpointError {
 
 /// When checkpoints are written and which ones stay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rule {
+pub struct Retention {
     /// Minutes of training between two checkpoints; above 0.
     pub every_minutes: f64,
     /// How many of the newest stay; at least 1.
@@ -82,9 +82,9 @@ pub struct Rule {
     pub keep_every_minutes: f64,
 }
 
-impl Default for Rule {
-    fn default() -> Rule {
-        Rule { every_minutes: 5.0, keep_last: 3, keep_every_minutes: 30.0 }
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention { every_minutes: 5.0, keep_last: 3, keep_every_minutes: 30.0 }
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Checkpoint {
     pub learner: Option<Vec<u8>>,
     /// Counters, schedules and random streams.
     pub state: serde_json::Value,
-    /// Whether its net stays, whatever the [`Rule`] says: it has a rating.
+    /// Whether its net stays, whatever the [`Retention`] says: it has a rating.
     pub keep_net: bool,
 }
 
@@ -351,7 +351,7 @@ pub fn newest(dir: &Path) -> Result<PathBuf, CheckpointError> {
 /// # Errors
 ///
 /// A checkpoint cannot be removed. One whose `state.json` cannot be read is left alone.
-pub fn prune(dir: &Path, rule: &Rule) -> Result<u32, CheckpointError> {
+pub fn prune(dir: &Path, rule: &Retention) -> Result<u32, CheckpointError> {
     let all = list(dir)?;
     let older = all.len().saturating_sub(rule.keep_last.max(1) as usize);
     let (mut last_span, mut removed) = (None, 0);

@@ -111,13 +111,13 @@ fn a_failed_save_leaves_the_older_ones_and_no_rubbish() {
 #[test]
 fn the_rule_keeps_the_newest_and_some_older_ones() {
     let dir = tempfile::tempdir().unwrap();
-    let rule = Rule { every_minutes: 5.0, keep_last: 2, keep_every_minutes: 30.0 };
+    let rule = Retention { every_minutes: 5.0, keep_last: 2, keep_every_minutes: 30.0 };
     for step in 0..20 {
         a_checkpoint(step, step as f64 * 5.0).save(dir.path()).unwrap();
         prune(dir.path(), &rule).unwrap();
     }
     assert_eq!(steps(dir.path()), [0, 6, 12, 18, 19]);
-    let none = Rule { keep_last: 1, keep_every_minutes: 0.0, ..rule };
+    let none = Retention { keep_last: 1, keep_every_minutes: 0.0, ..rule };
     assert_eq!(prune(dir.path(), &none).unwrap(), 4);
     assert_eq!(steps(dir.path()), [19]);
     assert_eq!(prune(dir.path(), &none).unwrap(), 0);
@@ -127,7 +127,7 @@ fn the_rule_keeps_the_newest_and_some_older_ones() {
 #[test]
 fn a_rated_net_stays_without_its_learner() {
     let dir = tempfile::tempdir().unwrap();
-    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     let rated = Checkpoint { keep_net: true, ..a_checkpoint(1, 5.0) };
     let path = rated.save(dir.path()).unwrap();
     assert_eq!(prune(dir.path(), &rule).unwrap(), 0);
@@ -150,14 +150,14 @@ fn a_rated_net_stays_without_its_learner() {
 #[test]
 fn a_net_alone_is_not_what_a_span_keeps() {
     let dir = tempfile::tempdir().unwrap();
-    let last = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    let last = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     Checkpoint { keep_net: true, ..a_checkpoint(1, 1.0) }.save(dir.path()).unwrap();
     a_checkpoint(2, 2.0).save(dir.path()).unwrap();
     assert_eq!(prune(dir.path(), &last).unwrap(), 0);
     assert_eq!(Checkpoint::load(&path(dir.path(), 1)).unwrap().learner, None);
     a_checkpoint(3, 3.0).save(dir.path()).unwrap();
     a_checkpoint(4, 4.0).save(dir.path()).unwrap();
-    let spans = Rule { keep_every_minutes: 30.0, ..last };
+    let spans = Retention { keep_every_minutes: 30.0, ..last };
     assert_eq!(prune(dir.path(), &spans).unwrap(), 1);
     assert_eq!(steps(dir.path()), [1, 2, 4]);
     assert_eq!(Checkpoint::load(&path(dir.path(), 2)).unwrap(), a_checkpoint(2, 2.0));
@@ -177,7 +177,7 @@ fn a_state_that_was_being_rewritten_is_cleared_away() {
     };
     assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a run that goes on");
     assert!(is_gone(&|| drop(a_checkpoint(2, 2.0).save(dir.path()).unwrap())), "the next one");
-    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     prune(dir.path(), &rule).unwrap();
     assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a net alone");
     let kept = Checkpoint { learner: None, ..rated };
@@ -235,7 +235,7 @@ fn half_removed_checkpoints_are_cleared_away() {
 #[test]
 fn a_checkpoint_that_cannot_be_removed_is_hidden() {
     let dir = tempfile::tempdir().unwrap();
-    let rule = Rule { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
+    let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     a_checkpoint(1, 1.0).save(dir.path()).unwrap();
     a_checkpoint(2, 2.0).save(dir.path()).unwrap();
     // A file where the hidden folder should come makes the removal fail before it begins.

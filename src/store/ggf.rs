@@ -91,7 +91,7 @@ impl Default for Header {
 
 /// A game read from GGF.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Game<G: Geometry> {
+pub struct GgfGame<G: Geometry> {
     /// Who played it, and when.
     pub header: Header,
     /// Where the game begins, as written: the side to move may have to pass.
@@ -177,10 +177,10 @@ fn mark(obf: u8) -> char {
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn read<G: Geometry>(text: &str) -> Result<Game<G>, GgfError> {
+pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
     let start = text.find("(;").ok_or(GgfError::NoGame)?;
     let mut rest = text[start + 2..].trim_start();
-    let mut game = Game {
+    let mut game = GgfGame {
         header: Header::default(),
         start: Position::start(),
         moves: Vec::new(),

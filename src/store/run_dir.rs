@@ -31,7 +31,7 @@ pub use listing::{Listed, is_run, list};
 use lock::lock;
 use manifest::read_manifest;
 pub use manifest::{BegunNet, Machine, Manifest, State};
-pub use summary::Summary;
+pub use summary::RunSummary;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
@@ -160,7 +160,7 @@ impl RunDir {
             copying: false,
             first_net: None,
             state: State::Running,
-            summary: Summary::default(),
+            summary: RunSummary::default(),
         };
         let run = RunDir { path: path.to_path_buf(), manifest, lock };
         run.write_manifest()?;
@@ -291,7 +291,7 @@ impl RunDir {
     /// # Errors
     ///
     /// `run.json` cannot be written; its old content then stands.
-    pub fn record(&mut self, state: State, summary: Summary) -> Result<(), RunDirError> {
+    pub fn record(&mut self, state: State, summary: RunSummary) -> Result<(), RunDirError> {
         (self.manifest.state, self.manifest.summary) = (state, summary);
         self.save()
     }

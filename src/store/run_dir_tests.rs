@@ -9,7 +9,7 @@ fn a_run_is_made_and_opened_again() {
     let mut run = RunDir::create(&path, "seed = 7\n", 7).unwrap();
     assert!(run.games().is_dir() && run.checkpoints().is_dir());
     run.start("seed = 7\n").unwrap();
-    let summary = Summary { games: 3, best_rating: Some(-12.5), ..Summary::default() };
+    let summary = RunSummary { games: 3, best_rating: Some(-12.5), ..RunSummary::default() };
     run.record(State::Stopped, summary).unwrap();
     drop(run);
     let mut run = RunDir::open(&path).unwrap();
@@ -74,8 +74,8 @@ fn the_list_tells_running_from_killed() {
     let dir = tempfile::tempdir().unwrap();
     let make = |name: &str| RunDir::create(&dir.path().join(name), "", 1).unwrap();
     let _running = make("running");
-    make("stopped").record(State::Stopped, Summary::default()).unwrap();
-    make("finished").record(State::Finished, Summary::default()).unwrap();
+    make("stopped").record(State::Stopped, RunSummary::default()).unwrap();
+    make("finished").record(State::Finished, RunSummary::default()).unwrap();
     drop(make("killed"));
     drop(make("unreadable"));
     fs::write(dir.path().join("unreadable/run.json"), "{").unwrap();
@@ -128,7 +128,9 @@ fn a_directory_that_is_lost_is_not_written_to() {
         run.check().unwrap();
         harm(&path);
         let before = fs::read(path.join(MANIFEST)).ok();
-        for refused in [run.check(), run.record(State::Failed, Summary::default()), run.start("")] {
+        for refused in
+            [run.check(), run.record(State::Failed, RunSummary::default()), run.start("")]
+        {
             assert!(matches!(refused, Err(RunDirError::Lost { .. })), "{refused:?}");
         }
         assert_eq!(fs::read(path.join(MANIFEST)).ok(), before);

@@ -13,11 +13,11 @@ use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Board, Colour, Geometry, Goal, Position, Square, SquareSet, Word};
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
+use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
 
 /// What all games of a run have in common.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct SelfPlaySettings {
     /// The run's seed.
     pub seed: u64,
     /// Which score wins.
@@ -30,9 +30,9 @@ pub struct Rules {
 
 /// What a game wants next.
 #[derive(Clone, Copy, Debug)]
-pub enum Wanted<G: Geometry> {
+pub enum GameStatus<G: Geometry> {
     /// The net's answer for a position.
-    Answer {
+    NeedsPrediction {
         /// The position, from the view of the side to move.
         board: Board<G>,
         /// Its legal moves.
@@ -78,9 +78,9 @@ enum Phase {
 }
 
 /// A game under way.
-pub struct Game<G: Geometry> {
+pub struct SelfPlayGame<G: Geometry> {
     position: Position<G>,
-    search: Search<G>,
+    search: TreeSearch<G>,
     random: Random,
     phase: Phase,
     ticket: Option<Ticket>,
@@ -95,43 +95,48 @@ pub struct Game<G: Geometry> {
     pub work: Work,
 }
 
-impl<G: Geometry> Game<G> {
+impl<G: Geometry> SelfPlayGame<G> {
     /// Game number `id` of a run, to be played with the net of `version` and `simulations` in
     /// a full search.
-    pub fn new(rules: &Rules, id: u64, version: u32, simulations: u32) -> Game<G> {
-        let search = Search::new(rules.goal, &rules.search);
-        Game::with_search(rules, search, id, version, simulations)
+    pub fn new(
+        rules: &SelfPlaySettings,
+        id: u64,
+        version: u32,
+        simulations: u32,
+    ) -> SelfPlayGame<G> {
+        let search = TreeSearch::new(rules.goal, &rules.search);
+        SelfPlayGame::with_search(rules, search, id, version, simulations)
     }
 
     /// Starts another game in the place of this one, keeping the allocations of the tree, and
     /// returns the record of this one.
     pub fn restart(
         &mut self,
-        rules: &Rules,
+        rules: &SelfPlaySettings,
         id: u64,
         version: u32,
         simulations: u32,
     ) -> GameRecord {
-        let spare = Search::new(rules.goal, &rules.search);
+        let spare = TreeSearch::new(rules.goal, &rules.search);
         let mut search = std::mem::replace(&mut self.search, spare);
         search.forget();
-        let next = Game::with_search(rules, search, id, version, simulations);
+        let next = SelfPlayGame::with_search(rules, search, id, version, simulations);
         std::mem::replace(self, next).record
     }
 
     fn with_search(
-        rules: &Rules,
-        search: Search<G>,
+        rules: &SelfPlaySettings,
+        search: TreeSearch<G>,
         id: u64,
         version: u32,
         simulations: u32,
-    ) -> Game<G> {
+    ) -> SelfPlayGame<G> {
         let mut random = stream(rules.seed, Purpose::Game, id);
         let opening_moves = random.random_range(0..=rules.selfplay.opening_plies);
         let ignores_resignation =
             random.random::<f64>() < rules.selfplay.resign_playout_share as f64;
         let position = Position::<G>::start();
-        Game {
+        SelfPlayGame {
             position,
             search,
             random,
@@ -159,7 +164,7 @@ impl<G: Geometry> Game<G> {
     }
 
     /// Plays on until the net's answer is needed or the game is over.
-    pub fn advance(&mut self, rules: &Rules, solver: &mut Solver<G>) -> Wanted<G> {
+    pub fn advance(&mut self, rules: &SelfPlaySettings, solver: &mut Solver<G>) -> GameStatus<G> {
         loop {
             let wanted = match self.phase {
                 Phase::Opening(0) => {
@@ -177,7 +182,7 @@ impl<G: Geometry> Game<G> {
         }
     }
 
-    fn opening_move(&mut self, rules: &Rules, left: u32) -> Option<Wanted<G>> {
+    fn opening_move(&mut self, rules: &SelfPlaySettings, left: u32) -> Option<GameStatus<G>> {
         let board = self.position.board;
         let legal = board.legal();
         // A game can end within its opening; it is then settled like any other.
@@ -186,7 +191,7 @@ impl<G: Geometry> Game<G> {
             return None;
         }
         if rules.selfplay.opening == Opening::Policy {
-            return Some(Wanted::Answer { board, legal });
+            return Some(GameStatus::NeedsPrediction { board, legal });
         }
         let choice = self.random.random_range(0..legal.len());
         let square = legal.into_iter().nth(choice)?;
@@ -195,16 +200,20 @@ impl<G: Geometry> Game<G> {
         None
     }
 
-    fn settle(&mut self, rules: &Rules, solver: &mut Solver<G>) -> Option<Wanted<G>> {
+    fn settle(
+        &mut self,
+        rules: &SelfPlaySettings,
+        solver: &mut Solver<G>,
+    ) -> Option<GameStatus<G>> {
         if self.record.resigned {
-            return Some(Wanted::Finished);
+            return Some(GameStatus::Finished);
         }
         let board = self.position.board;
         let legal = board.legal();
         if legal.is_empty() {
             self.record.score = self.position.black_view().final_score(rules.goal) as i16;
             self.check_resignation();
-            return Some(Wanted::Finished);
+            return Some(GameStatus::Finished);
         }
         if board.empties() <= rules.search.solve_empties {
             self.play_out(rules, solver);
@@ -223,7 +232,7 @@ impl<G: Geometry> Game<G> {
     }
 
     /// Plays the rest of the game perfectly, each move with its exact score.
-    fn play_out(&mut self, rules: &Rules, solver: &mut Solver<G>) {
+    fn play_out(&mut self, rules: &SelfPlaySettings, solver: &mut Solver<G>) {
         let (mut score, line) = solver.best_line(self.position.board);
         let value = |score: i32| score.signum() as f32;
         for square in line {
@@ -243,14 +252,14 @@ impl<G: Geometry> Game<G> {
 
     fn search_on(
         &mut self,
-        rules: &Rules,
+        rules: &SelfPlaySettings,
         solver: &mut Solver<G>,
         full: bool,
-    ) -> Option<Wanted<G>> {
+    ) -> Option<GameStatus<G>> {
         match self.search.gather(solver, &mut self.random) {
             Some(Gathered::Leaf { ticket, board, legal }) => {
                 self.ticket = Some(ticket);
-                Some(Wanted::Answer { board, legal })
+                Some(GameStatus::NeedsPrediction { board, legal })
             }
             Some(_) | None => {
                 self.finish_search(rules, full);
@@ -259,7 +268,7 @@ impl<G: Geometry> Game<G> {
         }
     }
 
-    fn finish_search(&mut self, rules: &Rules, full: bool) {
+    fn finish_search(&mut self, rules: &SelfPlaySettings, full: bool) {
         self.work.simulations += self.search.simulations() as u64;
         self.work.searches += 1;
         self.phase = Phase::Settling;
@@ -285,7 +294,7 @@ impl<G: Geometry> Game<G> {
         self.make_move(square, policy, value, exact);
     }
 
-    fn resigns(&mut self, rules: &Rules, value: f32) -> bool {
+    fn resigns(&mut self, rules: &SelfPlaySettings, value: f32) -> bool {
         let count = &mut self.hopeless[self.position.side as usize];
         *count = if value < rules.selfplay.resign_below { *count + 1 } else { 0 };
         let resigns = *count >= rules.selfplay.resign_plies;
@@ -313,7 +322,7 @@ impl<G: Geometry> Game<G> {
     }
 
     /// Takes the net's answer for the position that `advance` asked about.
-    pub fn apply(&mut self, rules: &Rules, answer: Answer<'_>) {
+    pub fn apply(&mut self, rules: &SelfPlaySettings, answer: Prediction<'_>) {
         self.work.evaluations += 1;
         if let Some(ticket) = self.ticket.take() {
             self.search.apply(ticket, answer);

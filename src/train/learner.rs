@@ -13,7 +13,7 @@ pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
 use super::replay::Batch;
 use crate::net::average::Average;
 use crate::net::encode::sent;
-use crate::net::optimizer::{self, Optimizer, Rule};
+use crate::net::optimizer::{self, Optimizer, UpdateRule};
 use crate::net::trainer::Trainer;
 use crate::net::weights::{Weights, WeightsError};
 use crate::net::{Heads, Net, NetSpec, Pass, inference};
@@ -55,7 +55,7 @@ const COLDEST: f64 = 0.05;
 
 /// How far a run has come: what its learning rate depends on, besides its steps.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Reached {
+pub struct RunProgress {
     /// Positions of self-play made.
     pub positions: u64,
     /// The share of the run that is done, 0 to 1; 0 without limits.
@@ -133,7 +133,7 @@ impl Learner {
     }
 
     /// The learning rate of the next step of a run that has come so far.
-    pub fn learning_rate(&self, reached: Reached) -> f64 {
+    pub fn learning_rate(&self, reached: RunProgress) -> f64 {
         let stairs = self.options.learning_rate.iter();
         let began = stairs.take_while(|&&(from, _)| from <= reached.positions);
         let rate = began.last().map_or(0.0, |stair| stair.1);
@@ -156,7 +156,7 @@ impl Learner {
     /// One step on `batch`, in a run that has come so far.
     ///
     /// Divergence is seen by [`Learner::take_losses`], not here.
-    pub fn step(&mut self, batch: &Batch, reached: Reached) {
+    pub fn step(&mut self, batch: &Batch, reached: RunProgress) {
         let device = self.net.device();
         let targets = Targets::new(batch, device);
         let loss = |heads: &Heads| targets.losses(heads, &self.options);
@@ -357,11 +357,11 @@ fn part(state: &Weights, prefix: &str) -> Weights {
     part
 }
 
-fn rule(options: &Options) -> Rule {
+fn rule(options: &Options) -> UpdateRule {
     match options.optimizer {
-        OptimizerKind::Sgd => Rule::Sgd { momentum: options.momentum },
-        OptimizerKind::Adam => Rule::Adam,
-        OptimizerKind::Adamw => Rule::AdamW,
+        OptimizerKind::Sgd => UpdateRule::Sgd { momentum: options.momentum },
+        OptimizerKind::Adam => UpdateRule::Adam,
+        OptimizerKind::Adamw => UpdateRule::AdamW,
     }
 }
 

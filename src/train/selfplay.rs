@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use super::options::selfplay::{Opening, Options};
 
-use super::game::{Game, Rules, Wanted, Work};
+use super::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::net::encode::Input;
 use crate::net::inference::{InferenceError, Outputs};
-use crate::net::server::{Evaluate, Question};
+use crate::net::server::{Predictor, Query};
 use crate::net::weights::Weights;
 use crate::search::endgame::Solver;
-use crate::search::mcts::Answer;
+use crate::search::mcts::Prediction;
 
 /// Bytes of the exact solver's table: small enough to stay in a core's second-level cache.
 const SOLVER_TABLE_BYTES: usize = 1 << 20;
@@ -45,7 +45,7 @@ impl GameNumbers {
 
 /// Where a run stood when a net was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Made {
+pub struct NetVersion {
     /// The net's number: 0 is the one that the run began with.
     pub version: u32,
     /// Positions that the run had made.
@@ -54,11 +54,11 @@ pub struct Made {
 
 /// Games whose questions travel together.
 struct Group<G: Geometry> {
-    games: Vec<Game<G>>,
+    games: Vec<SelfPlayGame<G>>,
     /// Whether a question is under way, with one input for each game.
     asked: bool,
     /// The question's memory while none is under way.
-    spare: Question,
+    spare: Query,
 }
 
 /// Plays many games at once with one net.
@@ -66,12 +66,12 @@ struct Group<G: Geometry> {
 /// The games form groups: while one group's question is answered elsewhere, another plays. A
 /// net that answers on the spot needs one group, one behind a server two.
 pub struct Actor<G: Geometry> {
-    rules: Rules,
+    rules: SelfPlaySettings,
     groups: Vec<Group<G>>,
     turn: usize,
     solver: Solver<G>,
-    evaluator: Box<dyn Evaluate>,
-    made: Made,
+    evaluator: Box<dyn Predictor>,
+    made: NetVersion,
     work: Work,
 }
 
@@ -79,11 +79,11 @@ impl<G: Geometry> Actor<G> {
     /// An actor that plays `rules.selfplay.games_per_actor` games in so many groups, with the net
     /// that the evaluator has, which was `made` then.
     pub fn new(
-        rules: Rules,
-        evaluator: Box<dyn Evaluate>,
+        rules: SelfPlaySettings,
+        evaluator: Box<dyn Predictor>,
         groups: usize,
         numbers: &GameNumbers,
-        made: Made,
+        made: NetVersion,
     ) -> Actor<G> {
         let mut actor = Actor {
             solver: Solver::new(rules.goal, SOLVER_TABLE_BYTES),
@@ -98,11 +98,12 @@ impl<G: Geometry> Actor<G> {
         let games = actor.rules.selfplay.games_per_actor as usize;
         for index in 0..groups.clamp(1, games) {
             let share = games / groups + usize::from(index < games % groups);
-            let game = |_| Game::new(&actor.rules, numbers.take(), made.version, simulations);
+            let game =
+                |_| SelfPlayGame::new(&actor.rules, numbers.take(), made.version, simulations);
             actor.groups.push(Group {
                 games: (0..share).map(game).collect(),
                 asked: false,
-                spare: Question::default(),
+                spare: Query::default(),
             });
         }
         actor
@@ -113,7 +114,7 @@ impl<G: Geometry> Actor<G> {
     /// # Errors
     ///
     /// The weights do not fit the net.
-    pub fn load(&mut self, weights: &Arc<Weights>, made: Made) -> Result<(), InferenceError> {
+    pub fn load(&mut self, weights: &Arc<Weights>, made: NetVersion) -> Result<(), InferenceError> {
         self.evaluator.load(weights, made.version.into())?;
         self.made = made;
         Ok(())
@@ -155,8 +156,8 @@ impl<G: Geometry> Actor<G> {
         for game in &mut group.games {
             let (board, legal) = loop {
                 match game.advance(&self.rules, &mut self.solver) {
-                    Wanted::Answer { board, legal } => break (board, legal),
-                    Wanted::Finished => {
+                    GameStatus::NeedsPrediction { board, legal } => break (board, legal),
+                    GameStatus::Finished => {
                         self.work += std::mem::take(&mut game.work);
                         let (number, version) = (numbers.take(), self.made.version);
                         finished.push(game.restart(&self.rules, number, version, simulations));
@@ -179,9 +180,9 @@ impl<G: Geometry> Actor<G> {
 }
 
 /// Hands each game its row of the answers.
-fn answer<G: Geometry>(games: &mut [Game<G>], rules: &Rules, outputs: &Outputs) {
+fn answer<G: Geometry>(games: &mut [SelfPlayGame<G>], rules: &SelfPlaySettings, outputs: &Outputs) {
     for (index, game) in games.iter_mut().enumerate() {
-        let answer = Answer {
+        let answer = Prediction {
             policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
             value: outputs.value[index],
             score: outputs.score[index],

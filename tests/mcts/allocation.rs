@@ -4,13 +4,13 @@ use allocation_counter::measure;
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape};
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{Gathered, Mode, Options, Root, Search};
+use outflank::search::mcts::{Gathered, Mode, Options, Root, TreeSearch};
 
 use crate::common::{hashed, random, random_board, solver};
 
 /// Searches board after board; returns how often something was allocated.
 fn search_all<G: Geometry>(
-    search: &mut Search<G>,
+    search: &mut TreeSearch<G>,
     solver: &mut Solver<G>,
     boards: &[Board<G>],
 ) -> u64 {
@@ -37,7 +37,7 @@ fn grown_searches_allocate_nothing<G: Geometry>(root: Root) {
         random_board::<G>(&mut random, empties)
     });
     let options = Options { root, ..Options::default() };
-    let (mut search, mut solver) = (Search::new(Goal::Most, &options), solver(Goal::Most));
+    let (mut search, mut solver) = (TreeSearch::new(Goal::Most, &options), solver(Goal::Most));
     assert!(search_all(&mut search, &mut solver, &boards) > 0, "arrays grow at first");
     search.forget();
     assert_eq!(search_all(&mut search, &mut solver, &boards), 0, "{}", G::SHAPE);

@@ -2,7 +2,7 @@
 
 use outflank::dispatch;
 use outflank::game::{Geometry, Goal, Shape, Square8};
-use outflank::search::mcts::{Mode, MoveStats, Options, Root, Search};
+use outflank::search::mcts::{Mode, MoveStats, Options, Root, TreeSearch};
 
 use crate::common::{Estimate, hashed, random, random_board, run, searched, solver, unsolved};
 
@@ -178,7 +178,7 @@ fn a_search_of_one_simulation_plays_by_the_policy() {
     let mut random = random(43);
     for root in [Root::Puct, Root::Gumbel] {
         let options = Options { root, ..unsolved(1) };
-        let mut search = Search::<Square8>::new(Goal::Most, &options);
+        let mut search = TreeSearch::<Square8>::new(Goal::Most, &options);
         // The first search leaves a larger root behind for the second.
         for (empties, simulations) in [(20, 40), (50, 1), (12, 1)] {
             let board = random_board::<Square8>(&mut random, empties);
@@ -230,7 +230,7 @@ fn gumbel_searches_the_considered_moves_equally_at_first() {
     // The root's own evaluation is the first simulation.
     let visits = |simulations: u32| -> Vec<u32> {
         let options = Options { root: Root::Gumbel, gumbel_considered: 8, ..unsolved(0) };
-        let mut search = Search::new(Goal::Most, &options);
+        let mut search = TreeSearch::new(Goal::Most, &options);
         search.begin(board, 1 + simulations, Mode::Explore);
         run(&mut search, &mut solver(Goal::Most), hashed, &mut crate::common::random(5));
         let mut visits: Vec<u32> = search.tree().root_moves().map(|it| it.visits).collect();
@@ -261,7 +261,7 @@ fn values_keep_their_scale_whatever_the_score_weighs() {
 #[test]
 fn from_score_empties_on_discs_alone_count() {
     let late = Options { score_empties: 30, ..unsolved(100) };
-    let moves = |search: &Search<Square8>| search.tree().root_moves().collect::<Vec<_>>();
+    let moves = |search: &TreeSearch<Square8>| search.tree().root_moves().collect::<Vec<_>>();
     let mut random = random(48);
     let mut turned = 0;
     for (empties, score_weight) in [(31, late.score_weight), (30, 1.0), (20, 1.0)].repeat(4) {

@@ -2,7 +2,7 @@
 
 use outflank::game::{Board, Geometry, Goal, Word};
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{Answer, Gathered, Mode, Options, Search};
+use outflank::search::mcts::{Gathered, Mode, Options, Prediction, TreeSearch};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -24,8 +24,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    pub fn answer(&self) -> Answer<'_> {
-        Answer { policy: &self.policy, value: self.value, score: self.score }
+    pub fn answer(&self) -> Prediction<'_> {
+        Prediction { policy: &self.policy, value: self.value, score: self.score }
     }
 }
 
@@ -73,7 +73,7 @@ pub fn random_board<G: Geometry>(random: &mut Random, empties: u32) -> Board<G> 
 
 /// Runs a search that has begun to its end, one leaf at a time. Returns the leaves asked for.
 pub fn run<G: Geometry>(
-    search: &mut Search<G>,
+    search: &mut TreeSearch<G>,
     solver: &mut Solver<G>,
     net: Net<G>,
     random: &mut Random,
@@ -98,8 +98,8 @@ pub fn searched<G: Geometry>(
     options: &Options,
     mode: Mode,
     net: Net<G>,
-) -> Search<G> {
-    let mut search = Search::new(goal, options);
+) -> TreeSearch<G> {
+    let mut search = TreeSearch::new(goal, options);
     search.begin(board, options.simulations, mode);
     run(&mut search, &mut solver(goal), net, &mut random(7));
     search

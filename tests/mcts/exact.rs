@@ -3,7 +3,7 @@
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square};
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{Mode, Options, Search};
+use outflank::search::mcts::{Mode, Options, TreeSearch};
 
 use crate::common::{hashed, random, random_board, run, searched, solver, uniform, unsolved};
 
@@ -110,7 +110,7 @@ fn a_root_within_reach_of_the_solver_is_proven_move_by_move() {
         Options { simulations: 200, solve_empties: 10, solve_leaves: 10, ..Options::default() };
     for goal in [Goal::Most, Goal::Fewest] {
         let board = random_board::<outflank::game::Square8>(&mut random, 9);
-        let mut search = Search::new(goal, &options);
+        let mut search = TreeSearch::new(goal, &options);
         search.begin(board, options.simulations, Mode::Play);
         let leaves = run(&mut search, &mut solver(goal), hashed, &mut random);
         assert_eq!(leaves, 1, "only the root's own moves are asked about");

@@ -2,13 +2,13 @@
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square8};
-use outflank::search::mcts::{Gathered, Mode, Options, Root, Search, Ticket, Tree};
+use outflank::search::mcts::{Gathered, Mode, Options, Root, Ticket, Tree, TreeSearch};
 use rand::RngExt;
 
 use crate::common::{hashed, random, random_board, run, searched, solver, unsolved};
 
 /// Runs a search with up to `width` leaves in flight, answered in random order.
-fn run_wide<G: Geometry>(search: &mut Search<G>, goal: Goal, width: usize, seed: u64) -> usize {
+fn run_wide<G: Geometry>(search: &mut TreeSearch<G>, goal: Goal, width: usize, seed: u64) -> usize {
     let (mut random, mut solver) = (random(seed), solver(goal));
     let mut waiting: Vec<(Ticket, Board<G>)> = Vec::new();
     let mut widest = 0;
@@ -39,7 +39,7 @@ fn counts_stay_right<G: Geometry>() {
         for (empties, goal) in [(30, Goal::Most), (9, Goal::Fewest)] {
             let options = Options { root, ..unsolved(400) };
             let board = random_board::<G>(&mut random, empties);
-            let mut search = Search::new(goal, &options);
+            let mut search = TreeSearch::new(goal, &options);
             search.begin(board, options.simulations, Mode::Explore);
             let widest = run_wide(&mut search, goal, 16, 3);
             assert!(widest > 4, "only {widest} leaves at a time");
@@ -71,7 +71,7 @@ fn one_in_flight_is_the_sequential_search() {
     let board = random_board::<Square8>(&mut random(22), 40);
     let options = unsolved(300);
     let one = searched(board, Goal::Most, &options, Mode::Play, hashed);
-    let mut other = Search::new(Goal::Most, &options);
+    let mut other = TreeSearch::new(Goal::Most, &options);
     other.begin(board, options.simulations, Mode::Play);
     run_wide(&mut other, Goal::Most, 1, 3);
     assert!(one.tree().root_moves().eq(other.tree().root_moves()));
@@ -100,7 +100,7 @@ fn an_answer_that_comes_too_late_is_dropped() {
     let (one, two) =
         (random_board::<Square8>(&mut random, 40), random_board::<Square8>(&mut random, 38));
     let mut solver = solver(Goal::Most);
-    let mut search = Search::new(Goal::Most, &unsolved(50));
+    let mut search = TreeSearch::new(Goal::Most, &unsolved(50));
     search.begin(one, 50, Mode::Play);
     let Some(Gathered::Leaf { ticket: stale, .. }) = search.gather(&mut solver, &mut random) else {
         panic!("a leaf");

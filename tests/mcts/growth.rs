@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square8};
-use outflank::search::mcts::{Mode, Options, Search};
+use outflank::search::mcts::{Mode, Options, TreeSearch};
 
 use crate::common::{hashed, random, random_board, run, solver, unsolved};
 
@@ -24,8 +24,8 @@ fn the_limit_rises_with_each_doubling_up_to_that_of_the_game() {
 
 /// The search of a position with 9 empties whose leaves are solved at 4, and how many positions
 /// it asked about.
-fn search_of<G: Geometry>(board: Board<G>, goal: Goal, growth: f32) -> (Search<G>, u32) {
-    let mut search = Search::new(goal, &options(4, growth, 9));
+fn search_of<G: Geometry>(board: Board<G>, goal: Goal, growth: f32) -> (TreeSearch<G>, u32) {
+    let mut search = TreeSearch::new(goal, &options(4, growth, 9));
     search.begin(board, 300, Mode::Play);
     let asked = run(&mut search, &mut solver(goal), hashed, &mut random(5));
     (search, asked)
@@ -60,7 +60,7 @@ fn a_position_that_is_often_reached_is_solved() {
 #[test]
 fn a_deadline_leaves_positions_to_the_net() {
     let mut solver = solver(Goal::Most);
-    let mut search = Search::<Square8>::new(Goal::Most, &options(15, 0.0, 15));
+    let mut search = TreeSearch::<Square8>::new(Goal::Most, &options(15, 0.0, 15));
     let mut random = random(22);
     for _ in 0..4 {
         let [first, second] = [(); 2].map(|()| random_board::<Square8>(&mut random, 16));

@@ -2,7 +2,7 @@
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square, Square8};
-use outflank::search::mcts::{Gathered, Mode, MoveStats, Options, Root, Search};
+use outflank::search::mcts::{Gathered, Mode, MoveStats, Options, Root, TreeSearch};
 
 use crate::common::{hashed, random, random_board, run, searched, solver, unsolved};
 
@@ -12,7 +12,7 @@ fn after<G: Geometry>(board: Board<G>, square: Square) -> (Board<G>, bool) {
     if next.legal().is_empty() { (next.pass(), true) } else { (next, false) }
 }
 
-fn most_visited<G: Geometry>(search: &Search<G>) -> MoveStats {
+fn most_visited<G: Geometry>(search: &TreeSearch<G>) -> MoveStats {
     search.tree().root_moves().max_by_key(|stats| stats.visits).expect("a move")
 }
 
@@ -55,7 +55,7 @@ fn the_child_keeps_its_statistics() {
 }
 
 /// Plays along the principal variation; returns the boards reached.
-fn line<G: Geometry>(board: Board<G>, search: &Search<G>, plies: usize) -> Vec<Board<G>> {
+fn line<G: Geometry>(board: Board<G>, search: &TreeSearch<G>, plies: usize) -> Vec<Board<G>> {
     let moves = search.tree().principal_variation(plies);
     moves
         .iter()
@@ -120,7 +120,7 @@ fn leaves_in_flight_when_the_root_moves_leave_no_trace() {
 fn noise_does_not_pile_up_and_leaves_with_its_search() {
     let board = random_board::<Square8>(&mut random(35), 40);
     let options = Options { dirichlet_share: 0.5, ..unsolved(50) };
-    let priors = |search: &Search<Square8>| -> Vec<f32> {
+    let priors = |search: &TreeSearch<Square8>| -> Vec<f32> {
         search.tree().root_moves().map(|stats| stats.prior).collect()
     };
     let plain = priors(&searched(board, Goal::Most, &options, Mode::Play, hashed));

@@ -5,32 +5,32 @@ use outflank::game::record::GameRecord;
 use outflank::game::{Colour, Geometry, Goal, Shape, Square8};
 use outflank::search::endgame::Solver;
 use outflank::search::mcts::{Options, Root};
-use outflank::train::game::{Game, Rules, Wanted, Work};
+use outflank::train::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
 use outflank::train::selfplay;
 use outflank::train::selfplay::Opening;
 
 use crate::common::{Net, hashed, solver};
 
-fn rules(goal: Goal, search: Options, selfplay: selfplay::Options) -> Rules {
-    Rules { seed: 5, goal, search, selfplay }
+fn rules(goal: Goal, search: Options, selfplay: selfplay::Options) -> SelfPlaySettings {
+    SelfPlaySettings { seed: 5, goal, search, selfplay }
 }
 
 /// Plays a game to its end.
 fn play<G: Geometry>(
-    rules: &Rules,
-    game: &mut Game<G>,
+    rules: &SelfPlaySettings,
+    game: &mut SelfPlayGame<G>,
     solver: &mut Solver<G>,
     net: Net<G>,
 ) -> Work {
-    while let Wanted::Answer { board, legal } = game.advance(rules, solver) {
+    while let GameStatus::NeedsPrediction { board, legal } = game.advance(rules, solver) {
         assert_eq!(board.legal(), legal);
         game.apply(rules, net(board).answer());
     }
     game.work
 }
 
-fn record<G: Geometry>(rules: &Rules, id: u64) -> GameRecord {
-    let mut game = Game::<G>::new(rules, id, 3, rules.search.simulations);
+fn record<G: Geometry>(rules: &SelfPlaySettings, id: u64) -> GameRecord {
+    let mut game = SelfPlayGame::<G>::new(rules, id, 3, rules.search.simulations);
     play(rules, &mut game, &mut solver(rules.goal), hashed);
     game.restart(rules, id + 1, 3, 1)
 }
@@ -97,7 +97,7 @@ fn the_same_number_gives_the_same_game_whatever_was_played_before() {
         // In the place of an earlier game, with a solver that has seen other positions and forgets
         // most of them. It may choose among equally good moves, no more.
         let mut solver = Solver::new(Goal::Most, 1 << 9);
-        let mut game = Game::<Square8>::new(&rules, 4, 3, 16);
+        let mut game = SelfPlayGame::<Square8>::new(&rules, 4, 3, 16);
         play(&rules, &mut game, &mut solver, hashed);
         game.restart(&rules, 9, 3, 16);
         play(&rules, &mut game, &mut solver, hashed);
@@ -116,7 +116,7 @@ fn the_same_number_gives_the_same_game_whatever_was_played_before() {
 fn work_is_counted() {
     let search = Options { simulations: 16, solve_empties: 8, ..Options::default() };
     let rules = rules(Goal::Most, search, selfplay::Options::default());
-    let mut game = Game::<Square8>::new(&rules, 0, 0, 16);
+    let mut game = SelfPlayGame::<Square8>::new(&rules, 0, 0, 16);
     let work = play(&rules, &mut game, &mut solver(Goal::Most), hashed);
     assert!(work.searches > 30 && work.searches <= 60);
     assert!(work.simulations > 10 * work.searches && work.simulations <= 16 * work.searches);

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::*;
-use crate::arena::matches::{Contestant, Outcome, Setting, play};
+use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
 use crate::arena::openings::Source;
 use crate::arena::players::Random;
 use crate::game::{Goal, Position, Square8};
@@ -144,7 +144,7 @@ fn a_missing_program_is_named() {
     assert!(error.contains("could not be started: /nowhere/engine"), "{error}");
 }
 
-fn play_against(spec: ExternalSpec, games: u32) -> Outcome<Square8> {
+fn play_against(spec: ExternalSpec, games: u32) -> MatchResult<Square8> {
     let external = Contestant::<Square8> {
         name: "engine".into(),
         deterministic: false,
@@ -158,7 +158,7 @@ fn play_against(spec: ExternalSpec, games: u32) -> Outcome<Square8> {
         open: Box::new(|seed| Ok(Box::new(Random::new(seed)))),
     };
     let book = Source::Random { plies: 4 }.book(games as usize / 2, 1).expect("a book");
-    let setting = Setting { goal: Goal::Most, games, seed: 1, threads: 1, sprt: None };
+    let setting = MatchSettings { goal: Goal::Most, games, seed: 1, threads: 1, sprt: None };
     let stop = AtomicBool::new(false);
     let mut go_on = |_: &_| ControlFlow::Continue(());
     play([&external, &random], &book.openings, &setting, Vec::new(), &stop, &mut go_on)

@@ -16,7 +16,7 @@ use crate::game::notation::{obf, square_name};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::search::endgame::Solver;
 use positions::Problem;
-pub use report::Report;
+pub use report::LossReport;
 
 /// Why a player cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum LossError {
 
 /// How positions are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct LossSettings {
     /// Which side of the score wins.
     pub goal: Goal,
     /// Decides the player's random choices.
@@ -98,7 +98,7 @@ impl<G: Geometry> Judged<G> {
 pub fn choices<G: Geometry>(
     contestant: &Contestant<'_, G>,
     problems: &[Problem<G>],
-    setting: &Setting,
+    setting: &LossSettings,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Square>, LossError> {
@@ -153,7 +153,7 @@ fn choose<G: Geometry>(
 pub fn judge<G: Geometry>(
     problems: &mut [Problem<G>],
     choices: &[Square],
-    setting: &Setting,
+    setting: &LossSettings,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Judged<G>>, LossError> {

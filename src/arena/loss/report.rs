@@ -13,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// A player's moves in all positions, in one line and some examples.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Report {
+pub struct LossReport {
     /// The player's name in ladders.
     pub player: String,
     /// What it is called.
@@ -45,7 +45,7 @@ pub struct Worst {
     pub best: (String, i32),
 }
 
-impl Report {
+impl LossReport {
     /// Sums up, with at most `worst` examples. The player solves positions of at most
     /// `solve_empties` empty squares itself.
     pub fn new<G: Geometry>(
@@ -53,7 +53,7 @@ impl Report {
         solve_empties: u32,
         judged: &[Judged<G>],
         worst: usize,
-    ) -> Report {
+    ) -> LossReport {
         let losses = || judged.iter().map(|judged| f64::from(judged.loss()));
         let count = judged.len() as f64;
         let loss = losses().sum::<f64>() / count.max(1.0);
@@ -67,7 +67,7 @@ impl Report {
             best: (square_name::<G>(judged.best.0), judged.best.1),
         };
         let solves = |judged: &&Judged<G>| judged.position.board.empties() <= solve_empties;
-        Report {
+        LossReport {
             player: player.into(),
             label: label.into(),
             solved_itself: judged.iter().filter(solves).count(),
@@ -113,9 +113,9 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for LossReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { label, positions, loss, error, .. } = self;
+        let LossReport { label, positions, loss, error, .. } = self;
         let (exact, kept) = (100.0 * self.share(self.exact), 100.0 * self.share(self.kept));
         writeln!(f, "{label}")?;
         writeln!(

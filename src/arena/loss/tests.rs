@@ -28,14 +28,14 @@ fn late<G: Geometry>(empties: u32) -> Vec<Problem<G>> {
     book.openings.iter().filter_map(|opening| Problem::new(opening.position)).collect()
 }
 
-fn setting(goal: Goal, threads: usize) -> Setting {
-    Setting { goal, seed: 9, threads, table_bytes: 1 << 20 }
+fn setting(goal: Goal, threads: usize) -> LossSettings {
+    LossSettings { goal, seed: 9, threads, table_bytes: 1 << 20 }
 }
 
 fn judged<G: Geometry>(
     spec: &str,
     problems: &mut [Problem<G>],
-    setting: &Setting,
+    setting: &LossSettings,
 ) -> Result<Vec<Judged<G>>, LossError> {
     let (stop, none) = (AtomicBool::new(false), |_| ());
     let player = player::<G>(spec, setting.goal);
@@ -69,7 +69,7 @@ fn random_loses_what_a_plain_search_says<G: Geometry>(goal: Goal) {
         total += plain(board, goal) + plain(board.play_unchecked(judged.square), goal);
     }
     assert!(total > 0, "random moves cost something");
-    let report = Report::new(["random", "chance"], 0, &judged, 3);
+    let report = LossReport::new(["random", "chance"], 0, &judged, 3);
     assert_eq!(report.solved_itself, 0);
     assert!((report.loss - f64::from(total) / problems.len() as f64).abs() < 1e-9);
     assert!(report.worst[0].best.1 - report.worst[0].played.1 > 0);
@@ -90,7 +90,7 @@ fn a_perfect_player_loses_nothing() {
         let mut problems = late::<Square6>(9);
         let spec = "alphabeta:depth=1,solve_empties=30";
         let judged = judged(spec, &mut problems, &setting(goal, 1)).expect("judged");
-        let report = Report::new([spec; 2], 30, &judged, 3);
+        let report = LossReport::new([spec; 2], 30, &judged, 3);
         assert_eq!(report.solved_itself, problems.len());
         assert_eq!((report.loss, report.error), (0.0, 0.0));
         assert_eq!((report.exact, report.kept), (problems.len(), problems.len()));
@@ -225,7 +225,7 @@ fn matches_give_positions_after_their_openings() {
     let pair = ["random", "greedy"].map(|spec| player::<Square6>(spec, Goal::Most));
     let book = Source::Random { plies: 4 }.book::<Square6>(10, 5).expect("a book");
     let match_setting =
-        matches::Setting { goal: Goal::Most, games: 20, seed: 5, threads: 1, sprt: None };
+        matches::MatchSettings { goal: Goal::Most, games: 20, seed: 5, threads: 1, sprt: None };
     let mut ladder = Ladder::open(&path).expect("a ladder");
     let of = ladder.begin(terms, 5).expect("written");
     let mut states = Vec::new();

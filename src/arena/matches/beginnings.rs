@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::table::{Table, move_all};
-use super::{Contestant, MatchError, Setting, open};
+use super::{Contestant, MatchError, MatchSettings, open};
 use crate::arena::openings::Opening;
 use crate::game::{Geometry, Square};
 
@@ -21,7 +21,7 @@ use crate::game::{Geometry, Square};
 pub fn beginnings<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &Setting,
+    setting: &MatchSettings,
     numbers: &[u32],
     plies: usize,
     stop: &AtomicBool,

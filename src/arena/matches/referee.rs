@@ -1,7 +1,7 @@
 //! Collects the games of a match and applies the sequential test to them.
 
 use super::count::Count;
-use super::{Outcome, Played};
+use super::{MatchResult, Played};
 use crate::arena::tally::{Ruling, Sprt, Verdict};
 use crate::game::Geometry;
 
@@ -65,8 +65,8 @@ impl<G: Geometry> Referee<G> {
     }
 
     /// The outcome of a match of at most so many games.
-    pub(super) fn outcome(self, games: usize) -> Outcome<G> {
+    pub(super) fn outcome(self, games: usize) -> MatchResult<G> {
         let stopped = !self.decided() && self.games.len() < games;
-        Outcome { games: self.games, ruling: self.trial.map(|trial| trial.ruling), stopped }
+        MatchResult { games: self.games, ruling: self.trial.map(|trial| trial.ruling), stopped }
     }
 }

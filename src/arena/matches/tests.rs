@@ -61,16 +61,16 @@ fn a_player_of_one_turn_at_a_time_is_stopped_between_turns() {
     assert_eq!(turns.load(Ordering::Relaxed), 2, "not all 64 tables");
 }
 
-fn setting(games: u32, threads: usize) -> Setting {
-    Setting { goal: Goal::Most, games, seed: 5, threads, sprt: None }
+fn setting(games: u32, threads: usize) -> MatchSettings {
+    MatchSettings { goal: Goal::Most, games, seed: 5, threads, sprt: None }
 }
 
 fn run<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &Source,
-    setting: &Setting,
+    setting: &MatchSettings,
     done: Vec<Played<G>>,
-) -> Outcome<G> {
+) -> MatchResult<G> {
     let book = openings.book::<G>(setting.games as usize / 2, 5).expect("a book");
     let stop = AtomicBool::new(false);
     play(pair, &book.openings, setting, done, &stop, &mut |_| ControlFlow::Continue(()))
@@ -221,7 +221,7 @@ fn a_sequential_test_ends_a_match_early_and_alike_with_any_threads() {
     let sprt = Some(Sprt { elo0: 0.0, elo1: 100.0 });
     let openings = Source::Random { plies: 6 };
     let rulings = [1, 2, 3].map(|threads| {
-        let setting = Setting { sprt, ..setting(400, threads) };
+        let setting = MatchSettings { sprt, ..setting(400, threads) };
         let outcome = run([&good, &random], &openings, &setting, Vec::new());
         assert!(outcome.games.len() < 400);
         assert!(!outcome.stopped);
@@ -239,7 +239,7 @@ fn a_sequential_test_ends_a_match_early_and_alike_with_any_threads() {
 fn repeated_games_decide_no_sequential_test() {
     let hidden = Contestant { deterministic: false, ..first::<Square8>(None, 1) };
     let test = Sprt { elo0: 0.0, elo1: 100.0 };
-    let setting = Setting { sprt: Some(test), ..setting(50, 2) };
+    let setting = MatchSettings { sprt: Some(test), ..setting(50, 2) };
     let outcome = run([&hidden, &first(None, 1)], &Source::Start, &setting, Vec::new());
     assert_eq!(outcome.games.len(), 50);
     let (tally, repeated) = tally(&outcome.games);

@@ -10,10 +10,10 @@ use analysis::best_hint;
 
 use crate::arena::control::{Analysis, Control, Effort};
 use crate::arena::player::{Choice, Player, PlayerError, Turn};
-use crate::arena::spec::{AlphaBetaSpec, Limit};
+use crate::arena::spec::{AlphaBetaSpec, ThinkingLimit};
 use crate::eval::Evaluator;
 use crate::game::{Geometry, Goal};
-use crate::search::alphabeta::{Limits, NoProbCut, Outcome, Search};
+use crate::search::alphabeta::{AlphaBetaSearch, NoProbCut, SearchLimits, SearchResult};
 
 /// What is left of a player's time for a game never falls below this: it must move somehow.
 const LAST_RESERVE: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ pub struct AlphaBeta<G: Geometry> {
     name: String,
     spec: AlphaBetaSpec,
     goal: Goal,
-    search: Search<G>,
+    search: AlphaBetaSearch<G>,
     /// Time spent in each running game.
     spent: HashMap<u32, Duration>,
 }
@@ -41,7 +41,7 @@ impl<G: Geometry> AlphaBeta<G> {
         evaluator: Arc<dyn Evaluator<G>>,
         spec: AlphaBetaSpec,
     ) -> Result<AlphaBeta<G>, NoProbCut> {
-        let mut search = Search::new(goal, evaluator, spec.table_mb << 20);
+        let mut search = AlphaBetaSearch::new(goal, evaluator, spec.table_mb << 20);
         if let Some(deviations) = spec.probcut {
             search = search.with_probcut(deviations)?;
         }
@@ -49,46 +49,48 @@ impl<G: Geometry> AlphaBeta<G> {
     }
 
     /// What bounds the search for a move.
-    fn limits(&self, turn: &Turn<'_, G>, effort: Effort) -> Limits {
+    fn limits(&self, turn: &Turn<'_, G>, effort: Effort) -> SearchLimits {
         let spent = || self.spent.get(&turn.game).copied().unwrap_or_default();
-        let common = Limits {
+        let common = SearchLimits {
             solve_empties: self.spec.solve_empties,
             threads: self.spec.threads.unwrap_or(1),
-            ..Limits::default()
+            ..SearchLimits::default()
         };
         let own = match self.spec.limit {
-            Limit::Depth(plies) => Limits { depth: Some(effort.level.unwrap_or(plies)), ..common },
-            Limit::MoveTime(time) => Limits { movetime: Some(time), ..common },
-            Limit::Nodes(nodes) => Limits { nodes: Some(nodes), ..common },
-            Limit::GameTime(time) => {
+            ThinkingLimit::Depth(plies) => {
+                SearchLimits { depth: Some(effort.level.unwrap_or(plies)), ..common }
+            }
+            ThinkingLimit::MoveTime(time) => SearchLimits { movetime: Some(time), ..common },
+            ThinkingLimit::Nodes(nodes) => SearchLimits { nodes: Some(nodes), ..common },
+            ThinkingLimit::GameTime(time) => {
                 let left = time.saturating_sub(spent()).max(LAST_RESERVE);
-                Limits { remaining: Some(left), ..common }
+                SearchLimits { remaining: Some(left), ..common }
             }
         };
         let Some(time) = effort.time else { return own };
         if turn.position.board.empties() <= self.spec.solve_empties {
             // To the end of the game, but within the time that the caller measures.
-            return Limits { movetime: Some(time), solve_empties: 0, ..common };
+            return SearchLimits { movetime: Some(time), solve_empties: 0, ..common };
         }
-        Limits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
+        SearchLimits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
     }
 
     /// Searches a position, and reports the best line on the way.
     fn search(
         &mut self,
         turn: &Turn<'_, G>,
-        limits: &Limits,
+        limits: &SearchLimits,
         control: &mut Control<'_>,
-    ) -> Result<Outcome, PlayerError> {
+    ) -> Result<SearchResult, PlayerError> {
         self.search.forget();
         self.search.set_stop(control.stop.clone());
         let watched = control.has_reports();
-        let mut watch = |outcome: &Outcome| {
+        let mut watch = |outcome: &SearchResult| {
             if control.is_due() {
                 control.report(vec![best_hint(turn.position, outcome)], outcome.nodes);
             }
         };
-        let watch: Option<&mut dyn FnMut(&Outcome)> = watched.then_some(&mut watch);
+        let watch: Option<&mut dyn FnMut(&SearchResult)> = watched.then_some(&mut watch);
         let found = self.search.think_aloud(turn.position.board, limits, watch);
         found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
     }
@@ -115,7 +117,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
     ) -> Result<Choice, PlayerError> {
         let limits = self.limits(turn, control.effort);
         let outcome = self.search(turn, &limits, control)?;
-        if matches!(self.spec.limit, Limit::GameTime(_)) {
+        if matches!(self.spec.limit, ThinkingLimit::GameTime(_)) {
             let time = Duration::from_secs_f64(outcome.seconds);
             *self.spent.entry(turn.game).or_default() += time;
         }
@@ -145,7 +147,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
     }
 
     fn level(&self, level: u32) -> Option<String> {
-        matches!(self.spec.limit, Limit::Depth(_)).then(|| format!("depth={level}"))
+        matches!(self.spec.limit, ThinkingLimit::Depth(_)).then(|| format!("depth={level}"))
     }
 }
 
@@ -191,7 +193,7 @@ mod tests {
 
     #[test]
     fn hints_keep_the_limits_of_the_player() {
-        let best = Outcome {
+        let best = SearchResult {
             square: Square(19),
             score: 2.0,
             exact: true,
@@ -206,12 +208,12 @@ mod tests {
             let player = player::<Square8>(spec);
             player.limits_beside(&best, &player.limits(&turn, Effort::default()), 6)
         };
-        let plain = Limits { depth: Some(19), ..Limits::default() };
+        let plain = SearchLimits { depth: Some(19), ..SearchLimits::default() };
         assert_eq!(limits("alphabeta:depth=20"), plain);
         let time = Some(Duration::from_millis(250));
-        assert_eq!(limits("alphabeta:movetime=2s"), Limits { movetime: time, ..plain });
-        assert_eq!(limits("alphabeta:gametime=60s"), Limits { movetime: time, ..plain });
-        assert_eq!(limits("alphabeta:nodes=10000"), Limits { nodes: Some(1_500), ..plain });
+        assert_eq!(limits("alphabeta:movetime=2s"), SearchLimits { movetime: time, ..plain });
+        assert_eq!(limits("alphabeta:gametime=60s"), SearchLimits { movetime: time, ..plain });
+        assert_eq!(limits("alphabeta:nodes=10000"), SearchLimits { nodes: Some(1_500), ..plain });
     }
 
     #[test]
@@ -220,16 +222,16 @@ mod tests {
         let turn = Turn { game: 0, start, moves: &[], position: start };
         let limits = |spec, effort| player::<Square8>(spec).limits(&turn, effort);
         let level = Effort { level: Some(9), ..Effort::default() };
-        assert_eq!(limits("alphabeta:depth=2", level), Limits::depth(9));
-        let own = Limits { nodes: Some(77), ..Limits::default() };
+        assert_eq!(limits("alphabeta:depth=2", level), SearchLimits::depth(9));
+        let own = SearchLimits { nodes: Some(77), ..SearchLimits::default() };
         assert_eq!(limits("alphabeta:nodes=77", level), own);
         let second = Duration::from_secs(1);
         let hurry = Effort { time: Some(second), ..Effort::default() };
-        let timed = Limits { movetime: Some(second), ..Limits::default() };
-        assert_eq!(limits("alphabeta:depth=2", hurry), Limits { depth: Some(2), ..timed });
+        let timed = SearchLimits { movetime: Some(second), ..SearchLimits::default() };
+        assert_eq!(limits("alphabeta:depth=2", hurry), SearchLimits { depth: Some(2), ..timed });
         assert_eq!(limits("alphabeta:movetime=3s", hurry), timed);
         let shorter = Duration::from_millis(300);
-        let own = Limits { movetime: Some(shorter), ..timed };
+        let own = SearchLimits { movetime: Some(shorter), ..timed };
         assert_eq!(limits("alphabeta:movetime=300ms", hurry), own);
         // It solves the position if it can do so in time.
         let mut solving = player::<Square8>("alphabeta:depth=2");

@@ -2,7 +2,7 @@
 
 use crate::arena::player::{Bound, Hint};
 use crate::game::Geometry;
-use crate::search::mcts::{MoveStats, Search};
+use crate::search::mcts::{MoveStats, TreeSearch};
 
 /// Moves of a hint's line.
 const LINE: usize = 12;
@@ -23,7 +23,7 @@ pub(super) fn score_of_chance<G: Geometry>(chance: f32) -> f32 {
 
 /// The best moves of a search, by what it would play: visits alone do not say, for a move is not
 /// searched again once its score is exact. Where the position is proven, exact scores come first.
-pub(super) fn best_moves<G: Geometry>(search: &mut Search<G>, count: usize) -> Vec<MoveStats> {
+pub(super) fn best_moves<G: Geometry>(search: &mut TreeSearch<G>, count: usize) -> Vec<MoveStats> {
     let best = search.best();
     let proven = search.tree().exact().is_some();
     let policy = search.policy().to_vec();
@@ -40,7 +40,7 @@ pub(super) fn best_moves<G: Geometry>(search: &mut Search<G>, count: usize) -> V
 /// What a search says about a move. `predicted` is the final disc difference that the net expects
 /// after it, if the net has such a head.
 pub(super) fn hint<G: Geometry>(
-    search: &Search<G>,
+    search: &TreeSearch<G>,
     stats: &MoveStats,
     predicted: Option<f32>,
 ) -> Hint {
@@ -86,11 +86,11 @@ mod tests {
     use super::*;
     use crate::game::{Board, Goal, Square8};
     use crate::search::endgame::Solver;
-    use crate::search::mcts::{Answer, Gathered, Mode, Options};
+    use crate::search::mcts::{Gathered, Mode, Options, Prediction};
 
     /// A position 12 squares from the end, searched by a net whose moves are drawn; they are solved
     /// once the search has come back to them a few times.
-    fn searched(number: u64, score_empties: u32) -> Option<Search<Square8>> {
+    fn searched(number: u64, score_empties: u32) -> Option<TreeSearch<Square8>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let mut board = Board::<Square8>::start();
         while board.empties() > 12 {
@@ -108,19 +108,19 @@ mod tests {
             score_empties,
             ..Options::default()
         };
-        let mut search = Search::new(Goal::Most, &options);
+        let mut search = TreeSearch::new(Goal::Most, &options);
         let mut solver = Solver::new(Goal::Most, 1 << 16);
         let simulations = random.random_range(3..80);
         (!board.legal().is_empty()).then(|| search.begin(board, simulations, Mode::Play))?;
         let logits: [f32; 64] = std::array::from_fn(|_| random.random_range(-3.0..3.0));
         while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
-            search.apply(ticket, Answer { policy: &logits, value: 0.2, score: 2.0 });
+            search.apply(ticket, Prediction { policy: &logits, value: 0.2, score: 2.0 });
         }
         Some(search)
     }
 
     /// Its hints, by a net that foretells two discs for the side to move, whoever that is.
-    fn of_search(search: &mut Search<Square8>) -> Vec<Hint> {
+    fn of_search(search: &mut TreeSearch<Square8>) -> Vec<Hint> {
         let moves = best_moves(search, 30);
         moves.iter().map(|stats| hint(search, stats, Some(-2.0))).collect()
     }

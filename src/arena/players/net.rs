@@ -9,7 +9,7 @@ mod analysis;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::Crew;
+use super::NetCopies;
 use crate::arena::control::{Analysis, Control};
 use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
@@ -17,7 +17,7 @@ use crate::game::{Geometry, Goal, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Answer, Gathered, Mode, Search, Ticket};
+use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
 
 /// Games that a net likes to be shown at once: enough for a full batch.
 pub(super) const GAMES_AT_ONCE: usize = 64;
@@ -53,9 +53,9 @@ pub struct NetPlayer<G: Geometry> {
     thinking: Thinking,
     /// Time spent on the moves of each running game, where it counts.
     spent: HashMap<u32, Duration>,
-    crew: Crew,
+    net_copies: NetCopies,
     solver: Solver<G>,
-    searches: HashMap<u32, Box<Search<G>>>,
+    searches: HashMap<u32, Box<TreeSearch<G>>>,
     inputs: Vec<Input>,
     asked: Vec<(usize, Ticket)>,
     outputs: Outputs,
@@ -68,7 +68,7 @@ enum Thought<G: Geometry> {
     /// The position was solved.
     Solved { score: i32, line: Vec<Square> },
     /// The position was searched, in this tree, with so many simulations.
-    Searched(Box<Search<G>>, u32),
+    Searched(Box<TreeSearch<G>>, u32),
 }
 
 impl<G: Geometry> NetPlayer<G> {
@@ -76,7 +76,7 @@ impl<G: Geometry> NetPlayer<G> {
     pub fn new(
         name: String,
         goal: Goal,
-        crew: Crew,
+        net_copies: NetCopies,
         thinking: Thinking,
         seed: u64,
     ) -> NetPlayer<G> {
@@ -86,8 +86,8 @@ impl<G: Geometry> NetPlayer<G> {
             goal,
             thinking,
             spent: HashMap::new(),
-            flights: vec![Vec::new(); crew.helpers()],
-            crew,
+            flights: vec![Vec::new(); net_copies.helpers()],
+            net_copies,
             solver: Solver::new(goal, SOLVER_TABLE_BYTES),
             searches: HashMap::new(),
             inputs: Vec::new(),
@@ -130,7 +130,7 @@ impl<G: Geometry> NetPlayer<G> {
             return Thought::Solved { score, line };
         }
         let kept = self.searches.remove(&turn.game);
-        let search = kept.unwrap_or_else(|| Box::new(Search::new(self.goal, options)));
+        let search = kept.unwrap_or_else(|| Box::new(TreeSearch::new(self.goal, options)));
         Thought::Searched(search, 0)
     }
 
@@ -141,7 +141,7 @@ impl<G: Geometry> NetPlayer<G> {
         thoughts: &mut [Thought<G>],
     ) -> Result<(), InferenceError> {
         while self.gather(turns, thoughts) {
-            self.crew.evaluate(&self.inputs, &mut self.outputs)?;
+            self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
             for (index, &(turn, ticket)) in self.asked.iter().enumerate() {
                 if let Thought::Searched(search, _) = &mut thoughts[turn] {
                     search.apply(ticket, answer::<G>(&self.outputs, index));
@@ -195,8 +195,8 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Answer<'_> {
-    Answer {
+pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Prediction<'_> {
+    Prediction {
         policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
         value: outputs.value[index],
         score: outputs.score[index],

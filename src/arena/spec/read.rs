@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Evaluation, ExternalSpec, Limit, NetPlayerSpec,
-    PolicySpec, Protocol, RolloutsSpec, Time,
+    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, EvaluatorKind, ExternalSpec, NetPlayerSpec,
+    PolicySpec, Protocol, RolloutsSpec, ThinkingLimit, Time,
 };
 use crate::arena::grammar::{Fields, SpecError};
 use crate::search::mcts::FirstPlay;
@@ -12,10 +12,10 @@ use crate::search::mcts::FirstPlay;
 pub(super) fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {
     let mut spec = AlphaBetaSpec::default();
     let given = [
-        ("depth", fields.whole("depth", 1..=60)?.map(Limit::Depth)),
-        ("movetime", take_duration(&mut fields, "movetime")?.map(Limit::MoveTime)),
-        ("gametime", take_duration(&mut fields, "gametime")?.map(Limit::GameTime)),
-        ("nodes", fields.whole("nodes", 1..=u64::MAX)?.map(Limit::Nodes)),
+        ("depth", fields.whole("depth", 1..=60)?.map(ThinkingLimit::Depth)),
+        ("movetime", take_duration(&mut fields, "movetime")?.map(ThinkingLimit::MoveTime)),
+        ("gametime", take_duration(&mut fields, "gametime")?.map(ThinkingLimit::GameTime)),
+        ("nodes", fields.whole("nodes", 1..=u64::MAX)?.map(ThinkingLimit::Nodes)),
     ];
     let mut limits = given.into_iter().filter_map(|(key, limit)| Some((key, limit?)));
     if let Some((first, limit)) = limits.next() {
@@ -24,7 +24,7 @@ pub(super) fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecEr
             return Err(SpecError::Exclusive { kind: "alphabeta", first, second });
         }
     }
-    let names = Evaluation::ALL.iter().map(|evaluation| evaluation.name());
+    let names = EvaluatorKind::ALL.iter().map(|evaluation| evaluation.name());
     spec.evaluation = fields.choice("eval", names)?.unwrap_or_default();
     spec.probcut = fields.number("probcut", 0.1..=10.0)?;
     spec.solve_empties = fields.whole("solve_empties", 0..=30)?.unwrap_or(spec.solve_empties);

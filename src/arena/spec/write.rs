@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{
-    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, Limit, NAME, NetPlayerSpec, PlayerKind,
-    PlayerSpec, RolloutsSpec, Time,
+    AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, NAME, NetPlayerSpec, PlayerKind, PlayerSpec,
+    RolloutsSpec, ThinkingLimit, Time,
 };
 use crate::arena::grammar::Quoted;
 
@@ -70,10 +70,10 @@ fn said<T: fmt::Display>(f: &mut fmt::Formatter<'_>, key: &str, value: Option<T>
 
 fn write_alphabeta(spec: &AlphaBetaSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match spec.limit {
-        Limit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
-        Limit::MoveTime(time) => write!(f, "alphabeta:movetime={}", duration_text(time))?,
-        Limit::GameTime(time) => write!(f, "alphabeta:gametime={}", duration_text(time))?,
-        Limit::Nodes(nodes) => write!(f, "alphabeta:nodes={nodes}")?,
+        ThinkingLimit::Depth(plies) => write!(f, "alphabeta:depth={plies}")?,
+        ThinkingLimit::MoveTime(time) => write!(f, "alphabeta:movetime={}", duration_text(time))?,
+        ThinkingLimit::GameTime(time) => write!(f, "alphabeta:gametime={}", duration_text(time))?,
+        ThinkingLimit::Nodes(nodes) => write!(f, "alphabeta:nodes={nodes}")?,
     }
     let default = AlphaBetaSpec::default();
     key(f, "eval", &spec.evaluation, &default.evaluation)?;

@@ -4,7 +4,7 @@ use super::width::{fit, width};
 use super::{Canvas, PLAIN, Style};
 use crate::arena::report::points;
 use crate::arena::standings::{MOST_COLUMNS, Standing, Standings};
-use crate::arena::tally::Outcomes;
+use crate::arena::tally::WinDrawLoss;
 
 /// The least width of a cell, and its height.
 const CELL: (f64, f64) = (58.0, 34.0);
@@ -127,7 +127,7 @@ impl Layout {
         player: &Standing,
         columns: usize,
     ) {
-        let mut results = vec![Outcomes::default(); columns];
+        let mut results = vec![WinDrawLoss::default(); columns];
         player.against.iter().for_each(|&(column, met)| results[column] = met);
         for (column, met) in results.into_iter().enumerate() {
             let x = self.cells + self.cell * column as f64;
@@ -136,11 +136,11 @@ impl Layout {
     }
 }
 
-fn share(met: Outcomes) -> f64 {
+fn share(met: WinDrawLoss) -> f64 {
     met.points() / f64::from(met.games().max(1))
 }
 
-fn draw_cell(canvas: &mut Canvas, (x, top): (f64, f64), width: f64, met: Outcomes, own: bool) {
+fn draw_cell(canvas: &mut Canvas, (x, top): (f64, f64), width: f64, met: WinDrawLoss, own: bool) {
     let fill = match met.games() {
         _ if own => "#c9c9c9".into(),
         0 => "#f3f3f3".into(),

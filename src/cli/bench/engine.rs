@@ -9,7 +9,7 @@ use super::Figure;
 use crate::eval::Evaluator;
 use crate::eval::positional::Positional;
 use crate::game::{Board, Geometry, Goal};
-use crate::search::alphabeta::{Limits, Search};
+use crate::search::alphabeta::{AlphaBetaSearch, SearchLimits};
 use crate::search::endgame::Solver;
 use crate::train::seeds::{Purpose, Random, stream};
 
@@ -42,14 +42,14 @@ pub(super) fn solve<G: Geometry>() -> Vec<Figure> {
 /// Positions a second of alpha-beta with the positional evaluation, and how many it takes.
 pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
     let evaluator: Arc<dyn Evaluator<G>> = Arc::new(Positional::new(Goal::Most));
-    let mut search = Search::new(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
+    let mut search = AlphaBetaSearch::new(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
     let (mut nodes, mut seconds) = (0, 0.0);
     for number in 0..24 {
         // From the end of the opening to the beginning of the endgame.
         let empties = G::SQUARES as u32 * (7 - number as u32 % 4) / 10;
         search.forget();
         let board = middle_of_game::<G>(number, empties);
-        if let Some(found) = search.think(board, &Limits::depth(depth)) {
+        if let Some(found) = search.think(board, &SearchLimits::depth(depth)) {
             nodes += found.nodes;
             seconds += found.seconds;
         }

@@ -18,7 +18,7 @@ use crate::pipeline;
 use crate::store::games::read_tail;
 use crate::store::net_file::NetFile;
 use crate::store::run_dir::{GAMES, RunDirError, is_run};
-use crate::train::learner::{HeldOut, Learner, Reached};
+use crate::train::learner::{HeldOut, Learner, RunProgress};
 use crate::train::replay::{Batch, Options, Replay};
 use crate::train::seeds::{Purpose, stream};
 
@@ -85,7 +85,7 @@ fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
     while let spent = start.elapsed()
         && spent < time
     {
-        let reached = Reached { positions: learnt.made(), share: spent.div_duration_f64(time) };
+        let reached = RunProgress { positions: learnt.made(), share: spent.div_duration_f64(time) };
         learnt.sample(size, config.learner.augment, share, &mut random, &mut batch);
         learner.seed_dropout(&mut random);
         learner.step(&batch, reached);

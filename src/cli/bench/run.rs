@@ -57,7 +57,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut config = Config::load(&args.config, &args.overrides)?;
     // The measurement ends the run, nothing else.
-    config.limits = crate::config::Limits { minutes: 0.0, ..Default::default() };
+    config.limits = crate::config::RunLimits { minutes: 0.0, ..Default::default() };
     let place = Place::new()?;
     let reports = measure(&config, &place.0, args.minutes * 60.0)?;
     let balance = Balance::between(&reports, &config)

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::game::Geometry;
 use crate::game::notation::square_name;
-use crate::search::endgame::{Progress, Watch};
+use crate::search::endgame::{SolveProgress, Watch};
 
 /// From so many empty squares on a position may take longer than one wants to wait.
 pub const LONG: u32 = 24;
@@ -106,8 +106,8 @@ fn line_on_terminal() -> ProgressBar {
     bar
 }
 
-fn line<G: Geometry>(progress: &Progress, empties: u32, limit: Option<Duration>) -> String {
-    let Progress { nodes, elapsed, moves, moves_done, best } = *progress;
+fn line<G: Geometry>(progress: &SolveProgress, empties: u32, limit: Option<Duration>) -> String {
+    let SolveProgress { nodes, elapsed, moves, moves_done, best } = *progress;
     let rate = nodes as f64 / elapsed.as_secs_f64().max(1e-3);
     let usual = usual_nodes(empties) / rate.max(1.0);
     let mut line = clock(elapsed);
@@ -161,14 +161,14 @@ mod tests {
 
     #[test]
     fn the_line_says_what_is_known() {
-        let mut progress = Progress {
+        let mut progress = SolveProgress {
             nodes: 800_000_000,
             elapsed: Duration::from_secs(20),
             moves: 11,
             moves_done: 0,
             best: None,
         };
-        let line = |progress: &Progress, limit| line::<Square8>(progress, 24, limit);
+        let line = |progress: &SolveProgress, limit| line::<Square8>(progress, 24, limit);
         let first = line(&progress, None);
         // 1.3e7 positions of 20 empty squares, times 2.5^4, at 4e7 a second.
         let wanted =

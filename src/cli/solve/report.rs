@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Args;
 use crate::game::Geometry;
 use crate::game::notation::{square_name, transcript};
-use crate::search::endgame::Answer;
+use crate::search::endgame::SolveResult;
 
 /// One position, solved or not.
 pub struct Solved {
@@ -36,15 +36,15 @@ pub struct Found {
 
 impl Found {
     /// What an answer says, with moves by their names.
-    pub fn new<G: Geometry>(answer: Answer) -> Found {
+    pub fn new<G: Geometry>(answer: SolveResult) -> Found {
         match answer {
-            Answer::Solved { score, line } => Found {
+            SolveResult::Solved { score, line } => Found {
                 lower: Some(score),
                 upper: Some(score),
                 solved: true,
                 line: transcript::<G>(line),
             },
-            Answer::Unsolved { lower, upper, best } => Found {
+            SolveResult::Unsolved { lower, upper, best } => Found {
                 lower,
                 upper,
                 solved: false,

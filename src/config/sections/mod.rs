@@ -4,11 +4,11 @@ mod learn;
 mod play;
 
 use super::reader::{Bounds, MOST, Reader};
-use super::{Config, Limits};
+use super::{Config, RunLimits};
 use crate::arena;
 use crate::game::{Goal, Shape};
 use crate::net::{Inputs, Tower, TowerOptions, inference};
-use crate::store::checkpoint::Rule;
+use crate::store::checkpoint::Retention;
 
 /// The sections in the order in which they are read and shown.
 pub(super) const SECTIONS: [&str; 9] = [
@@ -78,8 +78,8 @@ fn top(r: &mut Reader<'_>, config: &mut Config) {
     );
 }
 
-fn limits(r: &mut Reader<'_>, d: Limits) -> Limits {
-    Limits {
+fn limits(r: &mut Reader<'_>, d: RunLimits) -> RunLimits {
+    RunLimits {
         minutes: r.number(
             ("minutes", "minutes of training over all starts; 0 is no limit"),
             d.minutes,
@@ -178,8 +178,8 @@ fn inference(r: &mut Reader<'_>, d: inference::Options) -> inference::Options {
     }
 }
 
-fn checkpoint(r: &mut Reader<'_>, d: Rule) -> Rule {
-    Rule {
+fn checkpoint(r: &mut Reader<'_>, d: Retention) -> Retention {
+    Retention {
         every_minutes: r.number(
             ("every_minutes", "minutes of training between two checkpoints"),
             d.every_minutes,

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::busy::Busy;
-use super::clock::Clock;
-pub use super::clock::Limits;
+use super::clock::SearchClock;
+pub use super::clock::SearchLimits;
 use super::stop::Stop;
-use super::table::{Key, Table};
+use super::table::{Key, TranspositionTable};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Goal, Square};
 use probcut::Checks;
@@ -26,7 +26,7 @@ const SHARED_DEPTH: u32 = 4;
 
 /// What a search found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct SearchResult {
     /// The best move.
     pub square: Square,
     /// The expected final score for the side to move, in discs.
@@ -44,9 +44,9 @@ pub struct Outcome {
 }
 
 /// An engine: an evaluator, and a table that lives as long as the engine does.
-pub struct Search<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
+pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
     goal: Goal,
-    table: Table,
+    table: TranspositionTable,
     busy: Busy,
     stop: Stop,
     evaluator: Arc<E>,
@@ -61,12 +61,12 @@ struct Best {
     score: i32,
 }
 
-impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
+impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
     /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
     pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
-        Search {
+        AlphaBetaSearch {
             goal,
-            table: Table::new(table_bytes),
+            table: TranspositionTable::new(table_bytes),
             busy: Busy::new(),
             stop: Stop::default(),
             evaluator,
@@ -84,7 +84,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     /// An evaluator that carries no parameters.
     pub fn with_probcut(self, deviations: f32) -> Result<Self, NoProbCut> {
         let checks = Checks::new(self.evaluator.probcut().ok_or(NoProbCut)?, deviations);
-        Ok(Search { checks: Some(checks), ..self })
+        Ok(AlphaBetaSearch { checks: Some(checks), ..self })
     }
 
     /// Forgets what earlier searches found out, so that the next one depends on nothing else
@@ -102,25 +102,25 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     ///
     /// With one thread and no limit on time the outcome depends only on the position, the
     /// limits and what the table holds.
-    pub fn think(&mut self, board: Board<G>, limits: &Limits) -> Option<Outcome> {
+    pub fn think(&mut self, board: Board<G>, limits: &SearchLimits) -> Option<SearchResult> {
         self.think_aloud(board, limits, None)
     }
 
-    /// The same as [`Search::think`], and shows what each complete iteration but the last found
+    /// The same as [`AlphaBetaSearch::think`], and shows what each complete iteration but the last found
     /// to `watch`.
     pub fn think_aloud(
         &mut self,
         board: Board<G>,
-        limits: &Limits,
-        mut watch: Option<&mut dyn FnMut(&Outcome)>,
-    ) -> Option<Outcome> {
+        limits: &SearchLimits,
+        mut watch: Option<&mut dyn FnMut(&SearchResult)>,
+    ) -> Option<SearchResult> {
         let first = board.legal().next()?;
         let empties = board.empties();
         let solves = empties <= limits.solve_empties;
-        let unlimited = Limits { threads: limits.threads, ..Limits::default() };
+        let unlimited = SearchLimits { threads: limits.threads, ..SearchLimits::default() };
         let limits = if solves { &unlimited } else { limits };
         self.table.age();
-        let clock = Clock::start(limits, empties, Some(&self.stop));
+        let clock = SearchClock::start(limits, empties, Some(&self.stop));
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
         let mut found = (0, Best { square: first, score: 0 });
         for depth in 1..=deepest {
@@ -142,8 +142,13 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
     }
 
     /// What is known after the iteration of a depth.
-    fn outcome(&self, board: Board<G>, (depth, best): (u32, Best), clock: &Clock<'_>) -> Outcome {
-        Outcome {
+    fn outcome(
+        &self,
+        board: Board<G>,
+        (depth, best): (u32, Best),
+        clock: &SearchClock<'_>,
+    ) -> SearchResult {
+        SearchResult {
             square: best.square,
             score: best.score as f32 / SCALE as f32,
             exact: depth == board.empties(),
@@ -161,7 +166,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Search<G, E> {
         board: Board<G>,
         depth: u32,
         last: Best,
-        clock: &Clock<'_>,
+        clock: &SearchClock<'_>,
         threads: usize,
     ) -> (Best, bool) {
         let done = AtomicBool::new(false);

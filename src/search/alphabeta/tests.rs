@@ -36,12 +36,12 @@ fn agrees_with_minimax<G: Geometry>(threads: usize) {
             "discs" => Arc::new(Discs { goal }),
             _ => Arc::new(Positional::new(goal)),
         };
-        let mut search = Search::new(goal, evaluator.clone(), 1 << 16);
+        let mut search = AlphaBetaSearch::new(goal, evaluator.clone(), 1 << 16);
         for _ in 0..40 {
             let empties = random.random_range(2..G::SQUARES as u32 - 5);
             let board = random_board::<G>(&mut random, empties);
             let depth = random.random_range(1..=4).min(empties);
-            let limits = Limits { threads, ..Limits::depth(depth) };
+            let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
             search.forget();
             let Some(outcome) = search.think(board, &limits) else { continue };
             let wanted = minimax(board, depth, goal, &*evaluator);
@@ -61,21 +61,23 @@ fn search_agrees_with_plain_minimax() {
     }
 }
 
-fn positional() -> Search<Square8> {
-    Search::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), 1 << 20)
+fn positional() -> AlphaBetaSearch<Square8> {
+    AlphaBetaSearch::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), 1 << 20)
 }
 
 #[test]
 fn one_thread_is_deterministic() {
     let board = random_board(&mut Xoshiro256PlusPlus::seed_from_u64(5), 40);
-    for limits in [Limits::depth(7), Limits { nodes: Some(20_000), ..Limits::default() }] {
-        let outcome = |search: &mut Search<_>| {
+    for limits in
+        [SearchLimits::depth(7), SearchLimits { nodes: Some(20_000), ..SearchLimits::default() }]
+    {
+        let outcome = |search: &mut AlphaBetaSearch<_>| {
             search.forget();
             let found = search.think(board, &limits).expect("a legal move");
             (found.square, found.score, found.depth, found.nodes, found.pv)
         };
         let mut used = positional();
-        used.think(board, &Limits::depth(6));
+        used.think(board, &SearchLimits::depth(6));
         assert_eq!(outcome(&mut used), outcome(&mut positional()));
     }
 }
@@ -84,21 +86,21 @@ fn one_thread_is_deterministic() {
 fn limits_are_kept() {
     let board = random_board(&mut Xoshiro256PlusPlus::seed_from_u64(6), 45);
     let mut search = positional();
-    let limits = Limits { nodes: Some(5_000), ..Limits::default() };
+    let limits = SearchLimits { nodes: Some(5_000), ..SearchLimits::default() };
     let found = search.think(board, &limits).expect("a legal move");
     assert!(found.nodes < 6_000 && found.depth > 1, "{found:?}");
     let movetime = Some(Duration::from_millis(50));
     for limits in [
-        Limits { movetime, ..Limits::default() },
-        Limits { movetime, threads: 2, ..Limits::default() },
-        Limits { remaining: Some(Duration::from_secs(1)), ..Limits::default() },
+        SearchLimits { movetime, ..SearchLimits::default() },
+        SearchLimits { movetime, threads: 2, ..SearchLimits::default() },
+        SearchLimits { remaining: Some(Duration::from_secs(1)), ..SearchLimits::default() },
     ] {
         let found = search.think(board, &limits).expect("a legal move");
         assert!(found.seconds < 0.5 && !found.exact, "{found:?}");
         assert!(board.play(found.square).is_some());
     }
     let over = Board { mine: 1, theirs: 0 };
-    assert_eq!(search.think(over, &Limits::depth(3)), None);
+    assert_eq!(search.think(over, &SearchLimits::depth(3)), None);
 }
 
 fn boards(seed: u64, count: u32) -> Vec<Board<Square8>> {
@@ -107,13 +109,13 @@ fn boards(seed: u64, count: u32) -> Vec<Board<Square8>> {
     boards.filter(|board| !board.legal().is_empty()).collect()
 }
 
-fn with_probcut(deviations: f32) -> Search<Square8> {
+fn with_probcut(deviations: f32) -> AlphaBetaSearch<Square8> {
     positional().with_probcut(deviations).expect("measured for 8x8")
 }
 
-fn fresh(search: &mut Search<Square8>, board: Board<Square8>, depth: u32) -> Outcome {
+fn fresh(search: &mut AlphaBetaSearch<Square8>, board: Board<Square8>, depth: u32) -> SearchResult {
     search.forget();
-    search.think(board, &Limits::depth(depth)).expect("a legal move")
+    search.think(board, &SearchLimits::depth(depth)).expect("a legal move")
 }
 
 #[test]
@@ -135,10 +137,10 @@ fn probcut_saves_nodes_and_hardly_changes_scores() {
 fn what_is_to_be_solved_is_solved_whatever_the_limits() {
     let mut search = positional();
     let tight = [
-        Limits::depth(1),
-        Limits { nodes: Some(10), ..Limits::default() },
-        Limits { movetime: Some(Duration::from_nanos(1)), ..Limits::default() },
-        Limits { remaining: Some(Duration::from_nanos(1)), ..Limits::default() },
+        SearchLimits::depth(1),
+        SearchLimits { nodes: Some(10), ..SearchLimits::default() },
+        SearchLimits { movetime: Some(Duration::from_nanos(1)), ..SearchLimits::default() },
+        SearchLimits { remaining: Some(Duration::from_nanos(1)), ..SearchLimits::default() },
     ];
     let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
     let boards = (0..10).map(|_| random_board::<Square8>(&mut random, 11));
@@ -149,7 +151,7 @@ fn what_is_to_be_solved_is_solved_whatever_the_limits() {
             let found = search.think(board, &limits).expect("a move");
             assert!(!found.exact, "{board:?} {limits:?}");
             search.forget();
-            let solving = Limits { solve_empties: board.empties(), ..limits };
+            let solving = SearchLimits { solve_empties: board.empties(), ..limits };
             let found = search.think(board, &solving).expect("a move");
             assert_eq!((found.exact, found.score), (true, truth), "{board:?} {limits:?}");
         }
@@ -173,7 +175,7 @@ fn probcut_leaves_exact_scores_alone() {
     for empties in (12..=14).cycle().take(9) {
         let board = random_board(&mut random, empties);
         // What the iterations before the exact one guess stays in the table.
-        let limits = Limits { solve_empties: 14, ..Limits::depth(1) };
+        let limits = SearchLimits { solve_empties: 14, ..SearchLimits::depth(1) };
         let found = [&mut full, &mut cut].map(|search| search.think(board, &limits));
         let [Some(full), Some(cut)] = found else { continue };
         assert!(full.exact && cut.exact && full.score == cut.score, "{board:?}");
@@ -185,7 +187,9 @@ fn probcut_leaves_exact_scores_alone() {
 #[test]
 fn probcut_needs_the_evaluators_parameters() {
     let discs = Arc::new(Discs { goal: Goal::Most });
-    assert!(Search::<Square8>::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
+    assert!(AlphaBetaSearch::<Square8>::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
     let fewest = Arc::new(Positional::new(Goal::Fewest));
-    assert!(Search::<Square8>::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err());
+    assert!(
+        AlphaBetaSearch::<Square8>::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err()
+    );
 }

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
-use super::{Best, SHARED_DEPTH, Search};
+use super::{AlphaBetaSearch, Best, SHARED_DEPTH};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Square, SquareSet};
-use crate::search::clock::Clock;
+use crate::search::clock::SearchClock;
 use crate::search::ordering::{Candidate, Candidates};
 use crate::search::table::{Entry, Key};
 
@@ -21,8 +21,8 @@ const ASPIRATION: i32 = 3 * SCALE / 2;
 
 /// One thread's part of an iteration.
 pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
-    pub(super) search: &'a Search<G, E>,
-    clock: &'a Clock<'a>,
+    pub(super) search: &'a AlphaBetaSearch<G, E>,
+    clock: &'a SearchClock<'a>,
     done: &'a AtomicBool,
     shared: bool,
     /// By which nodes with a null window are cut; `None` where nothing may be guessed.
@@ -38,8 +38,8 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
 
 impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     pub(super) fn new(
-        search: &'a Search<G, E>,
-        clock: &'a Clock<'a>,
+        search: &'a AlphaBetaSearch<G, E>,
+        clock: &'a SearchClock<'a>,
         done: &'a AtomicBool,
         shared: bool,
     ) -> Self {

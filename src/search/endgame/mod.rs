@@ -14,18 +14,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::busy::Busy;
-use super::clock::{Clock, Limits};
+use super::clock::{SearchClock, SearchLimits};
 use super::stop::Stop;
-use super::table::{Key, Table};
+use super::table::{Key, TranspositionTable};
 use crate::game::{Board, Geometry, Goal, Square};
 use order::Order;
 use searcher::{Memory, Searcher, Shared};
-pub use watch::{Answer, Progress, Question, Watch};
+pub use watch::{SolveGoal, SolveProgress, SolveResult, Watch};
 
 /// Solves positions exactly; keeps its table between positions.
 pub struct Solver<G: Geometry> {
     goal: Goal,
-    table: Table,
+    table: TranspositionTable,
     threads: usize,
     /// When [`Solver::score_in_time`] gives up.
     deadline: Option<Instant>,
@@ -45,7 +45,7 @@ pub struct Solver<G: Geometry> {
 impl<G: Geometry> Solver<G> {
     /// A solver whose table takes at most `table_bytes` (but at least one cache line).
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
-        let (table, busy) = (Table::new(table_bytes), Busy::new());
+        let (table, busy) = (TranspositionTable::new(table_bytes), Busy::new());
         let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
         Solver {
             goal,
@@ -108,7 +108,7 @@ impl<G: Geometry> Solver<G> {
         self.table.age();
         let score = self.score(board);
         let keeps =
-            |solver: &mut Self, child, score| solver.keeps(Question::Score, child, score, None);
+            |solver: &mut Self, child, score| solver.keeps(SolveGoal::Score, child, score, None);
         (score, self.line(board, score, keeps))
     }
 
@@ -150,7 +150,7 @@ impl<G: Geometry> Solver<G> {
         let most = G::SQUARES as i32;
         let score = self.window_within(board, -most, most, time)?;
         let keeps =
-            |solver: &mut Self, child, score| solver.keeps(Question::Score, child, score, left());
+            |solver: &mut Self, child, score| solver.keeps(SolveGoal::Score, child, score, left());
         let line = self.line(board, score, keeps);
         (!line.is_empty()).then_some((score, line))
     }
@@ -185,7 +185,7 @@ impl<G: Geometry> Solver<G> {
     /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
     fn window(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
         // Without a limit some thread completes the search.
-        let clock = Clock::start(&Limits::default(), board.empties(), None);
+        let clock = SearchClock::start(&SearchLimits::default(), board.empties(), None);
         self.search(board, alpha, beta, &clock, None).unwrap_or(alpha)
     }
 
@@ -198,8 +198,8 @@ impl<G: Geometry> Solver<G> {
         movetime: Option<Duration>,
     ) -> Option<i32> {
         let stop = self.stop.clone();
-        let limits = Limits { movetime, ..Limits::default() };
-        let clock = Clock::start(&limits, board.empties(), Some(&stop));
+        let limits = SearchLimits { movetime, ..SearchLimits::default() };
+        let clock = SearchClock::start(&limits, board.empties(), Some(&stop));
         self.search(board, alpha, beta, &clock, None)
     }
 
@@ -209,7 +209,7 @@ impl<G: Geometry> Solver<G> {
         board: Board<G>,
         alpha: i32,
         beta: i32,
-        clock: &Clock,
+        clock: &SearchClock,
         watch: Option<&Watch>,
     ) -> Option<i32> {
         let done = AtomicBool::new(false);

@@ -8,8 +8,8 @@ use super::order::Order;
 use super::watch::Watch;
 use crate::game::{Board, Geometry, Goal, Square, SquareSet};
 use crate::search::busy::Busy;
-use crate::search::clock::Clock;
-use crate::search::table::{Entry, Key, Table};
+use crate::search::clock::SearchClock;
+use crate::search::table::{Entry, Key, TranspositionTable};
 
 /// With at least this many empties threads share their work.
 pub(super) const SHARED: u32 = 12;
@@ -28,8 +28,8 @@ const DEFERRED: i32 = i32::MIN;
 /// What the threads of one solve have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
-    pub table: &'a Table,
-    pub clock: &'a Clock<'a>,
+    pub table: &'a TranspositionTable,
+    pub clock: &'a SearchClock<'a>,
     /// Set when a thread has the answer.
     pub done: &'a AtomicBool,
     /// Where threads say what they are at; none with one thread.

@@ -92,9 +92,9 @@ fn plain<G: Geometry>(board: Board<G>, goal: Goal, alpha: i32, beta: i32) -> i32
 
 /// Who wins, and a line in which neither side gives away its win or its draw.
 fn winning_line<G: Geometry>(solver: &mut Solver<G>, board: Board<G>) -> (i32, Vec<Square>) {
-    match solver.answer(board, Question::Winner, &Watch::start(None)) {
-        Answer::Solved { score, line } => (score, line),
-        Answer::Unsolved { .. } => panic!("{board:?} has no time limit"),
+    match solver.answer(board, SolveGoal::Winner, &Watch::start(None)) {
+        SolveResult::Solved { score, line } => (score, line),
+        SolveResult::Unsolved { .. } => panic!("{board:?} has no time limit"),
     }
 }
 
@@ -233,7 +233,8 @@ fn an_answer_in_time_is_the_score_or_the_winner() {
         for board in boards_to_answer() {
             let wanted = plain.score(board);
             let watch = Watch::start(None);
-            let Answer::Solved { score, line } = solver.answer(board, Question::Score, &watch)
+            let SolveResult::Solved { score, line } =
+                solver.answer(board, SolveGoal::Score, &watch)
             else {
                 panic!("{board:?} has no time limit")
             };
@@ -251,8 +252,8 @@ fn a_watch_sees_every_move_and_the_best() {
     for board in boards_to_answer() {
         let mut solver = Solver::new(Goal::Most, 1 << 20).with_threads(2);
         let watch = Watch::start(None);
-        let answer = solver.answer(board, Question::Score, &watch);
-        let Answer::Solved { score, .. } = answer else { panic!("{board:?}") };
+        let answer = solver.answer(board, SolveGoal::Score, &watch);
+        let SolveResult::Solved { score, .. } = answer else { panic!("{board:?}") };
         let progress = watch.progress();
         let passes = board.legal().is_empty();
         let mover = if passes { board.pass() } else { board };
@@ -275,17 +276,18 @@ fn what_is_known_too_early_is_true() {
         let mover = if passes { board.pass() } else { board };
         let mut plain = Solver::new(Goal::Most, 1 << 20);
         let score = plain.score(board);
-        for question in [Question::Score, Question::Winner] {
+        for question in [SolveGoal::Score, SolveGoal::Winner] {
             let worth = match question {
-                Question::Score => score,
-                Question::Winner => score.signum(),
+                SolveGoal::Score => score,
+                SolveGoal::Winner => score.signum(),
             };
             for nodes in [1, 1_000, 3_000, 10_000, 30_000, 100_000] {
                 let mut solver = Solver::new(Goal::Most, 1 << 20);
-                let watch = Watch::within(&Limits { nodes: Some(nodes), ..Limits::default() });
+                let watch =
+                    Watch::within(&SearchLimits { nodes: Some(nodes), ..SearchLimits::default() });
                 match solver.answer(board, question, &watch) {
-                    Answer::Solved { score, .. } => assert_eq!(score, worth, "{board:?}"),
-                    Answer::Unsolved { lower, upper, best } => {
+                    SolveResult::Solved { score, .. } => assert_eq!(score, worth, "{board:?}"),
+                    SolveResult::Unsolved { lower, upper, best } => {
                         assert!(lower.is_none_or(|lower| lower <= worth), "{board:?} {lower:?}");
                         assert!(upper.is_none_or(|upper| upper >= worth), "{board:?} {upper:?}");
                         let bound = if passes { upper } else { lower };
@@ -306,8 +308,8 @@ fn no_time_is_no_answer() {
     let board = random_board::<Square8>(&mut random, 20);
     let mut solver = Solver::new(Goal::Most, 1 << 20);
     let watch = Watch::start(Some(Duration::ZERO));
-    let nothing = Answer::Unsolved { lower: None, upper: None, best: None };
-    assert_eq!(solver.answer(board, Question::Score, &watch), nothing);
+    let nothing = SolveResult::Unsolved { lower: None, upper: None, best: None };
+    assert_eq!(solver.answer(board, SolveGoal::Score, &watch), nothing);
     assert_eq!(watch.progress().moves_done, 0);
 }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::Solver;
 use crate::game::{Board, Geometry, Square};
-use crate::search::clock::{Clock, Limits};
+use crate::search::clock::{SearchClock, SearchLimits};
 
 /// What is asked about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Question {
+pub enum SolveGoal {
     /// The final score.
     Score,
     /// Who wins: 1 the side to move, -1 the other, 0 nobody.
@@ -18,7 +18,7 @@ pub enum Question {
 
 /// What a solve has found out, for the side to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum SolveResult {
     /// The score, or the winner, and a line of moves that keep it. With a time limit the line may
     /// end before the game does.
     Solved {
@@ -41,7 +41,7 @@ pub enum Answer {
 
 /// How far a solve has come.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Progress {
+pub struct SolveProgress {
     /// Positions visited.
     pub nodes: u64,
     /// Time since the start.
@@ -65,7 +65,7 @@ struct Root {
 
 /// One solve, as another thread sees it while it goes on.
 pub struct Watch {
-    pub(super) clock: Clock<'static>,
+    pub(super) clock: SearchClock<'static>,
     time: Option<Duration>,
     root: Mutex<Root>,
 }
@@ -73,13 +73,13 @@ pub struct Watch {
 impl Watch {
     /// A watch for one solve, which begins now and may take so much time.
     pub fn start(time: Option<Duration>) -> Watch {
-        Watch::within(&Limits { movetime: time, ..Limits::default() })
+        Watch::within(&SearchLimits { movetime: time, ..SearchLimits::default() })
     }
 
     /// A watch for one solve that ends by any of the limits.
-    pub(super) fn within(limits: &Limits) -> Watch {
+    pub(super) fn within(limits: &SearchLimits) -> Watch {
         Watch {
-            clock: Clock::start(limits, 0, None),
+            clock: SearchClock::start(limits, 0, None),
             time: limits.movetime,
             root: Mutex::default(),
         }
@@ -91,11 +91,11 @@ impl Watch {
     }
 
     /// How far the solve has come.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> SolveProgress {
         let (moves, moves_done, best) =
             self.root(|root| (root.moves, root.done.count_ones(), root.best));
         let (nodes, elapsed) = (self.clock.nodes(), self.clock.elapsed());
-        Progress { nodes, elapsed, moves, moves_done, best }
+        SolveProgress { nodes, elapsed, moves, moves_done, best }
     }
 
     /// Notes that a move of the position is searched to the end. `score` is its score if that is
@@ -117,47 +117,47 @@ impl Watch {
 impl<G: Geometry> Solver<G> {
     /// Answers a question about a position in the time that `watch` allows, and lets other threads
     /// see how far it is. The line may take a quarter of that time more.
-    pub fn answer(&mut self, board: Board<G>, question: Question, watch: &Watch) -> Answer {
+    pub fn answer(&mut self, board: Board<G>, question: SolveGoal, watch: &Watch) -> SolveResult {
         self.table.age();
         // Where the side to move must pass, the moves are those of the other.
         let passes = board.legal().is_empty() && !board.is_over();
         let mover = if passes { board.pass() } else { board };
         watch.root(|root| root.moves = mover.legal().len() as u32);
         let most = match question {
-            Question::Score => G::SQUARES as i32,
-            Question::Winner => 1,
+            SolveGoal::Score => G::SQUARES as i32,
+            SolveGoal::Winner => 1,
         };
         let Some(score) = self.search(mover, -most, most, &watch.clock, Some(watch)) else {
             return unsolved(watch, most, passes);
         };
         let score = if passes { -score } else { score };
         let score = match question {
-            Question::Score => score,
-            Question::Winner => score.signum(),
+            SolveGoal::Score => score,
+            SolveGoal::Winner => score.signum(),
         };
         let ends = watch.time.map(|time| Instant::now() + time / 4);
         let keeps = |solver: &mut Self, child, worth| {
             let left = ends.map(|ends| ends.saturating_duration_since(Instant::now()));
             solver.keeps(question, child, worth, left)
         };
-        Answer::Solved { score, line: self.line(board, score, keeps) }
+        SolveResult::Solved { score, line: self.line(board, score, keeps) }
     }
 
     /// Whether the move that led to `child` keeps `worth`, the value of the position before it for
     /// the side that made it. False if that is not found out in time.
     pub(super) fn keeps(
         &mut self,
-        question: Question,
+        question: SolveGoal,
         child: Board<G>,
         worth: i32,
         time: Option<Duration>,
     ) -> bool {
         match question {
-            Question::Score => {
+            SolveGoal::Score => {
                 let bound = self.window_within(child, -worth, -worth + 1, time);
                 bound.is_some_and(|bound| bound <= -worth)
             }
-            Question::Winner => {
+            SolveGoal::Winner => {
                 let winner = self.window_within(child, -1, 1, time);
                 winner.is_some_and(|winner| winner.signum() == -worth)
             }
@@ -165,10 +165,10 @@ impl<G: Geometry> Solver<G> {
     }
 }
 
-fn unsolved(watch: &Watch, most: i32, passes: bool) -> Answer {
+fn unsolved(watch: &Watch, most: i32, passes: bool) -> SolveResult {
     // Every score is at least `-most`; a bound above `most` is more than was asked about.
     let best = watch.progress().best.filter(|&(_, score)| score > -most);
     let bound = best.map(|(_, score)| score.min(most));
     let (lower, upper) = if passes { (None, bound.map(i32::wrapping_neg)) } else { (bound, None) };
-    Answer::Unsolved { lower, upper, best: best.map(|(square, _)| square) }
+    SolveResult::Unsolved { lower, upper, best: best.map(|(square, _)| square) }
 }

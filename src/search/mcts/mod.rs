@@ -1,7 +1,7 @@
 //! Monte Carlo tree search guided by somebody else's estimates.
 //!
-//! The search owns no threads and no tensors. [`Search::gather`] says which position it wants
-//! to know about, [`Search::apply`] takes the answer; who answers, and how many searches share
+//! The search owns no threads and no tensors. [`TreeSearch::gather`] says which position it wants
+//! to know about, [`TreeSearch::apply`] takes the answer; who answers, and how many searches share
 //! one batch, is the caller's affair. So the same code serves self-play (a batch over many
 //! games), play (a batch over one tree) and tests (a table as the network).
 
@@ -20,5 +20,5 @@ mod utility;
 
 pub use options::{FirstPlay, Options, Root};
 pub use root::MoveStats;
-pub use search::{Mode, Search};
-pub use tree::{Answer, Gathered, Ticket, Tree};
+pub use search::{Mode, TreeSearch};
+pub use tree::{Gathered, Prediction, Ticket, Tree};

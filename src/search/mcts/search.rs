@@ -8,7 +8,7 @@ use super::options::{Options, Root};
 use super::pruned;
 use super::regularised;
 use super::root::{Floor, MoveStats};
-use super::tree::{Answer, Gathered, Ticket, Tree};
+use super::tree::{Gathered, Prediction, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
@@ -25,7 +25,7 @@ pub enum Mode {
 }
 
 /// A search over a tree that it keeps from move to move.
-pub struct Search<G: Geometry> {
+pub struct TreeSearch<G: Geometry> {
     tree: Tree<G>,
     options: Options,
     scale: Scale,
@@ -42,10 +42,10 @@ pub struct Search<G: Geometry> {
     weights: Vec<f32>,
 }
 
-impl<G: Geometry> Search<G> {
+impl<G: Geometry> TreeSearch<G> {
     /// A search without a tree yet.
-    pub fn new(goal: Goal, options: &Options) -> Search<G> {
-        Search {
+    pub fn new(goal: Goal, options: &Options) -> TreeSearch<G> {
+        TreeSearch {
             tree: Tree::new(goal, options),
             options: options.clone(),
             scale: Scale::new(options),
@@ -134,7 +134,7 @@ impl<G: Geometry> Search<G> {
     }
 
     /// Takes the answer for a gathered leaf.
-    pub fn apply(&mut self, ticket: Ticket, answer: Answer<'_>) {
+    pub fn apply(&mut self, ticket: Ticket, answer: Prediction<'_>) {
         self.finished += self.tree.apply(ticket, answer) as u32;
     }
 
@@ -229,7 +229,7 @@ impl<G: Geometry> Search<G> {
     }
 
     /// What is to be learnt of a search for self-play whose move is chosen at `temperature`:
-    /// [`Search::policy`]; if the options say so, less what noise alone has earned, and as the
+    /// [`TreeSearch::policy`]; if the options say so, less what noise alone has earned, and as the
     /// distribution that the move is drawn from.
     pub fn target(&mut self, temperature: f32) -> &[f32] {
         self.policy();
@@ -284,7 +284,7 @@ impl<G: Geometry> Search<G> {
         drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
     }
 
-    /// The move that [`Search::choose`] plays at temperature 0.
+    /// The move that [`TreeSearch::choose`] plays at temperature 0.
     pub fn best(&mut self) -> Option<Square> {
         self.policy();
         self.strongest()

@@ -54,7 +54,7 @@ pub enum Gathered<G: Geometry> {
 
 /// An evaluation of a leaf.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
+pub struct Prediction<'a> {
     /// One logit for each square of the board; only those of legal moves are read.
     pub policy: &'a [f32],
     /// The expected outcome for the side to move, -1 to 1.
@@ -279,7 +279,7 @@ impl<G: Geometry> Tree<G> {
 
     /// Takes the answer for a leaf, expands it, and backs its utility up. Returns whether there
     /// was such a leaf: an answer that `set_root` has made pointless is dropped.
-    pub fn apply(&mut self, ticket: Ticket, answer: Answer<'_>) -> bool {
+    pub fn apply(&mut self, ticket: Ticket, answer: Prediction<'_>) -> bool {
         let slot = ticket.slot as usize;
         let known = self.pending.get_mut(slot).filter(|it| it.live && it.turn == ticket.turn);
         let Some(pending) = known else { return false };

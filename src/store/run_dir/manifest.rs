@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{MANIFEST, RunDirError, Summary, VERSION};
+use super::{MANIFEST, RunDirError, RunSummary, VERSION};
 use crate::choices::choices;
 use crate::store::json_file;
 
@@ -79,7 +79,7 @@ pub struct Manifest {
     /// What has become of it.
     pub state: State,
     /// How far it has come.
-    pub summary: Summary,
+    pub summary: RunSummary,
 }
 
 pub(super) fn read_manifest(path: &Path) -> Result<Manifest, RunDirError> {

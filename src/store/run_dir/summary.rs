@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct RunSummary {
     /// Games stored.
     pub games: u64,
     /// Positions of them that can be learnt from.

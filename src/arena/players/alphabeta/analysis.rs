@@ -8,7 +8,7 @@ use super::AlphaBeta;
 use crate::arena::control::Control;
 use crate::arena::player::{Bound, Hint, PlayerError, Turn};
 use crate::game::{Geometry, Position, Square};
-use crate::search::alphabeta::{Limits, Outcome};
+use crate::search::alphabeta::{SearchLimits, SearchResult};
 
 /// The difference, in discs, between the odds of a score and e times these odds: a player whose
 /// search ends before the game does wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
@@ -24,7 +24,7 @@ impl<G: Geometry> AlphaBeta<G> {
         &mut self,
         turn: &Turn<'_, G>,
         count: usize,
-        limits: &Limits,
+        limits: &SearchLimits,
         control: &mut Control<'_>,
     ) -> Result<(Vec<Hint>, u64), PlayerError> {
         let best = self.search(turn, limits, control)?;
@@ -61,7 +61,7 @@ impl<G: Geometry> AlphaBeta<G> {
         let mut quiet = Control::new(control.stop.clone(), control.effort);
         let (mut hints, mut nodes) = (Vec::new(), 0);
         for depth in 1..=turn.position.board.empties() {
-            let limits = Limits { threads, ..Limits::depth(depth) };
+            let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
             let (found, searched) = self.survey(turn, count, &limits, &mut quiet)?;
             nodes += searched;
             if control.stop.is_set() && !hints.is_empty() {
@@ -77,22 +77,32 @@ impl<G: Geometry> AlphaBeta<G> {
 
     /// The limits of a search of each other move: one ply less than that of the best move. Together
     /// these searches have no more time or nodes than that one took.
-    pub(super) fn limits_beside(&self, best: &Outcome, of_best: &Limits, others: usize) -> Limits {
+    pub(super) fn limits_beside(
+        &self,
+        best: &SearchResult,
+        of_best: &SearchLimits,
+        others: usize,
+    ) -> SearchLimits {
         let others = others.max(1) as u32;
         let timed = of_best.movetime.is_some() || of_best.remaining.is_some();
         // As many as a look at all replies takes, or there would be nothing to tell.
         let nodes = (best.nodes / u64::from(others)).max(4 * G::SQUARES as u64);
-        Limits {
+        SearchLimits {
             depth: Some(best.depth.saturating_sub(1).max(1)),
             threads: of_best.threads,
             movetime: timed.then(|| Duration::from_secs_f64(best.seconds) / others),
             nodes: of_best.nodes.map(|_| nodes),
-            ..Limits::default()
+            ..SearchLimits::default()
         }
     }
 
     /// What a move is worth, by a search one ply shallower after it, and the positions searched.
-    fn hint(&mut self, turn: &Turn<'_, G>, square: Square, limits: &Limits) -> Option<(Hint, u64)> {
+    fn hint(
+        &mut self,
+        turn: &Turn<'_, G>,
+        square: Square,
+        limits: &SearchLimits,
+    ) -> Option<(Hint, u64)> {
         let next = turn.position.play(square)?;
         let settled = next.settled();
         let sign = if settled.side == turn.position.side { 1.0 } else { -1.0 };
@@ -116,7 +126,7 @@ fn sorted(best: &Hint, others: &[Hint], count: usize) -> Vec<Hint> {
 }
 
 /// The best move of a search.
-pub(super) fn best_hint<G: Geometry>(position: Position<G>, best: &Outcome) -> Hint {
+pub(super) fn best_hint<G: Geometry>(position: Position<G>, best: &SearchResult) -> Hint {
     hint_of(legal_part(position, &best.pv), best.score, best.exact, best.depth)
 }
 

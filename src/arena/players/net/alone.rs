@@ -15,7 +15,7 @@ use crate::arena::spec::Time;
 use crate::game::Geometry;
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError};
-use crate::search::mcts::{Gathered, Mode, Search, Ticket};
+use crate::search::mcts::{Gathered, Mode, Ticket, TreeSearch};
 use crate::search::stop::Stop;
 
 /// Simulations that a search by the clock is given at a time, an eighth of the tree's own within
@@ -131,7 +131,7 @@ impl<G: Geometry> NetPlayer<G> {
     fn search_alone(
         &mut self,
         turn: &Turn<'_, G>,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         (budget, until): (Budget, Option<Instant>),
         count: usize,
         control: &mut Control<'_>,
@@ -140,11 +140,11 @@ impl<G: Geometry> NetPlayer<G> {
         // With one move to make, all there is to gain is a first look at it.
         let forced = until.is_some() && board.legal().len() == 1;
         let most = if forced { FIRST_LOOK.min(budget.simulations) } else { budget.simulations };
-        let slice = |search: &Search<G>, left: u32| match until {
+        let slice = |search: &TreeSearch<G>, left: u32| match until {
             None => left,
             Some(_) => (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end()).min(left),
         };
-        let room = |search: &Search<G>| {
+        let room = |search: &TreeSearch<G>| {
             let kept = if budget.counts_kept { search.tree().visits() } else { 0 };
             most.saturating_sub(search.simulations().max(kept))
         };
@@ -172,7 +172,7 @@ impl<G: Geometry> NetPlayer<G> {
         &mut self,
         until: Option<Instant>,
         turn: &Turn<'_, G>,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         count: usize,
         control: &mut Control<'_>,
     ) -> Result<(), InferenceError> {
@@ -195,14 +195,14 @@ impl<G: Geometry> NetPlayer<G> {
     /// One batch, shared out among all threads; false once the search wants none.
     fn search_together(
         &mut self,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         random: &mut impl Rng,
     ) -> Result<bool, InferenceError> {
         let tickets = self.leaves(search, self.thinking.parallel, random);
         if tickets.is_empty() {
             return Ok(false);
         }
-        self.crew.evaluate(&self.inputs, &mut self.outputs)?;
+        self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
         for (index, ticket) in tickets.into_iter().enumerate() {
             search.apply(ticket, answer::<G>(&self.outputs, index));
         }
@@ -214,17 +214,17 @@ impl<G: Geometry> NetPlayer<G> {
     /// some have nothing to do. False once the search wants nothing and no helper is at work.
     fn search_apart(
         &mut self,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         random: &mut impl Rng,
     ) -> Result<bool, InferenceError> {
         let helpers = self.flights.len().min(self.thinking.parallel.saturating_sub(1));
         let share = self.thinking.parallel / (helpers + 1);
         for helper in 0..helpers {
-            if self.flights[helper].is_empty() || self.crew.is_done(helper) {
+            if self.flights[helper].is_empty() || self.net_copies.is_done(helper) {
                 self.land(helper, search)?;
                 self.flights[helper] = self.leaves(search, share, random);
                 if !self.inputs.is_empty() {
-                    self.crew.submit(helper, &self.inputs);
+                    self.net_copies.submit(helper, &self.inputs);
                 }
             }
         }
@@ -236,7 +236,7 @@ impl<G: Geometry> NetPlayer<G> {
                 Some(helper) => self.land(helper, search).map(|()| true),
             };
         }
-        self.crew.evaluate_here(&self.inputs, &mut self.outputs)?;
+        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
         for (index, ticket) in own.into_iter().enumerate() {
             search.apply(ticket, answer::<G>(&self.outputs, index));
         }
@@ -246,7 +246,7 @@ impl<G: Geometry> NetPlayer<G> {
     /// Leaves that a search wants evaluated, at most `share`; `inputs` are their positions.
     fn leaves(
         &mut self,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         share: usize,
         random: &mut impl Rng,
     ) -> Vec<Ticket> {
@@ -262,12 +262,12 @@ impl<G: Geometry> NetPlayer<G> {
     }
 
     /// Waits for a helper, if it was asked, and hands on its answers.
-    fn land(&mut self, helper: usize, search: &mut Search<G>) -> Result<(), InferenceError> {
+    fn land(&mut self, helper: usize, search: &mut TreeSearch<G>) -> Result<(), InferenceError> {
         let flight = std::mem::take(&mut self.flights[helper]);
         if flight.is_empty() {
             return Ok(());
         }
-        let outputs = self.crew.collect(helper)?;
+        let outputs = self.net_copies.collect(helper)?;
         for (index, ticket) in flight.into_iter().enumerate() {
             search.apply(ticket, answer::<G>(outputs, index));
         }

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::arena::control::Analysis;
 use crate::arena::player::{Bound, Player, any_of};
-use crate::arena::players::Crew;
+use crate::arena::players::NetCopies;
 use crate::arena::players::net::Thinking;
 use crate::game::{Goal, Position, Square, Square8};
 use crate::net::inference::{Backend, Outputs};
@@ -44,8 +44,8 @@ fn player(lefts: [u32; 3], time: Duration) -> NetPlayer<Square8> {
     let [own, others @ ..] = lefts.map(|left| Box::new(Indifferent { left }) as Box<dyn Backend>);
     let time = Some(Time::Move(time));
     let thinking = Thinking { time, parallel: 6, solvers: 1, ..Thinking::default() };
-    let crew = Crew::new(own, others.into());
-    NetPlayer::new("net".into(), Goal::Most, crew, thinking, 1)
+    let net_copies = NetCopies::new(own, others.into());
+    NetPlayer::new("net".into(), Goal::Most, net_copies, thinking, 1)
 }
 
 fn turn<'a>() -> Turn<'a, Square8> {
@@ -131,7 +131,7 @@ fn reports_improve_until_the_search_is_stopped() {
 fn repeated_searches_without_a_number_of_simulations_share_one_limit() {
     let searched = |counts_kept, until: Option<Instant>| {
         let mut player = counting(1, 0);
-        let mut search = Search::new(Goal::Most, &player.thinking.search);
+        let mut search = TreeSearch::new(Goal::Most, &player.thinking.search);
         let budget = Budget { time: None, simulations: 500, counts_kept };
         for _ in 0..4 {
             let mut control = Control::plain();

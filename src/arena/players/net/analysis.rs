@@ -11,7 +11,7 @@ use crate::arena::players::hints;
 use crate::game::{Geometry, Position, Square};
 use crate::net::Input;
 use crate::net::inference::InferenceError;
-use crate::search::mcts::{MoveStats, Search};
+use crate::search::mcts::{MoveStats, TreeSearch};
 use crate::search::stop::Stop;
 
 /// The time for the other moves of a position that is solved, for a player without a clock, if its
@@ -71,7 +71,7 @@ impl<G: Geometry> NetPlayer<G> {
     pub(super) fn searched_hints(
         &mut self,
         turn: &Turn<'_, G>,
-        search: &mut Search<G>,
+        search: &mut TreeSearch<G>,
         count: usize,
     ) -> Result<Vec<Hint>, InferenceError> {
         let moves = hints::best_moves(search, count);
@@ -97,7 +97,7 @@ impl<G: Geometry> NetPlayer<G> {
             return Ok(scores);
         }
         // On this thread, for helpers may be at work for a search that goes on.
-        self.crew.evaluate_here(&self.inputs, &mut self.outputs)?;
+        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
         let predicted = &self.outputs.score[..open.len()];
         if predicted.iter().any(|&score| score != 0.0) {
             for ((place, next), &score) in open.iter().zip(predicted) {
@@ -167,7 +167,7 @@ impl<G: Geometry> NetPlayer<G> {
         let board = turn.position.board;
         self.inputs.clear();
         self.inputs.push(Input::new(board, board.legal()));
-        self.crew.evaluate_here(&self.inputs, &mut self.outputs)?;
+        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
         let logits = answer::<G>(&self.outputs, 0).policy;
         let mut squares: Vec<_> = board.legal().collect();
         squares.sort_by(|a, b| logits[b.index()].total_cmp(&logits[a.index()]));

@@ -18,12 +18,12 @@ use super::messages::NetToRate;
 use super::state::NetRating;
 use super::sync::Shared;
 use crate::arena::ladder::{Ladder, LadderError, Origin, PlayerLine, Terms};
-use crate::arena::matches::{Contestant, Setting, play, tally};
+use crate::arena::matches::{Contestant, MatchSettings, play, tally};
 use crate::arena::nets::LoadedNet;
 use crate::arena::open::{self, Context};
 use crate::arena::openings::Source;
 use crate::arena::player::Player;
-use crate::arena::players::{Crew, NetPlayer, Thinking};
+use crate::arena::players::{NetCopies, NetPlayer, Thinking};
 use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
 use crate::arena::tally::Tally;
@@ -39,7 +39,7 @@ use crate::train::seeds::{Purpose, stream};
 pub const LADDER: &str = "ladder.jsonl";
 
 /// What the evaluator thread works with.
-pub(super) struct Evaluator<'a> {
+pub(super) struct EvaluationThread<'a> {
     pub config: &'a Config,
     pub run_dir: PathBuf,
     pub shared: &'a Shared<'a>,
@@ -48,7 +48,7 @@ pub(super) struct Evaluator<'a> {
     pub ratings: Sender<NetRating>,
 }
 
-impl Evaluator<'_> {
+impl EvaluationThread<'_> {
     /// Plays for each net that comes until no more can come, or the run is interrupted. A failure
     /// ends the evaluations, not the run; if another process has the ladder, only this evaluation
     /// is left out.
@@ -177,7 +177,7 @@ impl Evaluator<'_> {
         let known = ladder.last(&terms).cloned();
         let record = known.map_or_else(|| ladder.begin(terms, seed), Ok)?;
         let book = source.book::<G>(options.games.div_ceil(2) as usize, record.seed)?;
-        let setting = Setting {
+        let setting = MatchSettings {
             goal: self.config.goal,
             games: options.games,
             seed: record.seed,
@@ -218,7 +218,7 @@ impl Evaluator<'_> {
             let player = NetPlayer::new(
                 player.clone(),
                 config.goal,
-                Crew::new(backend, Vec::new()),
+                NetCopies::new(backend, Vec::new()),
                 Thinking { search: options.clone(), parallel: 1, time: None, solvers: 1 },
                 seed,
             );

@@ -20,14 +20,14 @@ const WORTH_A_THREAD: usize = 2;
 const PATIENCE: Duration = Duration::from_micros(200);
 
 /// Copies of one net that answer as one, faster.
-pub struct Crew {
+pub struct NetCopies {
     own: Box<dyn Backend>,
     helpers: Vec<Helper>,
 }
 
 /// What a helper is to do.
 enum Task {
-    Evaluate(Vec<Input>, Outputs),
+    Predictor(Vec<Input>, Outputs),
     Load(Weights),
 }
 
@@ -52,7 +52,7 @@ impl Helper {
             while let Ok(task) = receive(&todo) {
                 let result = match task {
                     Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
-                    Task::Evaluate(inputs, mut outputs) => {
+                    Task::Predictor(inputs, mut outputs) => {
                         copy.evaluate(&inputs, &mut outputs).map(|()| (inputs, outputs))
                     }
                 };
@@ -75,7 +75,7 @@ impl Helper {
         let (mut memory, answers) = std::mem::take(&mut self.spare);
         memory.clear();
         memory.extend_from_slice(inputs);
-        self.begin(Task::Evaluate(memory, answers));
+        self.begin(Task::Predictor(memory, answers));
     }
 
     fn finish(&mut self) -> Result<(), InferenceError> {
@@ -107,10 +107,10 @@ fn receive<T>(channel: &Receiver<T>) -> Result<T, RecvError> {
     channel.recv()
 }
 
-impl Crew {
+impl NetCopies {
     /// A crew of one copy and some others of the same net.
-    pub fn new(own: Box<dyn Backend>, others: Vec<Box<dyn Backend>>) -> Crew {
-        Crew { own, helpers: others.into_iter().map(Helper::new).collect() }
+    pub fn new(own: Box<dyn Backend>, others: Vec<Box<dyn Backend>>) -> NetCopies {
+        NetCopies { own, helpers: others.into_iter().map(Helper::new).collect() }
     }
 
     /// How many copies have a thread of their own; they are numbered from 0.
@@ -154,7 +154,7 @@ impl Crew {
     }
 }
 
-impl Backend for Crew {
+impl Backend for NetCopies {
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
         let most = inputs.len() / WORTH_A_THREAD;
         let shares = (self.helpers.len() + 1).min(most).max(1);
@@ -221,12 +221,12 @@ mod tests {
     #[test]
     fn answers_come_back_in_the_order_of_the_questions() {
         let others = (0..2).map(|_| Box::new(Counter) as Box<dyn Backend>).collect();
-        let mut crew = Crew::new(Box::new(Counter), others);
+        let mut net_copies = NetCopies::new(Box::new(Counter), others);
         let (mut outputs, mut wanted) = (Outputs::default(), Outputs::default());
         for count in [0, 1, 2, 3, 5, 7, 8, 64, 4] {
             let input = |mine: u128| Input { mine: (1 << mine) - 1, ..Input::default() };
             let inputs: Vec<_> = (0..count).map(input).collect();
-            crew.evaluate(&inputs, &mut outputs).expect("it counts");
+            net_copies.evaluate(&inputs, &mut outputs).expect("it counts");
             Counter.evaluate(&inputs, &mut wanted).expect("it counts");
             assert_eq!(outputs, wanted, "{count} positions");
         }
