@@ -1,9 +1,11 @@
-//! Links libtorch so that its device backends load, and finds it again at run time.
+//! Links libtorch with its GPU backends, and sets the path on which the program finds it at run
+//! time.
 //!
-//! Without `--no-as-needed` the linker drops `libtorch.so`, whose only job is to pull in the
-//! CUDA half, and a GPU is silently absent. The run-time search path is of the new kind
-//! (`RUNPATH`), which `LD_LIBRARY_PATH` precedes, so that one binary serves a CPU and a CUDA
-//! libtorch; it is absolute, so that the binary runs from any folder.
+//! `libtorch.so` has nothing that the program calls; it only loads the CUDA libraries. So the
+//! linker drops it without `--no-as-needed`, and the program then sees no GPU and reports no error.
+//! The search path is a `RUNPATH`, not an `RPATH`: `LD_LIBRARY_PATH` has priority over it, so one
+//! binary works with a CPU and a CUDA libtorch. The path is absolute, so the binary runs from any
+//! folder.
 
 use std::{env, path::Path, process::exit};
 

@@ -1,6 +1,6 @@
-# Short names for what CONTRIBUTING.md describes; each line works without `just`, too.
+# Short names for the commands in CONTRIBUTING.md. Each line also works without `just`.
 
-# Lists these names.
+# Lists the commands.
 default:
     @just --list
 
@@ -8,7 +8,7 @@ default:
 setup *args:
     scripts/setup.sh {{args}}
 
-# Everything that must hold before a change goes in.
+# All checks that a change must pass.
 test *args:
     scripts/test.sh {{args}}
 
@@ -16,16 +16,16 @@ test *args:
 train *args:
     scripts/train.sh {{args}}
 
-# The fast half of `test`: format, lints and tests.
+# The fast part of `test`: format, lints and tests.
 check:
     cargo fmt --check
     cargo clippy --locked --all-targets -- -D warnings
     cargo test --locked
 
-# What this machine offers.
+# Shows the libtorch, the devices and the instruction sets of this machine.
 doctor:
     cargo run --release --quiet -- doctor
 
-# The documentation of the code, in the browser.
+# Opens the documentation of the code in a browser.
 doc:
     cargo doc --no-deps --open

@@ -1,6 +1,8 @@
-//! Nets on one core: `cargo bench --bench net -- [infer|learn] [BLOCKSxCHANNELS]... [batch=N]...`
+//! Speed of nets on one core: `cargo bench --bench net -- [infer|learn] [BLOCKSxCHANNELS]...
+//! [batch=N]...`
 //!
-//! Backends are timed in turns, so that a busy machine slows all of them alike; read the ratios.
+//! Backends are timed one directly after another, so compare the ratios. Absolute figures depend on
+//! the other load of the machine.
 
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ fn main() {
     }
     tch::set_num_threads(1);
     if let Some(peak) = inference::tile_peak() {
-        println!("tiles of one core: {:.2} TFLOP/s", peak / 1e12);
+        println!("peak of one core's matrix tiles: {:.2} TFLOP/s", peak / 1e12);
     }
     for (blocks, channels) in sizes {
         let options = TowerOptions { blocks, channels, ..TowerOptions::default() };
@@ -63,8 +65,8 @@ fn infer(spec: &NetSpec, net: &Net, batch: usize) {
             }
         };
         let time = Duration::from_secs(1);
-        let rate = bench::evaluations_per_second(&mut *copy, spec.shape, batch, time)
-            .expect("an evaluation");
+        let rate = bench::predictions_per_second(&mut *copy, spec.shape, batch, time)
+            .expect("predictions");
         if precision == Precision::Bf16 {
             base = rate;
         }
@@ -81,7 +83,7 @@ fn infer(spec: &NetSpec, net: &Net, batch: usize) {
 
 fn learn(net: &Net, batch: usize) {
     for kind in [Kind::Float, Kind::BFloat16] {
-        let rate = bench::learnt_per_second(net, batch, kind, Duration::from_secs(3));
+        let rate = bench::training_positions_per_second(net, batch, kind, Duration::from_secs(3));
         let options = &net.spec().options;
         println!(
             "learn {}x{} batch {batch}: {rate:9.0} positions/s, {kind:?}",

@@ -1,11 +1,12 @@
-//! The parameters of Multi-ProbCut for the positional evaluation on 8x8, and what it gains.
+//! The parameters of Multi-ProbCut for the positional evaluation on 8x8, and its gain.
 //!
 //! `cargo bench --bench probcut -- fit [POSITIONS] [DEPTH]` searches positions of random games to
-//! every depth without ProbCut, fits deep scores to shallow ones by least squares for each stage,
-//! and prints the table that stands in `src/eval/positional/forecasts.rs`.
+//! all depths without ProbCut. For each stage it fits deep scores to shallow ones by least squares,
+//! and prints the table of `src/eval/positional/regressions.rs`.
 //!
 //! `cargo bench --bench probcut -- gain [POSITIONS] [DEPTH] [DEVIATIONS]...` searches other
-//! positions with and without it: nodes, processor time, and how far moves and scores differ.
+//! positions with and without ProbCut. It prints nodes, processor time, and the differences of
+//! moves and scores.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,9 +20,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const TABLE_BYTES: usize = 16 << 20;
 const EMPTIES_PER_STAGE: u32 = 12;
-/// The fit's positions have no fewer: later on deep searches see the end of the game.
+/// The fewest empty squares of the fit's positions. With fewer, deep searches reach the end of the
+/// game.
 const FEWEST_EMPTIES: u32 = 12;
-/// Which shallow depths are asked about a deep one, which is worth asking about from 3 plies on.
+/// The shallow depths for each deep depth. Deep depths below 3 are not worth a check.
 const CHECKS: &[(u32, &[u32])] = &[
     (3, &[0, 1]),
     (4, &[0, 2]),
@@ -36,15 +38,16 @@ const CHECKS: &[(u32, &[u32])] = &[
 type Engine = AlphaBetaSearch<Square8, Positional<Square8>>;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let number = |place: usize, default: f32| -> f32 {
-        words.get(place).map_or(default, |word| word.parse().expect("a number"))
+        arguments.get(place).map_or(default, |argument| argument.parse().expect("a number"))
     };
-    match words.first().map(String::as_str) {
+    match arguments.first().map(String::as_str) {
         Some("fit") => fit(number(1, 1800.0) as u64, number(2, 10.0) as u32),
         Some("gain") => {
-            let some = (3..words.len()).map(|place| number(place, 0.0)).collect::<Vec<_>>();
-            let deviations = if some.is_empty() { vec![1.0, 1.5, 2.0] } else { some };
+            let given = (3..arguments.len()).map(|place| number(place, 0.0)).collect::<Vec<_>>();
+            let deviations = if given.is_empty() { vec![1.0, 1.5, 2.0] } else { given };
             gain(number(1, 48.0) as u64, number(2, 10.0) as u32, &deviations);
         }
         _ => println!("fit [POSITIONS] [DEPTH] or gain [POSITIONS] [DEPTH] [DEVIATIONS]..."),
@@ -55,9 +58,9 @@ fn engine() -> Engine {
     AlphaBetaSearch::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), TABLE_BYTES)
 }
 
-/// A position in which the side to move can move, from a game whose first ten moves and one in
-/// four of the others are random, and the others look one ply ahead: the nodes of a search, too,
-/// follow good moves and bad ones.
+/// A position with a legal move. In its game the first ten moves and a quarter of the others are
+/// random, and the rest look one ply ahead. So, like the nodes of a search, it follows good moves
+/// and bad ones.
 fn position(seed: u64, empties: u32) -> Board<Square8> {
     let evaluator = Positional::<Square8>::new(Goal::Most);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -65,8 +68,8 @@ fn position(seed: u64, empties: u32) -> Board<Square8> {
         let mut board = Board::start();
         while board.empties() > empties && !board.is_over() {
             let legal = board.legal();
-            let stray = board.empties() > 50 || random.random_range(0..4) == 0;
-            let chosen = if stray {
+            let is_random = board.empties() > 50 || random.random_range(0..4) == 0;
+            let chosen = if is_random {
                 legal.into_iter().nth(random.random_range(0..legal.len().max(1)))
             } else {
                 legal.min_by_key(|&square| evaluator.evaluate(board.play_unchecked(square)))
@@ -83,13 +86,13 @@ fn think(search: &mut Engine, board: Board<Square8>, depth: u32) -> SearchResult
     search.think(board, &SearchLimits::depth(depth)).expect("a legal move")
 }
 
-/// The scores of a position by the depth of the search, 0 the evaluation alone.
+/// The scores of a position by the depth of the search; depth 0 is the evaluation without search.
 fn scores(search: &mut Engine, board: Board<Square8>, deepest: u32) -> Vec<f64> {
     search.forget();
-    let now = Positional::<Square8>::new(Goal::Most).evaluate(board);
+    let evaluation = Positional::<Square8>::new(Goal::Most).evaluate(board);
     let deep = (1..=deepest.min(board.empties() - 1))
         .map(|depth| f64::from(think(search, board, depth).score) * f64::from(SCALE));
-    std::iter::once(f64::from(now)).chain(deep).collect()
+    std::iter::once(f64::from(evaluation)).chain(deep).collect()
 }
 
 fn fit(positions: u64, deepest: u32) {
@@ -110,14 +113,14 @@ fn fit(positions: u64, deepest: u32) {
                     known.map(|known| (known[shallow as usize], known[deep as usize])).collect();
                 let (slope, offset, sigma) = line(&pairs);
                 println!(
-                    "    of({stage}, {shallow}, {deep}, {slope:.3}, {offset:.1}, {sigma:.1}),"
+                    "    regression({stage}, {shallow}, {deep}, {slope:.3}, {offset:.1}, {sigma:.1}),"
                 );
             }
         }
     }
 }
 
-/// The line `y = slope * x + offset` of least squares, and the deviation from it.
+/// The least-squares line `y = slope * x + offset`, and the standard deviation of y from it.
 fn line(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
     let count = pairs.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
@@ -128,15 +131,15 @@ fn line(pairs: &[(f64, f64)]) -> (f64, f64, f64) {
     (slope, offset, (errors.sum::<f64>() / (count - 2.0)).sqrt())
 }
 
-/// Processor time of this thread in seconds where Linux tells it, else time on the wall.
+/// The processor time of this thread in seconds if Linux provides it, else the wall-clock time.
 fn seconds(since: Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
-    told.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let used = schedstat.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    used.map_or_else(|| since.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 
-/// All positions' outcomes and the processor time that they took.
-fn outcomes(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<SearchResult>, f64) {
+/// The results of all positions, and the processor time of their searches.
+fn results(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<SearchResult>, f64) {
     let start = Instant::now();
     let before = seconds(start);
     let found = boards.iter().map(|&board| {
@@ -148,17 +151,17 @@ fn outcomes(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<S
 }
 
 fn gain(positions: u64, depth: u32, deviations: &[f32]) {
-    // From the end of the opening to the beginning of the endgame, and none of the fit's.
+    // From the end of the opening to the beginning of the endgame; none is a position of the fit.
     let board = |number| position(1 << 32 | number, 28 + 6 * (number % 4) as u32);
     let boards: Vec<_> = (0..positions).map(board).collect();
-    let (full, full_seconds) = outcomes(engine(), &boards, depth);
-    let nodes = |of: &[SearchResult]| of.iter().map(|outcome| outcome.nodes).sum::<u64>() as f64;
+    let (full, full_seconds) = results(engine(), &boards, depth);
+    let nodes = |of: &[SearchResult]| of.iter().map(|result| result.nodes).sum::<u64>() as f64;
     let (count, all) = (positions as f64, nodes(&full));
     println!("depth {depth}, {positions} positions");
     println!("off: {:.0} nodes, {:.2} ms a position", all / count, 1e3 * full_seconds / count);
     for &deviations in deviations {
         let search = engine().with_probcut(deviations).expect("measured for 8x8");
-        let (cut, cut_seconds) = outcomes(search, &boards, depth);
+        let (cut, cut_seconds) = results(search, &boards, depth);
         let pairs = || cut.iter().zip(&full);
         let same = pairs().filter(|(a, b)| a.square == b.square).count();
         let off = pairs().map(|(a, b)| (a.score - b.score).abs()).sum::<f32>() / count as f32;

@@ -1,15 +1,16 @@
-//! Tree work in self-play, with a net that costs nothing.
+//! The cost of tree search in self-play, with a table in place of a net.
 //!
 //! `cargo bench --bench search -- [SHAPE] [SIMULATIONS] [SECONDS] [GAMES] [SOLVE_EMPTIES]
-//! [SOLVE_LEAVES]` plays games of self-play whose net is a table, and prints what one simulation costs with the exact solver off and on:
-//! processor time, encoding of the leaves included, over all and in the least of ten slices. The
-//! solver's share is what `solve_empties` adds; `perf record` on this program tells the rest.
+//! [SOLVE_LEAVES]` plays self-play games and prints the processor time of one simulation, with the
+//! exact solver off and on. The time includes the encoding of the leaves. It is given over the
+//! whole run and for the fastest of ten slices. The difference between off and on is the cost of
+//! the solver. `perf record` on this program shows the rest.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use outflank::dispatch;
-use outflank::game::{Geometry, Goal, Shape, Word};
+use outflank::game::{Bitboard, Geometry, Goal, Shape};
 use outflank::search::endgame::Solver;
 use outflank::search::mcts::{self, Prediction};
 use outflank::train::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
@@ -18,7 +19,7 @@ use outflank::train::selfplay;
 const ROWS: usize = 256;
 const SLICES: usize = 10;
 
-/// Answers by chance: as spread as those of a net that has learnt a little.
+/// Random predictions, with the spread of those of a net after a little training.
 struct Table {
     rows: Vec<f32>,
     squares: usize,
@@ -31,12 +32,12 @@ impl Table {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 40) as f32 / (1u64 << 24) as f32
         };
-        // Sums of uniform numbers: a bell of standard deviation 1.4.
+        // Sums of uniform numbers: close to a normal distribution with standard deviation 1.4.
         let mut logit = || 2.0 * ((0..6).map(|_| uniform()).sum::<f32>() - 3.0);
         Table { rows: (0..ROWS * squares).map(|_| logit()).collect(), squares }
     }
 
-    fn answer(&self, [mine, theirs, _]: [u128; 3]) -> Prediction<'_> {
+    fn predict(&self, [mine, theirs, _]: [u128; 3]) -> Prediction<'_> {
         let mixed = (mine as u64 ^ (mine >> 64) as u64)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .rotate_left(29)
@@ -49,17 +50,17 @@ impl Table {
     }
 }
 
-/// Processor time of this thread in nanoseconds where Linux tells it, else time on the wall: the
-/// other programs of a shared machine then count as little as possible.
+/// The processor time of this thread in nanoseconds if Linux provides it, else the wall-clock time.
+/// Processor time depends less on other programs of the machine.
 fn nanoseconds(since: Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|line| line.split(' ').next()?.parse().ok());
-    told.unwrap_or_else(|| since.elapsed().as_nanos() as f64)
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let used = schedstat.and_then(|line| line.split(' ').next()?.parse().ok());
+    used.unwrap_or_else(|| since.elapsed().as_nanos() as f64)
 }
 
-/// Games in flight and the net that answers them.
+/// Concurrent games, and the table that gives their predictions.
 struct Bench<'a, G: Geometry> {
-    rules: &'a SelfPlaySettings,
+    settings: &'a SelfPlaySettings,
     table: Table,
     solver: Solver<G>,
     games: Vec<SelfPlayGame<G>>,
@@ -70,13 +71,13 @@ struct Bench<'a, G: Geometry> {
 }
 
 impl<'a, G: Geometry> Bench<'a, G> {
-    fn new(rules: &'a SelfPlaySettings) -> Bench<'a, G> {
-        let count = rules.selfplay.games_per_actor as u64;
-        let game = |id| SelfPlayGame::new(rules, id, 0, rules.search.simulations);
+    fn new(settings: &'a SelfPlaySettings) -> Bench<'a, G> {
+        let count = settings.selfplay.games_per_actor as u64;
+        let game = |id| SelfPlayGame::new(settings, id, 0, settings.search.simulations);
         Bench {
-            rules,
+            settings,
             table: Table::new(G::SQUARES),
-            solver: Solver::new(rules.goal, 1 << 20),
+            solver: Solver::new(settings.goal, 1 << 20),
             games: (0..count).map(game).collect(),
             inputs: Vec::new(),
             next: count,
@@ -85,17 +86,17 @@ impl<'a, G: Geometry> Bench<'a, G> {
         }
     }
 
-    /// One question to the net for each of the first `active` games.
+    /// One prediction for each of the first `active` games.
     fn step(&mut self, active: usize) {
         self.inputs.clear();
         for game in &mut self.games[..active] {
             let (board, legal) = loop {
-                match game.advance(self.rules, &mut self.solver) {
+                match game.advance(self.settings, &mut self.solver) {
                     GameStatus::NeedsPrediction { board, legal } => break (board, legal),
                     GameStatus::Finished => {
                         self.work += std::mem::take(&mut game.work);
-                        let simulations = self.rules.search.simulations;
-                        black_box(game.restart(self.rules, self.next, 0, simulations));
+                        let simulations = self.settings.search.simulations;
+                        black_box(game.restart(self.settings, self.next, 0, simulations));
                         self.next += 1;
                         self.finished += 1;
                     }
@@ -104,7 +105,7 @@ impl<'a, G: Geometry> Bench<'a, G> {
             self.inputs.push([board.mine.widen(), board.theirs.widen(), legal.0.widen()]);
         }
         for (game, &input) in self.games.iter_mut().zip(black_box(&self.inputs)) {
-            game.apply(self.rules, self.table.answer(input));
+            game.apply(self.table.predict(input));
         }
     }
 
@@ -116,13 +117,13 @@ impl<'a, G: Geometry> Bench<'a, G> {
     }
 }
 
-fn measure<G: Geometry>(rules: &SelfPlaySettings, seconds: f64) {
-    let mut bench = Bench::<G>::new(rules);
+fn measure<G: Geometry>(settings: &SelfPlaySettings, seconds: f64) {
+    let mut bench = Bench::<G>::new(settings);
     let start = Instant::now();
-    // Games that started together would reach their ends together, and with them the solver:
-    // start them one after the other, over about the length of a game.
+    // Games that start together would reach the solver together. So they start one after the
+    // other, over about the length of a game.
     let count = bench.games.len();
-    let length = 45 * rules.search.simulations as usize;
+    let length = 45 * settings.search.simulations as usize;
     for step in 0..length {
         bench.step((1 + step * count / length).min(count));
     }
@@ -144,10 +145,10 @@ fn measure<G: Geometry>(rules: &SelfPlaySettings, seconds: f64) {
     println!(
         "{:<9} {:<6} {:>3} games, solve {:>2} {:>2}: {:>6.0} ns/simulation (least {:>6.0}), {:>6.1} games/s, {:.2} simulations/search, {:.3} evaluations/simulation",
         G::SHAPE.name(),
-        rules.search.root.name(),
-        rules.selfplay.games_per_actor,
-        rules.search.solve_empties,
-        rules.search.solve_leaves,
+        settings.search.root.name(),
+        settings.selfplay.games_per_actor,
+        settings.search.solve_empties,
+        settings.search.solve_leaves,
         time / total.simulations as f64,
         slices.iter().copied().fold(f64::INFINITY, f64::min),
         bench.finished as f64 / time * 1e9,
@@ -181,8 +182,8 @@ fn main() {
             };
             let selfplay =
                 selfplay::Options { games_per_actor: games, ..selfplay::Options::default() };
-            let rules = SelfPlaySettings { seed: 1, goal: Goal::Most, search, selfplay };
-            dispatch!(shape, G => measure::<G>(&rules, seconds));
+            let settings = SelfPlaySettings { seed: 1, goal: Goal::Most, search, selfplay };
+            dispatch!(shape, G => measure::<G>(&settings, seconds));
         }
     }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The work behind scripts/ablate.sh: training runs and matches over shares of the cores.
+"""The program behind scripts/ablate.sh: runs and matches, each on a share of the cores.
 
-A task is done when its files say so, so that a second call goes on wherever the first ended. Runs
-are `outflank train` with the row's keys, matches `outflank arena` with a ladder of their own.
+The files of a task show whether it is done, so a second call continues where the first one ended.
+Runs are `outflank train` with the row's keys. Matches are `outflank arena`.
 """
 
 import json
@@ -24,7 +24,7 @@ DEFAULTS = {
     "minutes": "60", "seeds": "1", "rows": None, "games": "200", "simulations": "100",
     "base": str(ROOT / "configs" / "cpu.toml"), "jobs": None, "out": "runs/ablate",
 }
-# Random plies that each pair of games starts with.
+# Random plies at the start of each pair of games.
 OPENINGS = {"8x8": 8, "6x6": 4}
 
 
@@ -34,26 +34,26 @@ def fail(message):
 
 
 def read_rows():
-    """The rows by name: what each asks, and its changes."""
+    """The rows: name -> (question, changed keys)."""
     rows = {}
     for number, line in enumerate(ROWS.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         parts = [part.strip() for part in line.split("|")]
         if len(parts) != 3 or parts[0] in rows or parts[0].startswith(BASELINE):
-            fail(f"{ROWS}, line {number}: not `name | question | changes` with a name of its own")
+            fail(f"{ROWS}, line {number}: not `name | question | changed keys` with a new, allowed name")
         rows[parts[0]] = (parts[1], shlex.split(parts[2]))
     return rows
 
 
-def whole(name, text, low, high):
+def whole_number(name, text, low, high):
     if not text.isdecimal() or not low <= int(text) <= high:
-        fail(f"--{name} `{text}`: allowed is a whole number, {low} to {high}")
+        fail(f"--{name} `{text}`: allowed: a whole number, {low} to {high}")
     return int(text)
 
 
 def parse(arguments):
-    """The options as a dictionary of checked values."""
+    """Returns the options as a dictionary of checked values."""
     given, changes, paired, arguments = dict(DEFAULTS), [], False, list(arguments)
     rows = read_rows()
     while arguments:
@@ -83,30 +83,31 @@ def parse(arguments):
     except ValueError:
         minutes = 0.0
     if not 0.0 < minutes <= 1e6:
-        fail(f"--minutes `{given['minutes']}`: allowed is a number above 0, to 1000000")
+        fail(f"--minutes `{given['minutes']}`: allowed: a number above 0, to 1000000")
     names = list(rows) if given["rows"] is None else given["rows"].split(",")
     for name in names:
         if name not in rows:
             fail(f"unknown row `{name}`; rows: {', '.join(rows)}")
-    seeds = [whole("seeds", seed, 0, 10**9) for seed in given["seeds"].split(",")]
+    seeds = [whole_number("seeds", seed, 0, 10**9) for seed in given["seeds"].split(",")]
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    most = len(cores) or os.cpu_count() or 1
+    core_count = len(cores) or os.cpu_count() or 1
     if paired and given["jobs"] is not None:
-        fail("--paired: there are two runs at a time, so --jobs is not allowed")
-    if paired and most < 2:
-        fail("--paired: two cores are needed, and there is one")
-    jobs = 2 if paired else whole("jobs", "1" if given["jobs"] is None else given["jobs"], 1, most)
+        fail("--paired trains two runs at a time, so --jobs is not allowed")
+    if paired and core_count < 2:
+        fail("--paired needs two cores; this machine has one")
+    jobs_text = "1" if given["jobs"] is None else given["jobs"]
+    jobs = 2 if paired else whole_number("jobs", jobs_text, 1, core_count)
     if not pathlib.Path(given["base"]).is_file():
-        fail(f"there is no config `{given['base']}`; see {ROOT / 'configs'}")
+        fail(f"there is no config `{given['base']}`; configs are in {ROOT / 'configs'}")
     out = pathlib.Path(given["out"]).resolve()
     if any(letter in str(out) for letter in '",#'):
-        fail(f"--out `{out}`: a path without commas, quotes and # is needed")
+        fail(f"--out `{out}`: use a path without commas, double quotes and #")
     return {
         "minutes": minutes,
         "seeds": list(dict.fromkeys(seeds)),
         "rows": {name: rows[name] for name in dict.fromkeys(names)},
-        "games": whole("games", given["games"], 2, 1_000_000),
-        "simulations": whole("simulations", given["simulations"], 1, 100_000_000),
+        "games": whole_number("games", given["games"], 2, 1_000_000),
+        "simulations": whole_number("simulations", given["simulations"], 1, 100_000_000),
         "base": pathlib.Path(given["base"]).resolve(),
         "set": changes,
         "jobs": jobs,
@@ -121,20 +122,20 @@ def find_program():
     if not os.access(program, os.X_OK) or program.is_dir():
         fail(
             f"there is no program {program}; fix: scripts/setup.sh && cargo build --release --locked,"
-            " or OUTFLANK=PATH"
+            " or set OUTFLANK to its path"
         )
     return program.resolve()
 
 
 def write(path, text):
-    """Writes a file so that it is there whole or not at all."""
-    aside = path.with_name(path.name + ".part")
-    aside.write_text(text)
-    aside.replace(path)
+    """Writes a file whole or not at all: under another name first, then renamed."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)
 
 
 def read_json(path):
-    """What a file of JSON holds; nothing if it is not there or cut off."""
+    """Reads a JSON file; None if it does not exist or is not valid."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):
@@ -142,7 +143,7 @@ def read_json(path):
 
 
 class Ablation:
-    """One call: the options, the program and the folder."""
+    """One call of the script: its options, the program and the output folder."""
 
     def __init__(self, options):
         self.options, self.out, self.program = options, options["out"], find_program()
@@ -151,8 +152,8 @@ class Ablation:
             (self.out / folder).mkdir(parents=True, exist_ok=True)
         self.check_plan()
 
-    def settings(self, row, seed):
-        """The keys of a run; the last of several that are the same counts."""
+    def changed_keys(self, row, seed):
+        """The changed keys of a run as `key=value`. Of equal keys the last one counts."""
         options = self.options
         minutes = options["minutes"]
         common = [
@@ -161,18 +162,18 @@ class Ablation:
             "limits.games=0",
             "limits.positions=0",
             "limits.steps=0",
-            # Matches against fixed opponents would take time from the training.
+            # Evaluation matches would take time from the training.
             "evaluation.every_minutes=0",
             f"checkpoint.every_minutes={min(5.0, max(0.01, minutes / 10)):.4f}",
         ]
         return common + options["set"] + (options["rows"][row][1] if row in options["rows"] else [])
 
     def train_arguments(self, row, seed):
-        changes = [part for key in self.settings(row, seed) for part in ("--set", key)]
+        changes = [part for key in self.changed_keys(row, seed) for part in ("--set", key)]
         return [str(self.options["base"]), *changes]
 
     def check_configs(self):
-        """Lets the program check each row's config before anything starts."""
+        """Checks the config of each row before any run starts. Returns board and goal."""
         board, goal = "8x8", "most"
         for row in [BASELINE, *self.options["rows"]]:
             command = [self.program, "config", *self.train_arguments(row, self.options["seeds"][0])]
@@ -186,9 +187,9 @@ class Ablation:
         return board, goal
 
     def check_plan(self):
-        """Keeps runs of other conditions out of the same folder."""
+        """Fails if the output folder holds runs with other options. Writes plan.json."""
         path, options = self.out / "plan.json", self.options
-        mine = {
+        current = {
             "minutes": options["minutes"],
             "paired": options["paired"],
             "jobs": options["jobs"],
@@ -197,18 +198,20 @@ class Ablation:
         }
         found = read_json(path)
         if found is None:
-            found = {"version": 1, **mine, "rows": {}}
+            found = {"version": 1, **current, "rows": {}}
         found.setdefault("paired", False)
-        for key, value in mine.items():
+        for key, value in current.items():
             if found.get(key) != value:
-                told = {
-                    "base": "--base another text",
-                    "paired": f"{'' if found['paired'] else 'no '}--paired",
-                }.get(key, f"--{key} {found.get(key)}, not {value}")
-                fail(f"{self.out} holds runs with {told}; fix: the same again, or --out")
+                difference = {
+                    "base": "with another text of the --base config",
+                    "paired": "with --paired" if found["paired"] else "without --paired",
+                }.get(key, f"with --{key} {found.get(key)}, not {value}")
+                fix = "fix: use the same options, or another --out"
+                fail(f"{self.out} holds runs {difference}; {fix}")
         for name, (_, keys) in options["rows"].items():
             if found["rows"].setdefault(name, keys) != keys:
-                fail(f"{self.out} holds row {name} with {' '.join(found['rows'][name])}; fix: --out")
+                other = " ".join(found["rows"][name])
+                fail(f"{self.out} holds row {name} with the keys {other}; fix: use another --out")
         write(path, json.dumps(found, indent=1) + "\n")
 
     def run_dir(self, row, seed):
@@ -218,11 +221,11 @@ class Ablation:
         return self.out / "matches" / f"{row}-s{seed}.json"
 
     def baseline(self, row):
-        """The name of the runs that a row's are compared with."""
+        """The name of the baseline that a row is compared with."""
         return f"{BASELINE}-{row}" if self.options["paired"] else BASELINE
 
     def pairs(self):
-        """For each row and seed in its turn the arm, a baseline of its own, and their match."""
+        """Yields the row's run, its baseline's run and their match, for each row and seed."""
         pairs = [(row, seed) for row in self.options["rows"] for seed in self.options["seeds"]]
         for turn, (row, seed) in enumerate(pairs):
             yield Train(self, row, seed, turn)
@@ -230,7 +233,7 @@ class Ablation:
             yield Match(self, row, seed, turn)
 
     def tasks(self):
-        """All tasks in order: the baselines, then each row's arms and matches; or the pairs."""
+        """All tasks in order: the pairs, or the baselines and then each row's runs and matches."""
         seeds = self.options["seeds"]
         if self.options["paired"]:
             return list(self.pairs())
@@ -244,14 +247,13 @@ class Ablation:
         return (read_json(self.run_dir(row, seed) / "run.json") or {}).get("summary", {})
 
     def seeds_played(self, row):
-        """The seeds of a row that have a match."""
+        """The seeds of a row for which a match was played."""
         names = [path.stem for path in (self.out / "matches").glob(f"{row}-s*.json")]
         seeds = [name.removeprefix(f"{row}-s") for name in names]
         return sorted(int(seed) for seed in seeds if seed.isdecimal())
 
     def write_report(self):
-        """Tables and the picture of the matches that there are, those of earlier calls as well.
-        Returns the table."""
+        """Writes tables and picture of all matches, also of earlier calls. Returns the table."""
         results, known = [], read_rows()
         for row, keys in read_json(self.out / "plan.json")["rows"].items():
             for seed in self.seeds_played(row):
@@ -274,7 +276,7 @@ class Ablation:
 class Train:
     """A training run."""
 
-    everywhere = False
+    all_cores = False
 
     def __init__(self, ablation, row, seed, turn=0):
         self.ablation, self.row, self.seed, self.turn = ablation, row, seed, turn
@@ -299,37 +301,37 @@ class Train:
 
 
 class Match:
-    """The match of an arm against the baseline of its seed."""
+    """The match between the run of a row and its baseline, both with the same seed."""
 
     def __init__(self, ablation, row, seed, turn=0):
         self.ablation, self.row, self.seed, self.turn = ablation, row, seed, turn
-        # A pair's match has nothing beside it.
-        self.everywhere = ablation.options["paired"]
+        # No other task runs at the same time as the match of a pair.
+        self.all_cores = ablation.options["paired"]
         self.name = f"match {row} seed {seed}"
         self.path = ablation.match_path(row, seed)
         self.ladder = self.path.with_suffix(".ladder.jsonl")
         self.log = ablation.out / "logs" / f"{row}-s{seed}.match.log"
-        self.asked = {key: ablation.options[key] for key in ["games", "simulations"]}
+        self.settings = {key: ablation.options[key] for key in ["games", "simulations"]}
 
     def ready(self):
-        arms = [self.ablation.baseline(self.row), self.row]
-        return all(Train(self.ablation, arm, self.seed).done() for arm in arms)
+        rows = [self.ablation.baseline(self.row), self.row]
+        return all(Train(self.ablation, row, self.seed).done() for row in rows)
 
     def done(self):
         found = read_json(self.path)
-        return found is not None and found.get("asked") == self.asked
+        return found is not None and found.get("asked") == self.settings
 
     def command(self, cores):
         ablation = self.ablation
-        nets = [ablation.run_dir(arm, self.seed) for arm in [self.row, ablation.baseline(self.row)]]
-        players = [f"net:{net},simulations={self.asked['simulations']}" for net in nets]
+        nets = [ablation.run_dir(row, self.seed) for row in [self.row, ablation.baseline(self.row)]]
+        players = [f"net:{net},simulations={self.settings['simulations']}" for net in nets]
         plies = OPENINGS.get(ablation.board, 8)
-        # Without a match to go on with, --resume begins one.
-        again = ["--resume"] if self.ladder.is_file() else ["--seed", str(self.seed)]
+        # If the ladder holds no match to resume, --resume begins a new one.
+        resume = ["--resume"] if self.ladder.is_file() else ["--seed", str(self.seed)]
         return [
-            ablation.program, "arena", *players, "--games", str(self.asked["games"]), "--json",
+            ablation.program, "arena", *players, "--games", str(self.settings["games"]), "--json",
             "--openings", f"random:{plies}", "--shape", ablation.board, "--goal", ablation.goal,
-            "--ladder", self.ladder, "--threads", str(max(1, len(cores))), *again,
+            "--ladder", self.ladder, "--threads", str(max(1, len(cores))), *resume,
         ]
 
     def conclude(self, stdout):
@@ -337,7 +339,7 @@ class Match:
         played = [found for found in objects if found.get("kind") == "match"]
         if len(played) != 1 or played[0]["stopped"]:
             return False
-        write(self.path, json.dumps({**played[0], "asked": self.asked}) + "\n")
+        write(self.path, json.dumps({**played[0], "asked": self.settings}) + "\n")
         print(self.ablation.write_report(), file=sys.stderr)
         return True
 
@@ -350,17 +352,17 @@ def main():
     queue.work()
     table = ablation.write_report()
     if queue.interrupts:
-        print("interrupted; the same command goes on", file=sys.stderr)
+        print("interrupted; the same command continues", file=sys.stderr)
         sys.exit(130)
     print(table, end="")
     sys.exit(1 if queue.failed or queue.waiting else 0)
 
 
 if __name__ == "__main__":
-    # A reader that has gone, as in `| head`, ends the program without a word.
+    # If the reader of a pipe ends, as in `| head`, the program ends without an error message.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         main()
     except KeyboardInterrupt:
-        # Nothing has been started yet: later the queue hears of it.
+        # No task has been started yet: after that, the queue handles the signal.
         sys.exit(130)

@@ -1,7 +1,15 @@
-"""A queue of tasks over shares of the cores, which an interrupt ends in order.
+"""A queue that runs tasks as child processes, each on a share of the cores.
 
-A task has `name`, `log`, `turn`, `everywhere`, `ready()`, `done()`, `command(cores)` and
-`conclude(stdout)`.
+A task has these members:
+
+    name, log          for messages; the file for standard error
+    turn               tasks with a higher turn wait for those with a lower one
+    all_cores          it runs alone, on all cores
+    ready(), done()    whether it can start; whether it was done before
+    command(cores)     the command line
+    conclude(stdout)   called after exit code 0; returns whether the task is complete
+
+An interrupt stops the tasks normally, with their work saved.
 """
 
 import os
@@ -12,28 +20,27 @@ import time
 
 
 class Queue:
-    """Gives tasks to shares of the cores until all are done, or somebody interrupts."""
+    """Starts tasks on free shares of the cores until all are done or an interrupt comes."""
 
     def __init__(self, tasks, shares):
         self.waiting = [task for task in tasks if not task.done()]
         self.free, self.running = list(shares), []
         self.cores = [core for share in shares for core in share]
         self.failed, self.interrupts = [], 0
-        # A terminal that goes away must not leave runs behind, which nobody would end; under
-        # nohup it is not heard of.
+        # If the terminal closes, the runs end too. Under nohup SIGHUP is ignored: they continue.
         hangup = signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
         for number in [signal.SIGINT, signal.SIGTERM] + [signal.SIGHUP] * hangup:
             signal.signal(number, self.interrupt)
 
     def interrupt(self, _number, _frame):
-        # Each child has a session of its own, so it hears of a Ctrl-C from here alone: the first
-        # ends it in order, the second at once.
+        # Each child has its own session, so it gets a Ctrl-C only from here. The first one ends it
+        # normally, the second one at once.
         self.interrupts += 1
         for _, child, _, _ in self.running:
             child.send_signal(signal.SIGINT)
 
     def start(self, task, share):
-        cores = self.cores if task.everywhere else share
+        cores = self.cores if task.all_cores else share
 
         def own_cores():
             if cores:
@@ -58,8 +65,8 @@ class Queue:
             print(f"{task.name}: done", file=sys.stderr)
         elif not self.interrupts:
             last = task.log.read_text(errors="replace").strip().splitlines()[-1:]
-            told = "stopped from outside" if child.returncode == 0 else "failed"
-            print(f"{task.name}: {told}: {' '.join(last)} (see {task.log})", file=sys.stderr)
+            reason = "stopped from outside" if child.returncode == 0 else "failed"
+            print(f"{task.name}: {reason}: {' '.join(last)} (see {task.log})", file=sys.stderr)
             self.failed.append(task)
 
     def work(self):
@@ -67,16 +74,16 @@ class Queue:
             for entry in [entry for entry in self.running if entry[1].poll() is not None]:
                 self.finish(entry)
             ready = [task for task in self.waiting if task.ready()]
-            # The runs of a pair begin together: nothing of a later turn may have their cores.
+            # The runs of a pair start together, so no task of a later turn may take their cores.
             turns = [task.turn for task in [*ready, *(entry[0] for entry in self.running)]]
             ready = [task for task in ready if task.turn == min(turns)]
-            # A run says that it has finished somewhat before its process ends.
-            ready = [task for task in ready if not (task.everywhere and self.running)]
+            # A run writes that it has finished shortly before its process ends.
+            ready = [task for task in ready if not (task.all_cores and self.running)]
             while ready and self.free and not self.interrupts:
                 task = ready.pop(0)
                 self.waiting.remove(task)
                 self.start(task, self.free.pop(0))
             if self.waiting and not self.running and not ready and not self.interrupts:
-                # What is left waits for runs that failed.
+                # The remaining tasks need runs that failed.
                 break
             time.sleep(0.1)

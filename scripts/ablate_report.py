@@ -1,15 +1,16 @@
-"""Tables and the picture of scripts/ablate.py: scores, Elo differences and their intervals."""
+"""Tables and picture of scripts/ablate.py: scores, Elo differences and their intervals."""
 
 import math
 from html import escape
 
-# Two-sided 95 % quantiles of Student's t for 1, 2, 3... degrees of freedom; later ones are normal.
+# Two-sided 95 % quantiles of Student's t for 1, 2, 3... degrees of freedom. Beyond the list the
+# quantile of the normal distribution is used.
 STUDENT = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13]
 NORMAL = 1.96
 
 
 def elo(score):
-    """The Elo difference that makes a score likely; infinite at 0 and 1."""
+    """The Elo difference at which this score is expected; infinite at 0 and 1."""
     if score <= 0.0 or score >= 1.0:
         return math.inf if score >= 1.0 else -math.inf
     return 400.0 * math.log10(score / (1.0 - score))
@@ -20,29 +21,30 @@ def finite(value):
 
 
 def means(results):
-    """The mean over seeds of each row.
+    """The mean score of each row over its seeds, with a 95 % interval.
 
-    Its interval is Student's over the seeds' scores, for seeds differ by more than the chance of
-    matches; but never less than the matches' own, and only that with a single seed.
+    The interval is Student's over the scores of the seeds, since seeds differ by more than the
+    error of a match. It is never narrower than the interval that follows from the errors of the
+    matches. With one seed it is the interval of its match.
     """
     found = []
     for row in dict.fromkeys(result["row"] for result in results):
-        mine = [result for result in results if result["row"] == row]
-        scores, count = [result["score"] for result in mine], len(mine)
+        own = [result for result in results if result["row"] == row]
+        scores, count = [result["score"] for result in own], len(own)
         mean = sum(scores) / count
-        chance = math.sqrt(sum(((one["high"] - one["low"]) / 2) ** 2 for one in mine)) / count
-        half = chance
+        match_error = math.sqrt(sum(((one["high"] - one["low"]) / 2) ** 2 for one in own)) / count
+        half = match_error
         if count > 1:
             spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / (count - 1))
             student = STUDENT[count - 2] if count - 2 < len(STUDENT) else NORMAL
-            half = max(chance, student * spread / math.sqrt(count))
+            half = max(match_error, student * spread / math.sqrt(count))
         low, high = max(0.0, mean - half), min(1.0, mean + half)
         if count == 1:
-            low, high = mine[0]["low"], mine[0]["high"]
+            low, high = own[0]["low"], own[0]["high"]
         found.append({
-            "version": 1, "kind": "mean", "row": row, "question": mine[0]["question"],
-            "seeds": [result["seed"] for result in mine],
-            "games": sum(result["games"] for result in mine),
+            "version": 1, "kind": "mean", "row": row, "question": own[0]["question"],
+            "seeds": [result["seed"] for result in own],
+            "games": sum(result["games"] for result in own),
             "score": mean, "low": low, "high": high,
             "elo": finite(elo(mean)), "elo_low": finite(elo(low)), "elo_high": finite(elo(high)),
         })
@@ -66,9 +68,9 @@ def run(summary):
 
 
 def table(results, found, options):
-    """Everything as Markdown."""
+    """All results as Markdown."""
     together = (
-        "each row beside a baseline of its own at the same time," if options["paired"]
+        "each row at the same time as its own baseline," if options["paired"]
         else f"{options['jobs']} at a time"
     )
     lines = [
@@ -77,11 +79,11 @@ def table(results, found, options):
         f"Each run trained for {options['minutes']:g} minutes, {together} on equal"
         f" shares of the cores; baseline {baseline(options)}.",
         f"Matches of the row's net against the baseline's: {options['games']} games,"
-        f" {options['simulations']} simulations a move, random openings with both colours.",
-        "Above 50 % and 0 Elo the change is an improvement. Intervals are 95 %: of a match over"
-        " pairs of games; of a mean over seeds, Student's, where there are two seeds or more.",
+        f" {options['simulations']} simulations for each move, random openings with both colours.",
+        "Above 50 % and 0 Elo the change is an improvement. Intervals are 95 %. The interval of a"
+        " match is over pairs of games, that of a mean over two or more seeds is Student's.",
         "",
-        "| row | changes | seeds | score % (95 %) | Elo (95 %) |",
+        "| row | changed keys | seeds | score % (95 %) | Elo (95 %) |",
         "|---|---|---|---|---|",
     ]
     changes = {result["row"]: " ".join(result["changes"]) for result in results}
@@ -90,9 +92,9 @@ def table(results, found, options):
         lines.append(f"| {one['row']} | `{changes[one['row']]}` | {seeds} | {interval(one)} |")
     lines += [
         "",
-        "Games / positions / steps / minutes of each run:",
+        "The last two columns are games / positions / steps / minutes of the runs:",
         "",
-        "| row | seed | score % (95 %) | Elo (95 %) | the row's run | the baseline's |",
+        "| row | seed | score % (95 %) | Elo (95 %) | the row's run | the baseline's run |",
         "|---|---|---|---|---|---|",
     ]
     for one in results:
@@ -101,17 +103,19 @@ def table(results, found, options):
     return "\n".join(lines) + "\n"
 
 
+# Sizes of the picture in pixels; LINE is the height of a row.
 LEFT, TOP, WIDTH, LINE, RIGHT = 330, 78, 460, 30, 170
+# Elo differences beyond this do not widen the axis.
 FARTHEST = 800.0
 
 
 def baseline(options):
-    """What the baseline is: its configuration and what it changes."""
+    """The name of the baseline's config, and the keys that --set changed."""
     return ", ".join([options["base"].name, *options["set"]])
 
 
 def picture(results, found, options):
-    """The means with their intervals, a line each, and the seeds as rings."""
+    """An SVG with a line for each row: the mean with its interval, and its seeds as rings."""
     bounds = [value for one in found for value in (elo(one["low"]), elo(one["high"]))]
     bounds += [elo(one["score"]) for one in [*results, *found]]
     reach = max([abs(value) for value in bounds if abs(value) <= FARTHEST] + [50.0]) * 1.08
@@ -138,29 +142,29 @@ def picture(results, found, options):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
         f' viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">',
         '<rect width="100%" height="100%" fill="white"/>',
-        text(16, 26, "What each change gives at equal time", size=16),
+        text(16, 26, "The effect of each change at equal training time", size=16),
         text(
-            16, 46, f"{baseline(options)}; {options['minutes']:g} minutes a run; Elo against it at"
-            f" {options['simulations']} simulations; bars are 95 % intervals, rings are single"
-            " seeds", size=11, fill="#6b6b6b",
+            16, 46, f"{baseline(options)}; {options['minutes']:g} minutes a run; Elo against this"
+            f" baseline at {options['simulations']} simulations; bars are 95 % intervals, rings are"
+            " single seeds", size=11, fill="#6b6b6b",
         ),
     ]
     for count in range(-int(reach // step), int(reach // step) + 1):
         at, label = x(count * step), f"{count * step:+d}" if count else "0"
         parts.append(line(at, TOP - 12, at, bottom, "#e6e6e6" if count else "#9a9a9a"))
         parts.append(text(at, bottom + 18, label, "middle"))
-    label = "Elo: left the baseline is better, right the change"
+    label = "Elo: left of 0 the baseline is better, right of 0 the change"
     parts.append(text(LEFT + WIDTH / 2, bottom + 42, label, "middle", fill="#6b6b6b"))
     for place, one in enumerate(found):
         y = TOP + LINE * place + LINE / 2
         low, high, middle = elo(one["low"]), elo(one["high"]), elo(one["score"])
-        sure = one["low"] > 0.5 or one["high"] < 0.5
-        colour = "#6b6b6b" if not sure else ("#0072b2" if middle > 0 else "#d55e00")
+        significant = one["low"] > 0.5 or one["high"] < 0.5
+        colour = "#6b6b6b" if not significant else ("#0072b2" if middle > 0 else "#d55e00")
         parts.append(text(16, y, one["row"], size=13))
         parts.append(text(16, y + 12, one["question"], size=9, fill="#6b6b6b"))
         parts.append(line(x(low), y, x(high), y, colour, 2))
         for end in (low, high):
-            # An interval that leaves the picture has no cap there.
+            # An interval that is cut off at the edge has no cap there.
             if abs(end) <= reach:
                 parts.append(line(x(end), y - 5, x(end), y + 5, colour, 2))
         for seed in results:
@@ -171,6 +175,6 @@ def picture(results, found, options):
                     f"<title>seed {seed['seed']}: {signed(seed['score'])}</title></circle>"
                 )
         parts.append(f'<circle cx="{x(middle):.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
-        told = f"{signed(one['score'])} ({signed(one['low'])} to {signed(one['high'])})"
-        parts.append(text(LEFT + WIDTH + 14, y + 4, told))
+        label = f"{signed(one['score'])} ({signed(one['low'])} to {signed(one['high'])})"
+        parts.append(text(LEFT + WIDTH + 14, y + 4, label))
     return "\n".join(parts) + "\n</svg>\n"

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Kills and interrupts a training run at random instants, resumes it each time, and checks what is
-left on the disk.
+"""Kills and interrupts a training run at random times, resumes it and checks its files.
 
 Usage: scripts/faults.py [--kills N] [--interrupts N] [--seed S] [--program FILE]
 
-The run is a tiny one that writes a checkpoint and plays an evaluation each second, one of its
-opponents being an outside engine. A third of the kills (SIGKILL) fall into the start, a third into
-the writing of a checkpoint, the rest anywhere. An interrupt is SIGINT, and SIGINT or SIGTERM 0 to
-20 ms later. At the end the run is left alone until it reaches a limit.
+The run is tiny. It writes a checkpoint and plays evaluation matches every second, and one of its
+opponents is an external engine. A third of the kills (SIGKILL) happen while the program starts, a
+third while it writes a checkpoint, and the others at any time. An interrupt is SIGINT, followed by
+SIGINT or SIGTERM 0 to 20 ms later. At the end the run trains undisturbed until it reaches a limit.
 
-The seed decides the plan of all faults. What is happening in the program at such an instant also
-depends on the machine, so a finding may take several tries to come again.
+The seed determines the time of each fault. What the program does at that time also depends on the
+machine, so it may take several attempts to reproduce a failure.
 
-Exit codes: 0 nothing was found, 1 something was, 2 the script cannot work. It needs python3 alone.
+Exit codes: 0 no check failed, 1 a check failed, 2 the script cannot run. It needs only python3.
 """
 
 import argparse
@@ -31,12 +30,12 @@ import time
 from faults_checks import ENGINE_MARK, Checks, half_done
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Seconds after which a program that should have done something counts as hanging.
+# Seconds to wait for the program before it counts as hanging.
 PATIENCE = 120
-# Seconds in which a start that trains already may still be clearing up.
-CLEARING = 0.2
+# Seconds that the removal of half-done files may take after training has begun.
+CLEANUP = 0.2
 KILLS = ("at the start", "at any time", "while a checkpoint is written")
-# How far the last start, which nothing disturbs, goes beyond what the run has.
+# Games that the last, undisturbed start adds to the run.
 LAST_GAMES = 200
 
 CONFIG = """
@@ -84,9 +83,9 @@ class Run:
         self.environment.pop("OUTFLANK_LOG", None)
         self.process = None
 
-    def start(self, *more):
-        """Starts the run, or goes on with it where there is one."""
-        arguments = [self.program, "train", self.config, "--run-dir", self.folder, "--quiet", *more]
+    def start(self, *extra):
+        """Starts the run, or resumes it if it exists."""
+        arguments = [self.program, "train", self.config, "--run-dir", self.folder, "--quiet", *extra]
         if (self.folder / "run.json").exists():
             arguments.append("--resume")
         with open(self.errors, "wb") as errors:
@@ -95,14 +94,14 @@ class Run:
             )
 
     def starts(self):
-        """How often the run has come so far that it trains."""
+        """The number of times that the run has begun to train."""
         try:
             return json.loads((self.folder / "run.json").read_text())["starts"]
         except FileNotFoundError:
             return 0
 
     def wait_until_it_trains(self, before):
-        """Whether the run starts once more than before."""
+        """Waits for a new start of the run. Returns False if the program ends or hangs."""
         until = time.monotonic() + PATIENCE
         while self.starts() <= before:
             if self.process.poll() is not None or time.monotonic() > until:
@@ -114,7 +113,7 @@ class Run:
         return sum(path.stat().st_size for path in self.folder.glob("games/*.ofg"))
 
     def wait_for_games(self, before):
-        """Whether the run has come so far that it adds games to what it had before."""
+        """Waits for a new game of the run. Returns False if the program ends or hangs."""
         until = time.monotonic() + PATIENCE
         while self.size_of_games() <= before:
             if self.process.poll() is not None or time.monotonic() > until:
@@ -123,7 +122,7 @@ class Run:
         return True
 
     def wait_for_checkpoint(self):
-        """Waits until a checkpoint is begun, for half a minute at most."""
+        """Waits until a new checkpoint is begun, at most half a minute."""
         before = set(os.listdir(self.folder / "checkpoints"))
         until = time.monotonic() + 30
         while time.monotonic() < until and self.process.poll() is None:
@@ -131,15 +130,15 @@ class Run:
             if names - before:
                 return
 
-    def send(self, what):
-        """Sends a signal; a process that has just ended needs none."""
+    def send(self, number):
+        """Sends a signal, unless the process has just ended."""
         try:
-            self.process.send_signal(what)
+            self.process.send_signal(number)
         except ProcessLookupError:
             pass
 
     def end(self):
-        """The exit code, negative for a signal; None if it hangs."""
+        """Waits for the end. Returns the exit code, negative for a signal, or None if it hangs."""
         try:
             return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -147,80 +146,80 @@ class Run:
             self.process.wait()
             return None
 
-    def said(self):
+    def stderr(self):
         return self.errors.read_text(errors="replace")
 
 
-def start_and_wait(run, checks, what):
-    """Starts the run until it plays. What an earlier start has left must be gone when it trains."""
+def start_and_wait(run, checks, fault):
+    """Starts the run and waits for a game. Checks that half-done files of earlier starts are gone."""
     left = half_done(run.folder)
     starts, games = run.starts(), run.size_of_games()
     run.start()
     trains = run.wait_until_it_trains(starts)
     if trains:
-        until = time.monotonic() + CLEARING
+        until = time.monotonic() + CLEANUP
         while time.monotonic() < until and left.items() & half_done(run.folder).items():
             time.sleep(0.002)
-        checks.strays(left, half_done(run.folder), what)
+        checks.leftovers(left, half_done(run.folder), fault)
     if not trains or not run.wait_for_games(games):
-        checks.note("start", False, f"{what}: no game: exit code {run.end()}: {run.said()}")
+        checks.record("start", False, f"{fault}: no game: exit code {run.end()}: {run.stderr()}")
         return False
-    checks.note("start", True)
+    checks.record("start", True)
     return True
 
 
-def kill(run, checks, chance, number):
-    """One kill. Returns its kind."""
+def kill(run, checks, rng, number):
+    """Starts and kills the run once. Returns the kind of the kill."""
     kind = KILLS[number % len(KILLS)]
-    what = f"kill {number + 1} {kind}"
+    fault = f"kill {number + 1} {kind}"
     if kind == "at the start":
         run.start()
-        time.sleep(chance.uniform(0, 0.6))
-    elif start_and_wait(run, checks, what):
+        time.sleep(rng.uniform(0, 0.6))
+    elif start_and_wait(run, checks, fault):
         if kind == "at any time":
-            time.sleep(chance.uniform(0, 1.5))
+            time.sleep(rng.uniform(0, 1.5))
         else:
             run.wait_for_checkpoint()
-            # Mostly into the writing, sometimes into the removal of an older one that follows.
-            time.sleep(0.2 * chance.random() ** 3)
+            # Mostly while it is written, sometimes later, while an older one is removed.
+            time.sleep(0.2 * rng.random() ** 3)
     run.send(signal.SIGKILL)
     code = run.end()
-    checks.note("exit code", code == -signal.SIGKILL, f"{what}: exit code {code}: {run.said()}")
-    checks.stderr(run.said(), what)
-    checks.disk(run, what, "killed")
+    checks.record("exit code", code == -signal.SIGKILL, f"{fault}: exit code {code}: {run.stderr()}")
+    checks.stderr(run.stderr(), fault)
+    checks.disk(run, fault, "killed")
     return kind
 
 
-def interrupt(run, checks, chance, number):
-    """An interrupt and a second one. Returns the exit code."""
-    what = f"interrupt {number + 1}"
-    pause, delay = chance.uniform(0, 1.0), chance.uniform(0, 0.020)
-    second = chance.choice((signal.SIGINT, signal.SIGTERM))
-    if start_and_wait(run, checks, what):
+def interrupt(run, checks, rng, number):
+    """Starts the run and interrupts it twice. Returns the exit code."""
+    fault = f"interrupt {number + 1}"
+    pause, delay = rng.uniform(0, 1.0), rng.uniform(0, 0.020)
+    second = rng.choice((signal.SIGINT, signal.SIGTERM))
+    if start_and_wait(run, checks, fault):
         time.sleep(pause)
     run.send(signal.SIGINT)
     time.sleep(delay)
     run.send(second)
     code = run.end()
-    what = f"{what} ({second.name} after {1000 * delay:.1f} ms)"
-    checks.note("exit code", code in (0, 130), f"{what}: exit code {code}: {run.said()}")
-    checks.stderr(run.said(), what)
-    # A run that has ended in order has said so; one that has not had the time looks killed.
-    checks.disk(run, what, "stopped" if code == 0 else "killed")
+    fault = f"{fault} ({second.name} after {1000 * delay:.1f} ms)"
+    checks.record("exit code", code in (0, 130), f"{fault}: exit code {code}: {run.stderr()}")
+    checks.stderr(run.stderr(), fault)
+    # A run that ended normally has the state "stopped"; one that had no time looks killed.
+    checks.disk(run, fault, "stopped" if code == 0 else "killed")
     return code
 
 
 def last_start(run, checks):
-    """The run, left alone, reaches a limit, and its counters are those of its files."""
-    what = "the last start"
+    """Lets the run train undisturbed to a limit. Then its counters must agree with its files."""
+    fault = "the last start"
     left = half_done(run.folder)
     run.start("--set", f"limits.games={len(checks.games) + LAST_GAMES}")
     code = run.end()
-    checks.note("exit code", code == 0, f"{what}: exit code {code}: {run.said()}")
-    checks.strays(left, half_done(run.folder), what)
-    checks.stderr(run.said(), what)
-    checks.disk(run, what, "finished")
-    checks.everything_again(run, what)
+    checks.record("exit code", code == 0, f"{fault}: exit code {code}: {run.stderr()}")
+    checks.leftovers(left, half_done(run.folder), fault)
+    checks.stderr(run.stderr(), fault)
+    checks.disk(run, fault, "finished")
+    checks.read_again(run, fault)
 
 
 def count(text):
@@ -232,50 +231,54 @@ def count(text):
 
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--kills", type=count, default=30, help="30 by default")
-    parser.add_argument("--interrupts", type=count, default=20, help="20 by default")
-    parser.add_argument("--seed", type=count, default=random.SystemRandom().randrange(1 << 32))
-    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/outflank")
+    seed, program = random.SystemRandom().randrange(1 << 32), ROOT / "target/release/outflank"
+    for name, kind, default, text in (
+        ("--kills", count, 30, "number of kills, 30 by default"),
+        ("--interrupts", count, 20, "number of double interrupts, 20 by default"),
+        ("--seed", count, seed, "seed of the faults, random by default"),
+        ("--program", pathlib.Path, program, "target/release/outflank by default"),
+    ):
+        parser.add_argument(name, type=kind, default=default, help=text)
     arguments = parser.parse_args()
     if not os.access(arguments.program, os.X_OK):
-        parser.error(f"{arguments.program} is no program; `cargo build --release` makes one")
+        parser.error(f"{arguments.program} is not a program; `cargo build --release` builds it")
     arguments.program = arguments.program.resolve()
     return arguments
 
 
 def main():
     arguments = read_arguments()
-    chance = random.Random(arguments.seed)
+    rng = random.Random(arguments.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="outflank-faults-"))
     run = Run(arguments.program, folder, arguments.seed)
     checks = Checks()
-    kinds, codes, unfinished = [], [], 0
+    kinds, codes, incomplete = [], [], 0
     began = time.monotonic()
     try:
         for number in range(arguments.kills):
-            kinds.append(kill(run, checks, chance, number))
-            unfinished += bool(half_done(run.folder))
+            kinds.append(kill(run, checks, rng, number))
+            incomplete += bool(half_done(run.folder))
         for number in range(arguments.interrupts):
-            codes.append(interrupt(run, checks, chance, number))
+            codes.append(interrupt(run, checks, rng, number))
         last_start(run, checks)
     finally:
         if run.process is not None and run.process.poll() is None:
             run.process.kill()
             run.process.wait()
     kills = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KILLS)
-    print(f"kills: {len(kinds)} ({kills}); {unfinished} left something half done")
+    print(f"kills: {len(kinds)} ({kills}); {incomplete} left half-done files")
     print(
         f"interrupts: {len(codes)} ({codes.count(130)} ended at once with 130, "
-        f"{codes.count(0)} in order with 0)"
+        f"{codes.count(0)} normally with 0)"
     )
-    print(f"games in the end: {len(checks.games)}; seconds: {time.monotonic() - began:.0f}\n")
+    print(f"games at the end: {len(checks.games)}; seconds: {time.monotonic() - began:.0f}\n")
     print(checks.table())
     if not checks.findings:
         shutil.rmtree(folder)
         return 0
-    print(f"\nthe run is kept in {folder}")
+    print(f"\nthe run is in {folder}")
     print(
-        f"again: scripts/faults.py --kills {arguments.kills} --interrupts {arguments.interrupts} "
+        f"to repeat: scripts/faults.py --kills {arguments.kills} --interrupts {arguments.interrupts} "
         f"--seed {arguments.seed} --program {arguments.program}"
     )
     return 1

@@ -1,4 +1,4 @@
-"""What `faults.py` checks after each fault, by the formats that docs/files.md describes."""
+"""The checks of `faults.py` after each fault. The file formats are those of docs/files.md."""
 
 import collections
 import json
@@ -11,48 +11,49 @@ import sys
 import time
 import zlib
 
-# In the environment of the program and so of the engines that it starts.
+# A variable in the environment of the program, and so of the engines that it starts.
 ENGINE_MARK = "OUTFLANK_FAULTS"
-# Seconds that an engine may take to see that the other end of its pipes is gone.
+# Seconds in which an engine must end after the program at the other end of its pipes.
 ENGINE_PATIENCE = 10
-# Characters of a finding: a panic's backtrace is long.
+# The most characters shown of a failure; the backtrace of a panic is long.
 MOST_SHOWN = 1000
 
 CHECKS = {
-    "start": "each start goes on with the run and plays",
-    "exit code": "SIGKILL; 130, or 0 in order, after interrupts; 0 at the end",
-    "stderr": "no line that is not documented, so no panic",
+    "start": "each start resumes the run and plays",
+    "exit code": "by SIGKILL; 130, or 0 if it ended normally, after interrupts; 0 at the end",
+    "stderr": "only expected lines, so no panic",
     "games": "no game is lost, changed or doubled; at most one is torn",
-    "checkpoint": "the newest is whole and no older than before",
-    "counters": "none falls, or counts a game that is not there",
+    "checkpoint": "the newest is complete and no older than before",
+    "counters": "no counter falls or exceeds the files",
     "state": "`outflank runs` lists the run with its state",
-    "lines": "each line of the ladder and of the curves is whole",
-    "strays": "what a start leaves half done is gone in the next",
-    "engines": "no engine outlives its run",
+    "lines": "each line of the ladder and of the curves is complete",
+    "leftovers": "the next start removes half-done files",
+    "engines": "no engine runs longer than its run",
 }
 
-# What an undisturbed run may say on standard error with --quiet.
-DOCUMENTED = [
+# Lines that a correct run may print on standard error with --quiet, as regular expressions.
+EXPECTED = [
     r"run directory: ",
     r"curves: tensorboard ",
-    r"stopping; once more ends at once$",
+    r"stopping; a second Ctrl-C ends at once$",
     r"(limits\.\w+ = [\d.]+ is reached; )?play and evaluate with: ",
-    r"go on with( a higher limit)?: ",
-    # Of its ratings.
-    r" ?INFO the last net is being rated; Ctrl-C ends that$",
-    r" ?INFO the last net is not rated; `train --resume` goes on with that$",
-    r" ?INFO the last net is not rated: (the run stops before a limit|Ctrl-C came first)$",
+    r"continue with( a higher limit)?: ",
+    # About its ratings.
+    r" ?INFO the last net is being rated; Ctrl-C stops the rating$",
+    r" ?INFO the last net is not rated; `train --resume` continues the rating$",
+    r" ?INFO the last net is not rated: (the run stopped before a limit|Ctrl-C stopped the run)$",
     # After a kill.
-    r" ?WARN the \d+ bytes of a game that was not written whole are cut off$",
+    r" ?WARN removed an incomplete game of \d+ bytes from the end of the games$",
     # On a busy machine.
-    r" ?INFO an evaluation is skipped: two before it are not done yet$",
+    r" ?INFO an evaluation is skipped: the two before it are not finished$",
 ]
 
+# The header of a stored game: magic, length, CRC-32, id, positions.
 FRAME = struct.Struct("<4sIIQI")
 
 
 def half_done(folder):
-    """Files and folders that are not in place yet or half removed, each with its inode."""
+    """Files and folders that are still under a temporary name or half removed: path -> inode."""
     found = {}
     for parent, folders, files in os.walk(folder):
         for name in folders + files:
@@ -62,22 +63,23 @@ def half_done(folder):
             try:
                 found[os.path.relpath(path, folder)] = os.stat(path).st_ino
             except FileNotFoundError:
-                # It was put in place or removed meanwhile.
+                # It was renamed or removed in the meantime.
                 continue
     return found
 
 
 def half_removed(checkpoint):
+    """Whether a checkpoint lacks a file that its state.json names."""
     try:
         with open(os.path.join(checkpoint, "state.json"), encoding="utf-8") as file:
-            wanted = json.load(file)["files"]
+            names = json.load(file)["files"]
     except (OSError, ValueError, KeyError):
         return True
-    return not set(wanted) <= set(os.listdir(checkpoint))
+    return not set(names) <= set(os.listdir(checkpoint))
 
 
 def frames(data, offset):
-    """The whole frames from an offset on, as (id, positions, end)."""
+    """Yields (id, positions, end) of each complete game record from an offset on."""
     while True:
         head = data[offset : offset + FRAME.size]
         if len(head) < FRAME.size:
@@ -91,64 +93,66 @@ def frames(data, offset):
 
 
 class Checks:
-    """What was seen of a run so far, and what was wrong with it."""
+    """The checks of one run: what they have seen of it, and which of them failed."""
 
     def __init__(self):
-        self.made = collections.Counter()
+        self.counts = collections.Counter()
         self.findings = []
-        # Ids of all games seen, with their positions.
+        # All games seen: id -> number of positions.
         self.games = {}
-        # Of each segment, how many bytes are whole frames, and their checksum.
+        # Segment name -> bytes of complete records, and the CRC-32 of these bytes.
         self.segments = {}
-        # What a start should have cleared away and has not, so that it is found once.
-        self.strays_known = set()
+        # Leftovers that were reported already.
+        self.leftovers_known = set()
+        # The newest checkpoint seen, and the counters of the last `outflank runs`.
         self.step = -1
         self.counters = {}
 
-    def note(self, check, holds, finding=""):
+    def record(self, check, holds, finding=""):
         assert check in CHECKS, check
-        self.made[check] += 1
+        self.counts[check] += 1
         if not holds:
             if len(finding) > MOST_SHOWN:
                 finding = finding[:MOST_SHOWN] + " ..."
             self.findings.append((check, finding))
-            print(f"found ({check}): {finding}", flush=True)
+            print(f"failed ({check}): {finding}", flush=True)
 
     def table(self):
         failed = collections.Counter(check for check, _ in self.findings)
-        rows = [("check", "made", "failed", "what must hold")]
-        rows += [(check, self.made[check], failed[check], CHECKS[check]) for check in CHECKS]
+        rows = [("check", "times", "failed", "what must hold")]
+        rows += [(check, self.counts[check], failed[check], CHECKS[check]) for check in CHECKS]
         return "\n".join(f"{a:<11}{b:>6}{c:>8}  {d}" for a, b, c, d in rows)
 
-    def stderr(self, said, what):
+    def stderr(self, text, fault):
         lines = [
             line
-            for line in said.splitlines()
-            if not any(re.match(known, line) for known in DOCUMENTED)
+            for line in text.splitlines()
+            if not any(re.match(expected, line) for expected in EXPECTED)
         ]
-        self.note("stderr", not lines, f"{what}: {lines}")
+        self.record("stderr", not lines, f"{fault}: {lines}")
 
-    def strays(self, left, now, what):
-        """Nothing of what an earlier start has left half done is there any more."""
+    def leftovers(self, left, now, fault):
+        """Checks that the half-done files `left` by an earlier start are not there `now`."""
         still = left.items() & now.items()
-        names = sorted(name for name, _ in still - self.strays_known)
-        self.strays_known |= still
-        self.note("strays", not names, f"{what}: {names}")
+        names = sorted(name for name, _ in still - self.leftovers_known)
+        self.leftovers_known |= still
+        self.record("leftovers", not names, f"{fault}: {names}")
 
-    def disk(self, run, what, state):
-        """All that a run that has just ended must have left."""
-        self.engines(run, what)
+    def disk(self, run, fault, state):
+        """Checks all files of a run that has just ended."""
+        self.engines(run, fault)
         if not (run.folder / "run.json").exists():
-            # Killed before there was a run.
-            self.note("state", not self.games, f"{what}: run.json is gone")
+            # Killed before the run was created.
+            self.record("state", not self.games, f"{fault}: run.json is gone")
             return
-        self.stored_games(run, what)
-        saved = self.newest_checkpoint(run, what)
-        self.run_counters(run, what, state, saved)
+        self.stored_games(run, fault)
+        saved = self.newest_checkpoint(run, fault)
+        self.run_counters(run, fault, state, saved)
         for name in ("ladder.jsonl", "metrics.jsonl"):
-            self.whole_lines(run.folder / name, what)
+            self.whole_lines(run.folder / name, fault)
 
-    def stored_games(self, run, what):
+    def stored_games(self, run, fault):
+        """Checks that the games seen before are unchanged, and adds the new ones."""
         paths = sorted((run.folder / "games").glob("games-*.ofg"))
         wrong = [f"{name} is gone" for name in self.segments if run.folder / "games" / name not in paths]
         for path in paths:
@@ -167,14 +171,14 @@ class Checks:
                 wrong.append(f"{path.name} is damaged at byte {end}")
             elif end < len(data) and path != paths[-1]:
                 wrong.append(f"{path.name} is torn at byte {end}, and not the newest")
-        self.note("games", not wrong, f"{what}: {'; '.join(wrong)}")
+        self.record("games", not wrong, f"{fault}: {'; '.join(wrong)}")
 
-    def newest_checkpoint(self, run, what):
-        """The counters of the newest checkpoint; None without one."""
+    def newest_checkpoint(self, run, fault):
+        """Checks the newest checkpoint. Returns its counters, or None without a checkpoint."""
         found = [path for path in (run.folder / "checkpoints").glob("step-*")]
         newest = max(found, key=lambda path: int(path.name[5:]), default=None)
         step = -1 if newest is None else int(newest.name[5:])
-        wrong = [f"the newest was of step {self.step}, is of {step}"] if step < self.step else []
+        wrong = [f"the newest was of step {self.step} and is now of step {step}"] if step < self.step else []
         self.step = max(step, self.step)
         state = None
         if newest is not None:
@@ -187,26 +191,26 @@ class Checks:
                         wrong.append(f"{newest.name}/{name} is damaged")
             except (OSError, ValueError, KeyError) as error:
                 wrong.append(f"{newest.name} cannot be read: {error!r}")
-        self.note("checkpoint", not wrong, f"{what}: {'; '.join(wrong)}")
+        self.record("checkpoint", not wrong, f"{fault}: {'; '.join(wrong)}")
         return state
 
-    def run_counters(self, run, what, state, saved):
-        """What `outflank runs` says of the run against its files and what it said before."""
+    def run_counters(self, run, fault, state, saved):
+        """Compares `outflank runs` with the files of the run and with its earlier counters."""
         listed = subprocess.run(
             [run.program, "runs", "--json", run.folder], capture_output=True, text=True
         )
         try:
             listed = json.loads(listed.stdout)
         except ValueError:
-            self.note("state", False, f"{what}: `outflank runs` says {listed}")
+            self.record("state", False, f"{fault}: `outflank runs` printed {listed}")
             return
-        self.note("state", listed["state"] == state, f"{what}: {listed['state']}, not {state}")
+        self.record("state", listed["state"] == state, f"{fault}: {listed['state']}, not {state}")
         files = {"games": len(self.games), "positions": sum(self.games.values())}
         wrong = []
         for name in ("games", "positions", "steps", "starts"):
             before, now = self.counters.get(name, 0), listed[name]
             if now < before:
-                wrong.append(f"{name} were {before}, are {now}")
+                wrong.append(f"{name} fell from {before} to {now}")
             self.counters[name] = now
         for name, count in files.items():
             if listed[name] > count or saved is not None and saved[name] > count:
@@ -217,40 +221,41 @@ class Checks:
             wrong.append(f"{listed['steps']} steps are listed, {saved['steps']} are saved")
         if state != "killed" and (saved is None or saved["steps"] != listed["steps"]):
             wrong.append(f"the last checkpoint is not of step {listed['steps']}")
-        self.note("counters", not wrong, f"{what}: {'; '.join(wrong)}")
+        self.record("counters", not wrong, f"{fault}: {'; '.join(wrong)}")
 
-    def whole_lines(self, path, what):
+    def whole_lines(self, path, fault):
+        """Checks that each line but the last is JSON."""
         if not path.exists():
             return
         bad = []
         lines = path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
-            # The last one may be torn by a kill. The next start ends it, so an empty line follows.
+            # A kill may tear the last line. The next start ends the line, so an empty one follows.
             try:
                 json.loads(line or b"{}")
             except ValueError:
                 bad.append(number)
         bad = [number for number in bad if number < len(lines)]
-        self.note("lines", not bad, f"{what}: {path.name}: lines {bad} cannot be read")
+        self.record("lines", not bad, f"{fault}: {path.name}: lines {bad} cannot be read")
 
-    def engines(self, run, what):
-        """Linux alone tells what a process has in its environment."""
+    def engines(self, run, fault):
+        """Checks that no engine still runs. Only Linux shows the environment of a process."""
         if not sys.platform.startswith("linux"):
             return
         mark = f"{ENGINE_MARK}={run.environment[ENGINE_MARK]}".encode()
         until = time.monotonic() + ENGINE_PATIENCE
         while (left := marked_processes(mark)) and time.monotonic() < until:
             time.sleep(0.01)
-        self.note("engines", not left, f"{what}: {left}")
+        self.record("engines", not left, f"{fault}: {left}")
 
-    def everything_again(self, run, what):
-        """The files are read afresh, and nothing half done is there."""
-        afresh = Checks()
-        afresh.stored_games(run, what)
-        same = afresh.games == self.games and not afresh.findings
-        self.note("games", same, f"{what}: other games than were seen as they came")
+    def read_again(self, run, fault):
+        """Reads all games again: they must be the games seen before. Nothing may be half done."""
+        again = Checks()
+        again.stored_games(run, fault)
+        same = again.games == self.games and not again.findings
+        self.record("games", same, f"{fault}: the games differ from those seen before")
         left = half_done(run.folder)
-        self.strays(left, left, what)
+        self.leftovers(left, left, fault)
 
 
 def marked_processes(mark):
@@ -261,6 +266,6 @@ def marked_processes(mark):
             if mark in (process / "environ").read_bytes().split(b"\0"):
                 found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except (OSError, UnicodeDecodeError):
-            # It has just ended, or is another user's.
+            # The process has just ended, or belongs to another user.
             continue
     return found

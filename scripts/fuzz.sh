@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries every parser of tests/fuzz on many random inputs, one parser after another, and prints a
-# table of how many inputs each was given and how long they took.
+# Runs every fuzz target of tests/fuzz on many random inputs, one target after another. Prints the
+# number of inputs and the time of each.
 #
-#   scripts/fuzz.sh                    a million inputs for each parser
-#   scripts/fuzz.sh 100000             so many
-#   scripts/fuzz.sh 100000 ladders     the parsers whose names hold this text
+#   scripts/fuzz.sh                    a million inputs for each target
+#   scripts/fuzz.sh 100000             100,000 inputs for each target
+#   scripts/fuzz.sh 100000 ladders     only the targets whose names contain `ladders`
 #
-# A failure prints the input and BOLERO_RANDOM_SEED, which repeats it:
+# A failure prints the input and BOLERO_RANDOM_SEED. To repeat it:
 #   BOLERO_RANDOM_SEED=N BOLERO_RANDOM_ITERATIONS=0 cargo test --test fuzz NAME
-# Exit codes: 0 nothing was found, 1 something was, 2 a bad argument.
+# Exit codes: 0 no target failed, 1 a target failed, 2 a bad argument.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,13 +18,13 @@ esac
 inputs=${1-1000000}
 filter=${2-}
 case "$inputs" in
-    '' | *[!0-9]* | 0) echo "error: '$inputs' is no number of inputs; allowed: 1 or more" >&2; exit 2 ;;
+    '' | *[!0-9]* | 0) echo "error: '$inputs' is not a number of inputs; allowed: a whole number from 1" >&2; exit 2 ;;
 esac
 
 cargo test --locked --test fuzz --no-run
 targets=$(cargo test --locked --test fuzz -- --list 2> /dev/null | sed -n 's/: test$//p')
 chosen=$(grep -F -- "$filter" <<< "$targets") || {
-    echo "error: no parser's name holds '$filter'; there are:" "$targets" >&2
+    echo "error: no target's name contains '$filter'; targets:" "$targets" >&2
     exit 2
 }
 
@@ -34,7 +34,7 @@ code=0
 for target in $chosen; do
     start=$SECONDS
     if BOLERO_RANDOM_ITERATIONS=$inputs cargo test --locked --test fuzz -- --exact "$target" > "$log" 2>&1; then
-        printf '%-32s %9d inputs in %6d s, nothing found\n' "$target" "$inputs" $((SECONDS - start))
+        printf '%-32s %9d inputs in %6d s, passed\n' "$target" "$inputs" $((SECONDS - start))
     else
         cat "$log"
         printf '%-32s FAILED after %d s\n' "$target" $((SECONDS - start))

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Fetches libtorch from PyPI's wheels into a per-user cache, and prints the folder it lies in.
+"""Fetches libtorch from the wheels of PyPI into a per-user cache, and prints its folder.
 
-`scripts/setup.sh` calls this; nothing here is needed once `.libtorch` points at a libtorch.
+`scripts/setup.sh` calls this script. It is not needed if `.libtorch` links to a libtorch already.
 
-    libtorch.py cpu CACHE     the CPU half of the wheel, about 500 MB on disk
-    libtorch.py cuda CACHE    all of it with NVIDIA's libraries, about 3.6 GB
+    libtorch.py cpu CACHE     the CPU part of the wheel, about 500 MB on disk
+    libtorch.py cuda CACHE    the whole wheel with NVIDIA's libraries, about 3.6 GB
 
-PyPI's Linux wheel of torch is the CUDA build. Its CPU half works alone, given two small NVIDIA
-libraries that libtorch_cpu names, and a libtorch.so that names libtorch_cpu only (the real one
-pulls in all of CUDA).
+PyPI's Linux wheel of torch is the CUDA build. Its CPU part works alone with two additions: two small
+NVIDIA libraries on which libtorch_cpu depends, and a libtorch.so that depends on libtorch_cpu only.
+(The libtorch.so of the wheel depends on all of CUDA.)
 
-Every wheel is checked against the SHA-256 below. A finished download is kept until the folder
-is complete, so an interrupted run goes on where it stopped; a folder is filled under a temporary
-name and renamed once it has been seen to load, so a half-made one is never mistaken for a whole.
+Every wheel is checked against the SHA-256 below. A finished download is kept until the folder is
+complete, so the next call continues an interrupted one. The folder is filled under a temporary name.
+It gets its final name only after its library was loaded once, so an incomplete folder is never used.
 """
 
 import fcntl
@@ -27,9 +27,9 @@ import tempfile
 import time
 import zipfile
 
-VERSION = "2.11.0"  # tch 0.24 checks for exactly this one
+VERSION = "2.11.0"  # the only version that tch 0.24 accepts
 
-# platform -> [(requirement, wheel's platform tag, is it a CPython wheel, SHA-256)]
+# (system, machine) -> [(requirement, platform tag of the wheel, is it a CPython wheel?, SHA-256)]
 CPU = {
     ("Linux", "x86_64"): [
         ("torch==2.11.0", "manylinux_2_28_x86_64", True,
@@ -39,7 +39,7 @@ CPU = {
         ("nvidia-cuda-runtime==13.0.96", "manylinux2014_x86_64", False,
          "7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548"),
     ],
-    # Fetched, hashed and looked into, but never run: no such machine was at hand.
+    # Downloaded and inspected, but never run, as no such machine was available.
     ("Linux", "aarch64"): [
         ("torch==2.11.0", "manylinux_2_28_aarch64", True,
          "d91aac77f24082809d2c5a93f52a5f085032740a1ebc9252a7b052ef5a4fddc6"),
@@ -54,8 +54,8 @@ CPU = {
     ],
 }
 
-# What torch's metadata asks for on Linux, less Triton and the pure Python packages, which serve
-# Python only.
+# The packages that torch requires on Linux, without Triton and the pure Python packages: only Python
+# code needs these.
 CUDA = {
     ("Linux", "x86_64"): CPU[("Linux", "x86_64")] + [
         ("nvidia-cublas==13.1.0.3", "manylinux_2_27_x86_64", False,
@@ -87,17 +87,17 @@ CUDA = {
     ],
 }
 
-# Bytes free that a fetch needs: the wheels and what is taken out of them, side by side.
+# Bytes of free space that are needed: for the wheels and the extracted files together.
 ROOM = {"cpu": 1_200_000_000, "cuda": 6_500_000_000}
 
-# Of the wheel's libraries, those that a CUDA build needs and a CPU build must not have.
+# Libraries of the wheel that a CUDA build needs and a CPU build must not have.
 CUDA_ONLY = ("libtorch.so", "libc10_cuda", "libcaffe2_nvrtc", "libtorch_cuda", "libtorch_nvshmem")
-# Those that serve Python only.
+# Libraries that only Python code needs.
 PYTHON_ONLY = ("libtorch_python", "libtorch_global_deps", "libshm")
 
 
 class Failure(Exception):
-    """What went wrong and what to do about it, in words for the user."""
+    """An error message for the user: what went wrong, and how to fix it."""
 
 
 def say(text):
@@ -113,19 +113,20 @@ def sha256(path):
 
 
 def find_pip(work):
-    """The command that runs pip: this Python's, or one in a throw-away virtual environment."""
+    """Returns the command that runs pip: this Python's, or one in a temporary virtual environment."""
     own = [sys.executable, "-m", "pip"]
     if subprocess.run(own + ["--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
         return own
     folder = os.path.join(work, "pip")
-    made = subprocess.run([sys.executable, "-m", "venv", folder], stdout=sys.stderr)
-    if made.returncode == 0:
+    created = subprocess.run([sys.executable, "-m", "venv", folder], stdout=sys.stderr)
+    if created.returncode == 0:
         return [os.path.join(folder, "bin", "python"), "-m", "pip"]
     raise Failure("{} has no pip.\n  fix: sudo apt-get install python3-pip   (or: {} -m ensurepip --user)".format(
         sys.executable, sys.executable))
 
 
 def pip_download(pip, wheel, folder, lock):
+    """Downloads a wheel into an empty folder. Returns its path, or None if pip fails."""
     requirement, tag, is_cpython, digest = wheel
     listing = os.path.join(folder, "requirement.txt")
     with open(listing, "w") as file:
@@ -138,51 +139,51 @@ def pip_download(pip, wheel, folder, lock):
     help_text = subprocess.run(pip + ["download", "--help"], stdout=subprocess.PIPE).stdout
     if b"--resume-retries" in help_text:
         command += ["--resume-retries", "20"]
-    # A pip told to run in virtual environments only may still download. What it unpacks on its way
-    # needs as much room as the wheel, which /tmp may not have.
+    # PIP_REQUIRE_VIRTUALENV of the user must not forbid a download. pip's temporary files are as large
+    # as the wheel, and /tmp may be too small for them.
     environment = dict(os.environ, PIP_REQUIRE_VIRTUALENV="0", PIP_DISABLE_PIP_VERSION_CHECK="1", TMPDIR=folder)
-    # A pip that outlives a killed parent keeps the lock, so that the next run waits for its wheel.
+    # If this process is killed, pip continues and keeps the lock: the next call waits for its wheel.
     done = subprocess.run(command, stdout=sys.stderr, env=environment, pass_fds=[lock])
     found = [name for name in os.listdir(folder) if name.endswith(".whl")]
     return os.path.join(folder, found[0]) if done.returncode == 0 and len(found) == 1 else None
 
 
 def salvage(downloads, work):
-    """Keeps what a killed run had fetched, of either kind, and clears the rest of its folder."""
-    wanted = {wheel[3] for kind in (CPU, CUDA) for wheels in kind.values() for wheel in wheels}
+    """Moves the wheels that a killed call had finished, of either kind, and removes its folder."""
+    known = {wheel[3] for kind in (CPU, CUDA) for wheels in kind.values() for wheel in wheels}
     for folder, _, names in os.walk(work):
         for name in names:
             path = os.path.join(folder, name)
             digest = sha256(path) if name.endswith(".whl") else None
-            if digest in wanted:
+            if digest in known:
                 os.replace(path, os.path.join(downloads, digest + ".whl"))
     shutil.rmtree(work, ignore_errors=True)
 
 
 def fetch(pip, wheel, downloads, work, lock):
-    """The wheel's path, from an earlier run if it is there and whole."""
+    """Returns the path of a wheel: of an earlier download if it is complete, else of a new one."""
     requirement, _, _, digest = wheel
     kept = os.path.join(downloads, digest + ".whl")
     if os.path.exists(kept):
         if sha256(kept) == digest:
-            say("{} is here from an earlier run".format(requirement))
+            say("{} was downloaded earlier".format(requirement))
             return kept
         os.remove(kept)
     for attempt in range(3):
         say("fetching {}{}".format(requirement, "" if attempt == 0 else " (attempt {})".format(attempt + 1)))
         folder = tempfile.mkdtemp(dir=work)
         path = pip_download(pip, wheel, folder, lock)
-        # pip has checked the hash already; a mirror's cached wheel is checked here once more.
+        # pip has checked the hash already. This second check covers a wheel that a mirror has cached.
         if path and sha256(path) == digest:
             os.replace(path, kept)
             return kept
         time.sleep(2 * attempt)
     raise Failure("could not fetch {} (pip's message is above).\n"
-                  "  fix: check the connection and run this again; finished downloads are kept".format(requirement))
+                  "  fix: check the connection and run the script again; finished downloads are kept".format(requirement))
 
 
 def place(name, kind):
-    """Where a wheel's file goes below the new folder; None for a file that is not wanted."""
+    """The path of a wheel's file below the new folder; None for a file that is not needed."""
     if name.endswith("/"):
         return None
     base = posixpath.basename(name)
@@ -190,8 +191,8 @@ def place(name, kind):
         return name[len("torch/"):]
     if name.startswith("torch/lib/"):
         is_library = posixpath.dirname(name) == "torch/lib" and not base.startswith(PYTHON_ONLY)
-        wanted = is_library and (kind == "cuda" or not base.startswith(CUDA_ONLY))
-        return "lib/" + base if wanted else None
+        is_needed = is_library and (kind == "cuda" or not base.startswith(CUDA_ONLY))
+        return "lib/" + base if is_needed else None
     if name.startswith("nvidia/") and "/lib/" in name and ".so" in base:
         if kind == "cuda":
             return "../" + name  # libtorch looks for ../../nvidia/... from its lib folder
@@ -212,7 +213,7 @@ def extract(wheel, kind, torch):
 
 
 def make_stub(lib):
-    """A libtorch.so that names libtorch_cpu and nothing of CUDA."""
+    """Links a libtorch.so that depends on libtorch_cpu and not on CUDA."""
     compiler = os.environ.get("CXX") or "c++"
     command = compiler.split() + ["-shared", "-o", "libtorch.so", "-Wl,-soname,libtorch.so", "-Wl,--no-as-needed",
                                   "-L.", "-ltorch_cpu", "-lc10", "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
@@ -222,7 +223,7 @@ def make_stub(lib):
 
 
 def check_loads(torch):
-    """Loads the new library in a process of its own, so that a crash there is a message here."""
+    """Loads the new library in another process, so that a crash becomes an error message."""
     library = "libtorch.dylib" if platform.system() == "Darwin" else "libtorch.so"
     program = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", program, os.path.join(torch, "lib", library)],
@@ -231,24 +232,25 @@ def check_loads(torch):
         reason = done.stderr.decode(errors="replace").strip().splitlines()
         raise Failure("the fetched libtorch does not load here: {}\n"
                       "  It needs glibc 2.28 or later (not musl) on Linux, macOS 11 or later on a Mac.\n"
-                      "  fix: set LIBTORCH to a libtorch {} made for this machine".format(
+                      "  fix: set LIBTORCH to a libtorch {} that is built for this machine".format(
                           reason[-1] if reason else "exit {}".format(done.returncode), VERSION))
 
 
 def make(kind, wheels, cache, final, lock):
+    """Fetches the wheels, extracts what is needed and moves it to the folder `final`."""
     work = os.path.join(cache, "tmp")
     downloads = os.path.join(cache, "downloads")
     os.makedirs(downloads, exist_ok=True)
-    salvage(downloads, work)  # the lock says that no other run is alive
+    salvage(downloads, work)  # the lock shows that no other call is running
     os.makedirs(work)
     free = shutil.disk_usage(cache).free + sum(entry.stat().st_size for entry in os.scandir(downloads))
     if free < ROOM[kind]:
         raise Failure("{} has {:.1f} GB free and this needs {:.1f} GB.\n"
-                      "  fix: make room, or set OUTFLANK_CACHE to a folder that has it".format(
+                      "  fix: free some space, or set OUTFLANK_CACHE to a folder on another disk".format(
                           cache, free / 1e9, ROOM[kind] / 1e9))
     pip = find_pip(work)
     paths = [fetch(pip, wheel, downloads, work, lock) for wheel in wheels]
-    say("taking out what is needed")
+    say("extracting the libraries and headers")
     new = os.path.join(work, "new")
     torch = os.path.join(new, "torch") if kind == "cuda" else new
     os.makedirs(torch)
@@ -259,7 +261,7 @@ def make(kind, wheels, cache, final, lock):
     with open(os.path.join(torch, "build-version"), "w") as file:
         file.write(VERSION + ("+cu130\n" if kind == "cuda" else "+cpu\n"))
     check_loads(torch)
-    os.sync()  # the name must not outlive a power cut that the bytes did not
+    os.sync()  # after a power cut the final name must not stand for incomplete files
     shutil.rmtree(final, ignore_errors=True)
     os.rename(new, final)
     for path in paths:
@@ -274,12 +276,12 @@ def main():
     machine = (platform.system(), {"amd64": "x86_64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine()))
     wheels = (CPU if kind == "cpu" else CUDA).get(machine)
     if wheels is None:
-        raise Failure("PyPI has no libtorch {} of the kind '{}' that this script knows for {} {}.\n"
-                      "  fix: install PyTorch {} in any way and set LIBTORCH to its torch folder{}".format(
+        raise Failure("this script knows no wheels of libtorch {} ({}) for {} {}.\n"
+                      "  fix: install PyTorch {} in another way and set LIBTORCH to its torch folder{}".format(
                           VERSION, kind, machine[0], machine[1], VERSION,
                           ", or run scripts/setup.sh --cpu" if kind == "cuda" and machine in CPU else ""))
     if machine != ("Linux", "x86_64"):
-        say("{} {} has not been tested; please report how it went".format(*machine))
+        say("{} {} has not been tested; please report whether it works".format(*machine))
     final = os.path.join(cache, "libtorch-{}-{}".format(VERSION, kind))
     torch = os.path.join(final, "torch") if kind == "cuda" else final
     os.makedirs(cache, exist_ok=True)
@@ -287,7 +289,7 @@ def main():
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another set-up is at work in {}; waiting for it".format(cache))
+            say("another set-up is using {}; waiting for it".format(cache))
             fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(os.path.join(torch, "build-version")):
             make(kind, wheels, cache, final, lock.fileno())
@@ -300,6 +302,6 @@ if __name__ == "__main__":
     except Failure as failure:
         sys.exit("error: {}".format(failure))
     except OSError as error:
-        sys.exit("error: {}\n  fix: see that the folder can be written and has room, or set OUTFLANK_CACHE to another".format(error))
+        sys.exit("error: {}\n  fix: make sure that the folder is writable and has space, or set OUTFLANK_CACHE to another folder".format(error))
     except KeyboardInterrupt:
-        sys.exit("interrupted; run this again to go on (finished downloads are kept)")
+        sys.exit("interrupted; run the script again to continue (finished downloads are kept)")

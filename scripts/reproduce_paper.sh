@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Trains the system of Fu and Xu as they wrote it (configs/paper.toml) and prints their Tables 1
-# to 4, played again, beside the paper's figures.
+# Trains the system of Fu and Xu as their paper describes it (configs/paper.toml). Then plays the
+# matches of their Tables 1 to 4 and prints the results beside the paper's figures.
 #
 #   scripts/reproduce_paper.sh [--run-dir DIR] [--episodes N] [ARGS...]
 #
-#   --run-dir DIR   the run [runs/paper]
-#   --episodes N    episodes of self-play [100, as in the paper]
+#   --run-dir DIR   the run directory [runs/paper]
+#   --episodes N    games of self-play [100, as in the paper]
 #   ARGS            further arguments for `outflank train`, such as --set net.channels=512
 #
-# A second call goes on with the run, and only plays the tables if it is finished; more episodes
-# than before train it further. The tables go to DIR/tables.txt and to the standard output. The
-# learning rate, the window and all else are the config's whatever N is. With the 128 channels of the
-# config it takes about forty minutes on a processor core: see docs/results.md. Ctrl-C ends training
-# or tables in order; the same command goes on, with the tables at the first one that was not finished.
+# A second call resumes the run. If the run has all its episodes, the call only plays the tables;
+# with a larger N it trains further. N changes nothing else: learning rate, replay window and all
+# other keys are those of the config. The tables go to DIR/tables.txt and to standard output. With
+# the 128 channels of the config all this takes about forty minutes on a processor core (see
+# docs/journal/paper-tables.md). Ctrl-C stops training or tables normally. The same command then
+# continues; tables that were finished are not played again.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 [[ $episodes =~ ^[1-9][0-9]{0,8}$ ]] ||
-    { echo "error: --episodes '$episodes': allowed is a whole number from 1" >&2; exit 2; }
+    { echo "error: --episodes '$episodes': allowed: a whole number from 1" >&2; exit 2; }
 
 outflank=${OUTFLANK-}
 if [ -z "$outflank" ]; then
@@ -39,25 +40,26 @@ if [ -z "$outflank" ]; then
 fi
 [ -x "$outflank" ] || { echo "error: there is no program '$outflank'; fix: scripts/setup.sh" >&2; exit 2; }
 
-# What `run.json` says of a key, which stands on a line of its own.
-told() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$run_dir/run.json" | head -n 1; }
+# Prints the value of key $1 in `run.json`, which has one key on each line.
+run_value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$run_dir/run.json" | head -n 1; }
 
-# A run goes on as it was configured, with what the first call changed.
+# A resumed run keeps its configuration, with the changes of the first call.
 begin=("$here/configs/paper.toml")
 [ -f "$run_dir/run.json" ] && begin=(--resume)
-if [ ${begin[0]} != --resume ] || [ "$(told state)" != finished ] || [ "$(told games)" -lt "$episodes" ]; then
-    # Ctrl-C goes to the program too, which ends in order; the shell then looks how far it came.
+if [ ${begin[0]} != --resume ] || [ "$(run_value state)" != finished ] || [ "$(run_value games)" -lt "$episodes" ]; then
+    # Ctrl-C also reaches the program, which then stops normally. The script must continue after it,
+    # to read the state of the run.
     trap 'true' INT
     "$outflank" train "${begin[@]}" --run-dir "$run_dir" \
         --set "limits.games=$episodes" ${extra[@]+"${extra[@]}"}
     trap - INT
-    [ "$(told state)" = finished ] || { echo "the same command goes on" >&2; exit 130; }
+    [ "$(run_value state)" = finished ] || { echo "interrupted; the same command continues" >&2; exit 130; }
 fi
-minutes=$(LC_ALL=C printf '%.1f' "$(told minutes)")
-echo "$(told games) games, $(told positions) positions, $(told steps) steps in $minutes minutes"
+minutes=$(LC_ALL=C printf '%.1f' "$(run_value minutes)")
+echo "$(run_value games) games, $(run_value positions) positions, $(run_value steps) steps in $minutes minutes"
 tables=()
 for number in 1 2 3 4; do
-    table=$run_dir/table-$number-step-$(told steps).txt
+    table=$run_dir/table-$number-step-$(run_value steps).txt
     if [ ! -f "$table" ]; then
         "$outflank" eval "$run_dir" --table "paper-$number" --simulations 100 > "$table.part"
         mv "$table.part" "$table"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Makes `.libtorch` in this checkout a link to libtorch 2.11.0, so that plain `cargo build`,
-# `cargo test` and `cargo run` work with nothing to export. Safe to run as often as you like.
+# Makes `.libtorch` in this checkout a link to libtorch 2.11.0. Then `cargo build`, `cargo test` and
+# `cargo run` work, with no environment variable to set. It can be run again at any time.
 #
-#   scripts/setup.sh           keep what is linked; else LIBTORCH; else fetch: CUDA where a GPU
-#                              answers, the CPU part elsewhere
+#   scripts/setup.sh           links LIBTORCH if it is set; else keeps a link that works; else
+#                              fetches libtorch, with CUDA if a GPU is found
 #   scripts/setup.sh --cpu     the CPU part (530 MB to fetch, 500 MB on disk)
 #   scripts/setup.sh --cuda    all of it with CUDA 13 (an installed PyTorch 2.11.0 is used if there
 #                              is one; else 2.5 GB to fetch, 3.6 GB on disk)
 #
-# LIBTORCH        a libtorch 2.11.0 that you have: it is checked and linked, nothing is fetched
-# OUTFLANK_CACHE  where libtorch is kept (default: $XDG_CACHE_HOME/outflank or ~/.cache/outflank)
+# LIBTORCH        folder of your own libtorch 2.11.0: it is checked and linked, nothing is fetched
+# OUTFLANK_CACHE  folder for libtorch (default: $XDG_CACHE_HOME/outflank or ~/.cache/outflank)
 #
-# Tested on Linux x86-64. Linux aarch64 and Apple silicon take PyPI's wheels and are untested.
+# Tested on Linux x86-64. On Linux aarch64 and Apple silicon PyPI's wheels are used, untested.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +22,7 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$@" >&2; exit 1; }
 usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; }
 
-# The version of the libtorch in folder $1, from its headers; nothing if they are not there.
+# Prints the version of the libtorch in folder $1, from its headers; nothing if there are none.
 version_of() {
     local header
     for header in "$1/include/torch/headeronly/version.h" "$1/include/torch/csrc/api/include/torch/version.h"; do
@@ -36,10 +36,10 @@ version_of() {
 has_library() { [ -e "$1/lib/$2.so" ] || [ -e "$1/lib/$2.dylib" ]; }
 is_whole() { [ "$(version_of "$1")" = "$version" ] && has_library "$1" libtorch && has_library "$1" libtorch_cpu; }
 has_cuda() { has_library "$1" libtorch_cuda; }
-gpu_answers() { command -v nvidia-smi > /dev/null && nvidia-smi -L 2> /dev/null | grep -q '^GPU'; }
+has_gpu() { command -v nvidia-smi > /dev/null && nvidia-smi -L 2> /dev/null | grep -q '^GPU'; }
 real_path() { (cd "$1" && pwd -P); }
 
-# Stops with one message that names every missing tool and its fix.
+# Ends the script with one message for all missing tools, each with its fix. $1: fetch or link.
 check_tools() {
     local missing=()
     if ! command -v cargo > /dev/null; then
@@ -47,15 +47,15 @@ check_tools() {
     elif ! cargo --version > /dev/null; then
         missing+=("cargo does not run here (its message is above).  fix: rustup toolchain install 1.95.0")
     fi
-    # ${CXX} may carry arguments, such as a launcher before the compiler.
+    # CXX may have several words, such as a launcher and the compiler; the first one must exist.
     local cxx=${CXX:-c++}
     command -v "${cxx%% *}" > /dev/null ||
         missing+=("a C++ compiler is missing (looked for: $cxx).  fix: sudo apt-get install g++, or set CXX")
     command -v cc > /dev/null || missing+=("the linker driver cc is missing.  fix: sudo apt-get install gcc")
     if [ "$1" = fetch ] && ! command -v python3 > /dev/null; then
-        missing+=("python3 is missing, which fetches libtorch.  fix: sudo apt-get install python3-pip, or set LIBTORCH")
+        missing+=("python3 is missing; it is needed to fetch libtorch.  fix: sudo apt-get install python3-pip, or set LIBTORCH")
     elif [ "$1" = fetch ] && ! python3 -c 'import pip' 2> /dev/null && ! python3 -c 'import venv, ensurepip' 2> /dev/null; then
-        missing+=("python3 has no pip, which fetches libtorch.  fix: sudo apt-get install python3-pip, or set LIBTORCH")
+        missing+=("python3 has no pip; it is needed to fetch libtorch.  fix: sudo apt-get install python3-pip, or set LIBTORCH")
     fi
     [ ${#missing[@]} -eq 0 ] || die "${missing[@]}"
 }
@@ -75,61 +75,61 @@ link() {
         return
     fi
     if [ -e .libtorch ] && [ ! -L .libtorch ]; then
-        die ".libtorch is a folder, not a link, and another libtorch is wanted. fix: move it away"
+        die ".libtorch is a folder, not a link, so it cannot be replaced.  fix: move it away"
     fi
     ln -sfn "$target" .libtorch
-    touch build.rs # a program that is already built names the old folder; this makes cargo link it anew
+    touch build.rs # a program that is built already refers to the old folder; cargo must link it again
     say ".libtorch -> $target"
 }
 
 main() {
-    local wanted=any
+    local kind=any
     case "${1-}" in
         '') ;;
-        --cpu) wanted=cpu ;;
-        --cuda) wanted=cuda ;;
+        --cpu) kind=cpu ;;
+        --cuda) kind=cuda ;;
         -h | --help) usage; return ;;
         *) die "unknown argument '$1'; allowed: --cpu, --cuda, --help" ;;
     esac
     [ $# -le 1 ] || die "one argument at most: --cpu or --cuda"
 
-    # Cargo takes the variable as it is, and reads it in other folders.
+    # Cargo also reads the variable in other folders, so a relative path would not work.
     case "${LIBTORCH-/}" in
         /*) ;;
-        '') die "LIBTORCH is set, but to nothing.  fix: unset it to have libtorch fetched" ;;
-        *) die "LIBTORCH is '$LIBTORCH', which is no absolute path.  fix: begin it with /, or unset it to have libtorch fetched" ;;
+        '') die "LIBTORCH is set, but empty.  fix: unset it to fetch libtorch" ;;
+        *) die "LIBTORCH is '$LIBTORCH', which is not an absolute path.  fix: use a path that begins with /, or unset LIBTORCH to fetch libtorch" ;;
     esac
     if [ -n "${LIBTORCH-}" ] && [ -d "$LIBTORCH" ] && [ -e .libtorch ] && [ "$(real_path "$LIBTORCH")" = "$(real_path .libtorch)" ]; then
-        unset LIBTORCH # it names our own link
+        unset LIBTORCH # it is the folder that is linked already
     fi
     if [ -n "${LIBTORCH-}" ]; then
-        [ -d "$LIBTORCH" ] || die "LIBTORCH is '$LIBTORCH', which is not a folder.  fix: correct it, or unset it to have libtorch fetched"
-        is_whole "$LIBTORCH" || die "LIBTORCH is '$LIBTORCH', which holds libtorch '$(version_of "$LIBTORCH")', and $version is needed (with include/ and lib/).
-  fix: point it at a libtorch $version, or unset it to have one fetched"
-        [ "$wanted" != cuda ] || has_cuda "$LIBTORCH" || die "LIBTORCH is '$LIBTORCH', which has no CUDA part.  fix: unset it, or leave out --cuda"
+        [ -d "$LIBTORCH" ] || die "LIBTORCH is '$LIBTORCH', which is not a folder.  fix: correct it, or unset it to fetch libtorch"
+        is_whole "$LIBTORCH" || die "LIBTORCH is '$LIBTORCH', which has libtorch '$(version_of "$LIBTORCH")'; $version is needed (with include/ and lib/).
+  fix: set it to a libtorch $version, or unset it to fetch one"
+        [ "$kind" != cuda ] || has_cuda "$LIBTORCH" || die "LIBTORCH is '$LIBTORCH', which has no CUDA part.  fix: unset it, or leave out --cuda"
         check_tools link
         link "$LIBTORCH"
     elif [ -e .libtorch ] && is_whole .libtorch &&
-        { [ $wanted = any ] || { [ $wanted = cuda ] && has_cuda .libtorch; } || { [ $wanted = cpu ] && ! has_cuda .libtorch; }; }; then
+        { [ $kind = any ] || { [ $kind = cuda ] && has_cuda .libtorch; } || { [ $kind = cpu ] && ! has_cuda .libtorch; }; }; then
         check_tools link
     else
-        if [ $wanted = any ]; then
-            # Elsewhere there is no CUDA part to fetch; one that is installed is found all the same.
-            wanted=cpu
-            if gpu_answers && { [ "$(uname -sm)" = "Linux x86_64" ] || installed_cuda > /dev/null; }; then wanted=cuda; fi
+        if [ $kind = any ]; then
+            # CUDA can be fetched for Linux x86-64 only. On other systems it may be installed.
+            kind=cpu
+            if has_gpu && { [ "$(uname -sm)" = "Linux x86_64" ] || installed_cuda > /dev/null; }; then kind=cuda; fi
         fi
         local folder
-        if [ $wanted = cuda ] && folder=$(installed_cuda); then
+        if [ $kind = cuda ] && folder=$(installed_cuda); then
             say "python3 has PyTorch $version with CUDA; using it"
             check_tools link
         else
             check_tools fetch
-            folder=$(python3 scripts/libtorch.py "$wanted" "$cache")
+            folder=$(python3 scripts/libtorch.py "$kind" "$cache")
         fi
         link "$folder"
     fi
-    if gpu_answers && ! has_cuda .libtorch; then
-        say "a GPU answers, but the linked libtorch has no CUDA part; scripts/setup.sh --cuda links one that has"
+    if has_gpu && ! has_cuda .libtorch; then
+        say "there is a GPU, but the linked libtorch has no CUDA part; scripts/setup.sh --cuda links one with CUDA"
     fi
     say "libtorch $version is ready: $(real_path .libtorch)"
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in: format, lints, tests, documentation, a one-minute
-# training run, and half a minute of kills and interrupts. All of it in one profile (dev, optimised),
+# All checks that a change must pass: format, lints, tests, documentation, a training run of one
+# minute, and half a minute of kills and interrupts. All are built in one profile (dev, optimised),
 # so dependencies are built once.
 #
-#   scripts/test.sh              all of it
-#   scripts/test.sh --no-smoke   without the training run and the kills
+#   scripts/test.sh              all checks
+#   scripts/test.sh --no-smoke   without the training run, the kills and the interrupts
 #
-# Sets itself up (scripts/setup.sh). No GPU is needed, and no network beyond libtorch and the crates.
+# It runs scripts/setup.sh first. It needs no GPU, and the network only for libtorch and the crates.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -40,32 +40,32 @@ tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
-# The program that the tests have just built: `cargo run` leaves out the features that only the tests'
-# libraries ask for, and would build several of them and this crate anew.
+# Prints the path of the program that the tests have just built. `cargo run` would build this crate and
+# some dependencies again, since the tests enable more features of dependencies.
 program() {
     local target
     target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
     echo "$target/debug/outflank"
 }
 
-# Ends a command that hangs, where the system can.
+# Runs a command, ended after 600 s if this system has `timeout`.
 limited() {
     if command -v timeout > /dev/null; then timeout 600 "$@"; else "$@"; fi
 }
 
-# Trains for a minute and looks whether what a run must leave behind is there.
+# Trains for a minute and checks that the run has written all its files.
 smoke_run() {
     local run=$work/run name
     limited "$(program)" train configs/smoke.toml --run-dir "$run"
     for name in config.toml run.json metrics.jsonl games checkpoints tensorboard; do
         if [ -z "$(find "$run/$name" -type f -size +0 2> /dev/null | head -n 1)" ]; then
-            echo "the run left nothing in $name" >&2
+            echo "the run wrote nothing to $name" >&2
             return 1
         fi
     done
 }
 
-# The short form; the long one is `scripts/faults.py --kills 300 --interrupts 100`.
+# The short form. The long one is `scripts/faults.py --kills 300 --interrupts 100`.
 faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$(program)"; }
 
 step set-up scripts/setup.sh
@@ -80,5 +80,5 @@ fi
 if command -v cargo-deny > /dev/null; then step dependencies cargo deny check; fi
 if command -v shellcheck > /dev/null; then step scripts shellcheck scripts/*.sh .ci/run; fi
 
-printf '\n== all passed in %d s; the tests said:\n' $SECONDS
+printf '\n== all passed in %d s; results of the tests:\n' $SECONDS
 grep '^test result:' "$work/tests"

@@ -1,7 +1,7 @@
-//! Enums that a configuration names by word.
+//! Enums whose variants have names in configuration files and player specifications.
 
-/// Declares an enum whose variants have names in configurations: `ALL`, `name()`, `Display`,
-/// `FromStr`, and serde by that name. One variant carries `#[default]`.
+/// Declares an enum with one name for each variant. The enum gets `ALL`, `NAMES`, `name()`,
+/// `Display` and `FromStr`, and serde uses the same names. One variant carries `#[default]`.
 macro_rules! choices {
     (
         $(#[$doc:meta])*
@@ -16,8 +16,11 @@ macro_rules! choices {
         }
 
         impl $choice {
-            /// Every choice.
+            /// Every variant.
             pub const ALL: &'static [$choice] = &[$($choice::$variant,)+];
+
+            /// The name of every variant.
+            pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// The name that configurations use.
             pub fn name(self) -> &'static str {
@@ -38,7 +41,7 @@ macro_rules! choices {
                 $choice::ALL.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
                     crate::choices::UnknownChoice {
                         name: name.into(),
-                        allowed: &[$($name,)+],
+                        allowed: $choice::NAMES,
                     }
                 })
             }
@@ -47,12 +50,12 @@ macro_rules! choices {
 }
 pub(crate) use choices;
 
-/// A name that is none of the choices.
+/// The error for a name that no variant has.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown name `{name}`; allowed: {}", allowed.join(", "))]
 pub struct UnknownChoice {
     /// The name as given.
     pub name: Box<str>,
-    /// The names that exist.
+    /// The names of all variants.
     pub allowed: &'static [&'static str],
 }

@@ -1,26 +1,74 @@
-//! Outflank: a self-play learning system for Othello.
+//! Outflank: a self-play learning system for Othello in the manner of AlphaZero.
 //!
-//! The modules stand on floors; a module uses what stands on lower floors and never what
-//! stands above it. `docs/architecture.md` draws the whole house.
+//! This crate is the `outflank` program as a library. It has the rules on five boards, tree search,
+//! networks and their training, and matches with ratings.
 //!
-//! | floor | modules | what it is for |
+//! # Modules
+//!
+//! The modules stand on floors. A module uses only modules of lower floors;
+//! `docs/architecture.md` describes all of them and the few exceptions.
+//!
+//! | floor | modules | purpose |
 //! |---|---|---|
-//! | 0 | [`game`] | rules on five boards; the standard library only |
-//! | 1 | [`eval`] | estimates of the final disc difference, without search |
-//! | 2 | [`search`], [`net`] | tree search; networks. Neither knows the other |
+//! | 0 | [`game`], [`choices`] | the rules; enums whose variants have names |
+//! | 1 | [`eval`] | evaluators: estimates of the final disc difference without search |
+//! | 2 | [`search`], [`net`] | tree search; networks. Neither uses the other |
 //! | 3 | [`store`] | run directories, checkpoints, game files |
-//! | 4 | [`train`], [`arena`] | self-play, replay and learning; matches and ratings |
-//! | 5 | `pipeline`, `telemetry`, `config` | one training run |
-//! | 6 | [`cli`], `protocol` | the subcommands; how other programs play against ours |
+//! | 4 | [`train`], [`arena`] | self-play, replay window, learner; players, matches, ratings |
+//! | 5 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
+//! | 6 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
+//!
+//! Where to start:
+//!
+//! - [`game::Board`] and [`game::Position`] have the rules; [`game::notation`] reads and writes
+//!   moves and positions. The board shape is a type parameter: [`game::Square8`] is 8x8.
+//!   [`dispatch!`](crate::dispatch) turns a shape that is known only at run time into the type.
+//! - [`arena::open::contestant`] makes any player from its specification, as in the example below.
+//!   A player is anything that chooses moves: a net with tree search, alpha-beta search, another
+//!   program. [`arena::player::Player`] is the interface of all players.
+//! - [`search::endgame::Solver`] solves positions near the end of the game exactly.
+//! - [`search::alphabeta::AlphaBetaSearch`] searches with any [`eval::Evaluator`], and
+//!   [`search::mcts::TreeSearch`] with predictions from any source.
+//!
+//! # Example
+//!
+//! The best move of a position, by a net that comes with the program:
+//!
+//! ```no_run
+//! use outflank::arena::control::Control;
+//! use outflank::arena::open::{PlayerContext, contestant};
+//! use outflank::arena::player::Turn;
+//! use outflank::arena::spec::PlayerSpec;
+//! use outflank::game::{Goal, Position, Square8, notation};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let spec: PlayerSpec = "net:checkpoints/8x8,simulations=400".parse()?;
+//!     let opened = contestant::<Square8>(&spec, &PlayerContext::new(Goal::Most))?;
+//!     let seed = 1;
+//!     let mut player = (opened.open)(seed)?;
+//!
+//!     let start = Position::<Square8>::start();
+//!     let (moves, position) = notation::parse_transcript("f5d6c3", start)?;
+//!
+//!     let turn = Turn { game: 0, start, moves: &moves, position };
+//!     let choice = player.think(&turn, &mut Control::plain())?;
+//!     println!("{}", notation::square_name::<Square8>(choice.square));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The path of a net is relative to the working directory. The side to move of a turn must have a
+//! legal move; [`Position::pass_if_forced`](game::Position::pass_if_forced) makes a forced pass.
+//! [`Player::analyze`](arena::player::Player::analyze) returns the best moves with their scores.
 //!
 //! # Use from another crate
 //!
-//! Cargo applies neither the link arguments of this package's `build.rs` nor the settings of its
-//! `.cargo/config.toml` to a crate that depends on it. Such a crate brings three things itself.
+//! Cargo applies neither the link arguments of this package's `build.rs` nor its
+//! `.cargo/config.toml` to a crate that depends on it. Such a crate must make three settings.
 //!
-//! Its `.cargo/config.toml` says where libtorch 2.11.0 lies, which `scripts/setup.sh` fetches, and
-//! for which processor to build. Without the first the build of `torch-sys` or of this crate fails;
-//! without the second move generation and nets use few of the processor's instructions.
+//! Its `.cargo/config.toml` needs the path of libtorch 2.11.0, which `scripts/setup.sh` downloads,
+//! and the processor to build for. Without the path, the build of `torch-sys` or of this crate
+//! fails. Without the processor, move generation and nets use few of its instructions.
 //!
 //! ```toml
 //! [env]
@@ -30,11 +78,7 @@
 //! rustflags = ["-Ctarget-cpu=native"]
 //! ```
 //!
-//! Its `build.rs` links libtorch so that the program finds it when it runs. Without the last
-//! argument a program starts only if `LD_LIBRARY_PATH` (macOS: `DYLD_LIBRARY_PATH`) names the `lib`
-//! folder. Without the first two, a linker that drops libraries it sees no use of drops
-//! `libtorch.so`, and with it every GPU; on macOS leave out `--no-as-needed` and
-//! `--enable-new-dtags,`.
+//! Its `build.rs` links libtorch:
 //!
 //! ```no_run
 //! let lib = format!("{}/lib", std::env::var("LIBTORCH").expect("LIBTORCH is set"));
@@ -45,10 +89,16 @@
 //! println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,{lib}");
 //! ```
 //!
-//! Programs built like this run only on processors with the instructions of the one that built
-//! them. `outflank` itself checks that at its start; a dependent crate does not.
+//! - The first three arguments keep `libtorch.so` in the program. Without them, a linker that
+//!   removes unused libraries removes it, and the program then finds no GPU.
+//! - The last argument lets the program find libtorch when it starts. Without it,
+//!   `LD_LIBRARY_PATH` (macOS: `DYLD_LIBRARY_PATH`) must contain the `lib` folder.
+//! - On macOS leave out `--no-as-needed` and `--enable-new-dtags,`.
+//!
+//! Such a program runs only on processors that have all instructions of the processor it was built
+//! for. `outflank` checks this when it starts; a dependent crate does not.
 
-// First, so that its `dispatch!` is in scope in the others.
+// The first module, so that the others can use its macro `dispatch!`.
 #[macro_use]
 pub mod game;
 

@@ -1,4 +1,4 @@
-//! `scripts/ablate.sh` as a user meets it: two tiny rows, interrupted and gone on with.
+//! `scripts/ablate.sh` as a user runs it: two tiny rows, interrupted and continued.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A run of some seconds.
+/// The configuration of a run that takes some seconds.
 const CONFIG: &str = r#"
 board = "6x6"
 [net]
@@ -46,7 +46,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Waits until a run says that it is in `state`.
+/// Waits until the `run.json` of a run has this `state`.
 fn wait_for(run: &Path, state: &str, child: &mut Child) {
     let start = Instant::now();
     let is = || {
@@ -61,19 +61,21 @@ fn wait_for(run: &Path, state: &str, child: &mut Child) {
 }
 
 #[test]
-fn an_interrupted_ablation_goes_on_where_it_was() {
+fn an_interrupted_ablation_continues_where_it_stopped() {
     let folder = folder();
     let rows = ["--rows", "no-ema,no-owner-head"];
     let mut first = script(folder.path(), &rows);
     let mut child = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash runs");
     let run = |name: &str| folder.path().join("out/runs").join(name);
     wait_for(&run("no-ema-s1"), "running", &mut child);
-    // What a terminal that goes away says is to end it like Ctrl-C; under nohup nobody hears it.
+    // SIGHUP, which a closed terminal sends, must have the effect of Ctrl-C. Under nohup this test
+    // inherits an ignored SIGHUP: then SIGINT is sent instead. The mask's last digit holds SIGHUP
+    // in its lowest bit.
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let heard =
+    let can_hang_up =
         ignored.is_some_and(|mask| mask.trim().ends_with(['0', '2', '4', '6', '8', 'a', 'c', 'e']));
-    let signal = if heard { "-HUP" } else { "-INT" };
+    let signal = if can_hang_up { "-HUP" } else { "-INT" };
     let interrupt = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(interrupt.expect("kill").success());
     assert_eq!(child.wait().expect("a child").code(), Some(130));
@@ -86,7 +88,7 @@ fn an_interrupted_ablation_goes_on_where_it_was() {
     assert!(baseline == unchanged, "a finished run was started again");
     let arm: Value = serde_json::from_slice(&fs::read(run("no-ema-s1").join("run.json")).unwrap())
         .expect("JSON");
-    assert_eq!(arm["starts"], 2, "the run that was interrupted goes on");
+    assert_eq!(arm["starts"], 2, "the interrupted run is resumed");
 
     let text = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
     let lines: Vec<Value> =
@@ -107,24 +109,25 @@ fn an_interrupted_ablation_goes_on_where_it_was() {
     let svg = fs::read_to_string(folder.path().join("out/results.svg")).expect("a picture");
     assert!(svg.contains("no-owner-head") && svg.ends_with("</svg>\n"));
 
-    // All is done: nothing is started, and other conditions are kept out.
+    // All tasks are done: none starts again.
     let third = script(folder.path(), &["--rows", "no-ema"]).output().expect("bash runs");
     assert!(third.status.success() && !stderr(&third).contains("starts"), "{}", stderr(&third));
-    // A call for one row forgets nothing of the other.
+    // A call for one row keeps the results of the other.
     let kept = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
     assert_eq!(kept, text);
+    // Runs with other options are refused in the same folder.
     let longer = [&rows[..], &["--minutes", "0.05"]].concat();
     let other = script(folder.path(), &longer).output().expect("bash runs");
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("0.04, not 0.05"), "{}", stderr(&other));
 }
 
-/// Each row is trained at the same time as a baseline of its own, and then their match is played,
-/// before the next row begins.
+/// Each row is trained at the same time as its own baseline. Then their match is played, before the
+/// next row begins.
 #[test]
-fn a_paired_row_is_trained_beside_its_baseline() {
+fn a_paired_row_is_trained_at_the_same_time_as_its_baseline() {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() < 2) {
-        // Past the runner, which keeps what passing tests print to itself.
+        // Written to stderr directly: the test runner hides what passing tests print.
         let _ = writeln!(std::io::stderr(), "SKIPPED: a pair of runs: it needs two cores");
         return;
     }
@@ -132,9 +135,9 @@ fn a_paired_row_is_trained_beside_its_baseline() {
     let rows = ["--paired", "--rows", "no-ema,no-owner-head"];
     let output = script(folder.path(), &rows).output().expect("bash runs");
     assert!(output.status.success(), "{}", stderr(&output));
-    let told = stderr(&output);
+    let messages = stderr(&output);
     let cores = |line: &str| line.matches(',').count() + 1;
-    let events: Vec<_> = told
+    let events: Vec<_> = messages
         .lines()
         .filter(|line| line.contains(": starts") || line.ends_with(": done"))
         .map(|line| match line.split_once(": starts on cores ") {
@@ -146,15 +149,15 @@ fn a_paired_row_is_trained_beside_its_baseline() {
         let [arm, baseline] =
             [format!("train {row} seed 1"), format!("train baseline-{row} seed 1")];
         let of_row = &events[6 * turn..6 * (turn + 1)];
-        assert_eq!([of_row[0].0, of_row[1].0], [&arm[..], &baseline[..]], "{told}");
+        assert_eq!([of_row[0].0, of_row[1].0], [&arm[..], &baseline[..]], "{messages}");
         for task in [arm, baseline] {
-            assert!(of_row[2..4].contains(&(&format!("{task}: done")[..], None)), "{told}");
+            assert!(of_row[2..4].contains(&(&format!("{task}: done")[..], None)), "{messages}");
         }
-        assert_eq!(of_row[4].0, format!("match {row} seed 1"), "{told}");
-        assert_eq!(of_row[5].0, format!("match {row} seed 1: done"), "{told}");
-        // On Linux cores are shared out: half for each run, all for their match.
+        assert_eq!(of_row[4].0, format!("match {row} seed 1"), "{messages}");
+        assert_eq!(of_row[5].0, format!("match {row} seed 1: done"), "{messages}");
+        // On Linux each run has half of the cores, and their match has all of them.
         if let [Some(arm), Some(baseline), Some(both)] = [0, 1, 4].map(|place| of_row[place].1) {
-            assert!(arm == baseline && both == arm + baseline, "{told}");
+            assert!(arm == baseline && both == arm + baseline, "{messages}");
         }
     }
     let text = fs::read_to_string(folder.path().join("out/results.jsonl")).expect("results");
@@ -168,24 +171,24 @@ fn a_paired_row_is_trained_beside_its_baseline() {
 }
 
 #[test]
-fn wrong_arguments_say_what_is_right_and_start_nothing() {
+fn a_wrong_argument_is_refused_with_what_is_allowed() {
     let folder = folder();
-    for (arguments, wanted) in [
+    for (arguments, expected) in [
         (["--rows", "no-emu"], "rows: no-endgames, "),
-        (["--minutes", "0"], "allowed is a number above 0"),
-        (["--minutes", "soon"], "allowed is a number above 0"),
-        (["--games", "1"], "allowed is a whole number, 2 to"),
+        (["--minutes", "0"], "allowed: a number above 0"),
+        (["--minutes", "soon"], "allowed: a number above 0"),
+        (["--games", "1"], "allowed: a whole number, 2 to"),
         (["--seeds", "1,x"], "--seeds `x`"),
         (["--base", "nowhere.toml"], "there is no config `nowhere.toml`"),
         (["--set", "net.blocks=0"], "allowed: a whole number, 1 to 100"),
         (["--out", "a,b"], "without commas"),
         (["--row", "no-ema"], "unknown argument `--row`"),
-        (["--jobs", ""], "--jobs ``: allowed is a whole number, 1 to"),
+        (["--jobs", ""], "--jobs ``: allowed: a whole number, 1 to"),
         (["--paired", "--jobs=2"], "--jobs is not allowed"),
     ] {
         let output = script(folder.path(), &arguments).output().expect("bash runs");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(wanted), "{}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }
     let mut command = script(folder.path(), &[]);
     let output = command.env("OUTFLANK", "/nowhere/outflank").output().expect("bash runs");
@@ -194,7 +197,7 @@ fn wrong_arguments_say_what_is_right_and_start_nothing() {
     assert!(!folder.path().join("out").exists());
 }
 
-/// Each row's keys are ones that the program knows, for the config that they are meant for.
+/// The program accepts the keys of each row with the default config of the baseline.
 #[test]
 fn every_row_is_a_valid_configuration() {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");

@@ -1,4 +1,4 @@
-//! What a run's threads leave behind in memory, in a process of its own.
+//! Tests in a separate process that threads reuse memory that other threads have freed.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
@@ -10,24 +10,24 @@ const MIB: usize = 1 << 20;
 const BLOCK: usize = 16 * MIB;
 const THREADS: usize = 8;
 
-/// Bytes of this process that are in memory.
+/// Bytes of this process that are resident in memory.
 fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux tells it");
+    let status = std::fs::read_to_string("/proc/self/statm").expect("Linux has this file");
     let pages = status.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
     pages.expect("a number of pages") * 4096
 }
 
-/// Threads that live side by side, as actors and evaluators do, and one after the other need a
-/// large block for a while.
+/// Threads that exist at the same time, like a run's actors. One after another allocates and frees
+/// a large block.
 #[test]
-fn what_one_thread_has_freed_serves_the_next() {
+fn threads_reuse_memory_freed_by_other_threads() {
     keep_freed_memory();
     let before = resident();
     let (all_live, turn) = (Barrier::new(THREADS), Mutex::new(()));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                // A first small block decides which heap a thread gets.
+                // The first allocation of a thread determines its heap.
                 drop(std::hint::black_box(vec![1u8; 100]));
                 all_live.wait();
                 let _turn = turn.lock().expect("nobody panics");
@@ -36,5 +36,9 @@ fn what_one_thread_has_freed_serves_the_next() {
         }
     });
     let grown = resident().saturating_sub(before);
-    assert!(grown < 4 * BLOCK, "{} MiB for one block of 16 at a time", grown / MIB);
+    assert!(
+        grown < 4 * BLOCK,
+        "grown by {} MiB, although only one block of 16 MiB is in use at a time",
+        grown / MIB
+    );
 }

@@ -1,4 +1,4 @@
-//! The subcommands that play, run as a user runs them.
+//! Tests of the subcommands that play, run as programs.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn talk(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A program that has left does not read on.
+    // The write fails if the program has ended.
     let _ = stdin.write_all(input);
     drop(stdin);
     child.wait_with_output().expect("the program ends")
@@ -43,8 +43,8 @@ fn objects(output: &Output) -> Vec<Value> {
     ok(output).lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
 }
 
-/// What a command complains of; it must end with exit code 2.
-fn complaint(output: &Output) -> String {
+/// The error messages of a command, which must end with exit code 2.
+fn error_text(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     text(&output.stderr)
 }
@@ -53,7 +53,7 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// A small net that has learnt nothing.
+/// Writes a small net with random weights.
 fn write_net(folder: &Path, shape: Shape, goal: Goal) -> PathBuf {
     let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
     let spec = NetSpec { shape, options };
@@ -71,11 +71,11 @@ fn arena_plays_rates_and_draws() {
     let folder = folder();
     let arguments =
         ["arena", "random", "greedy", "rollouts:simulations=20", "--games", "10", "--json"];
-    let said = objects(&run(folder.path(), &[&arguments[..], &["--svg", "table.svg"]].concat()));
+    let json = objects(&run(folder.path(), &[&arguments[..], &["--svg", "table.svg"]].concat()));
     let kinds: Vec<_> =
-        said.iter().map(|object| object["kind"].as_str().expect("a kind")).collect();
+        json.iter().map(|object| object["kind"].as_str().expect("a kind")).collect();
     assert_eq!(kinds, ["match", "match", "match", "rating", "rating", "rating"]);
-    for object in &said[..3] {
+    for object in &json[..3] {
         assert_eq!((&object["version"], &object["games"]), (&1.into(), &10.into()));
         let games: u64 = ["black", "white"]
             .iter()
@@ -86,7 +86,7 @@ fn arena_plays_rates_and_draws() {
         let number = |key: &str| object[key].as_f64().expect("a number");
         assert!(number("low") <= number("score") && number("score") <= number("high"));
     }
-    assert_eq!(said[3]["player"], "rollouts:simulations=20");
+    assert_eq!(json[3]["player"], "rollouts:simulations=20");
     let svg = std::fs::read_to_string(folder.path().join("table.svg")).expect("a picture");
     assert!(svg.contains("greedy") && svg.ends_with("</svg>\n"));
     let table = ok(&run(folder.path(), &["arena"]));
@@ -94,7 +94,7 @@ fn arena_plays_rates_and_draws() {
 }
 
 #[test]
-fn arena_goes_on_where_it_was_cut_off() {
+fn arena_resumes_an_interrupted_match() {
     let (whole, cut) = (folder(), folder());
     let arguments = ["arena", "random", "rollouts:simulations=10", "--games", "12", "--json"];
     let wanted = objects(&run(whole.path(), &arguments));
@@ -102,9 +102,9 @@ fn arena_goes_on_where_it_was_cut_off() {
     std::fs::write(cut.path().join("ladder.jsonl"), &log[..log.len() * 2 / 3]).expect("writable");
     let resume = [&arguments[..], &["--resume"]].concat();
     let output = run(cut.path(), &resume);
-    let said = objects(&output);
-    // Times differ from run to run; results do not.
-    assert_eq!(said, wanted);
+    let json = objects(&output);
+    // Times differ between runs, but results do not.
+    assert_eq!(json, wanted);
     assert!(text(&output.stderr).contains("cannot be read"), "{}", text(&output.stderr));
     let lines = |folder: &Path| {
         let log = std::fs::read_to_string(folder.join("ladder.jsonl")).expect("a ladder");
@@ -114,7 +114,7 @@ fn arena_goes_on_where_it_was_cut_off() {
 }
 
 #[test]
-fn arena_tests_whether_one_is_stronger() {
+fn arena_runs_a_sequential_test() {
     let folder = folder();
     let accepted = run(
         folder.path(),
@@ -127,16 +127,16 @@ fn arena_tests_whether_one_is_stronger() {
     assert!(text(&rejected.stdout).contains("rejected"));
 }
 
-/// Games that nobody has played prove nothing, whatever the code of a match played to its end.
+/// The exit code of an interrupted match is 130, whatever it would be at the match's end.
 #[test]
-fn an_interrupted_match_does_not_look_like_a_whole_one() {
+fn an_interrupted_match_has_its_own_exit_code() {
     let folder = folder();
     let net = write_net(folder.path(), Shape::Square6, Goal::Most);
     let net = net.to_str().expect("text");
     let rollouts = "rollouts:simulations=3000";
     for arguments in [
         vec!["arena", "random", rollouts, "--games", "1000000", "--sprt", "-900,-899"],
-        // The greedy player has not come to play yet.
+        // The greedy player has not played yet.
         vec!["arena", "random", rollouts, "greedy", "--games", "1000000", "--anchor", "greedy"],
         vec!["eval", net, "--against", rollouts, "--games", "1000000", "--ladder", "ladder.jsonl"],
     ] {
@@ -156,9 +156,10 @@ fn an_interrupted_match_does_not_look_like_a_whole_one() {
     }
 }
 
-/// An outside engine counts as random, and this one is not: two games, over and over.
+/// External engines count as random players. This one is deterministic, so the same two games are
+/// played again and again.
 #[test]
-fn a_game_that_is_repeated_proves_nothing() {
+fn repeated_games_do_not_decide_a_sequential_test() {
     let folder = folder();
     let engine = format!(
         "external:protocol=gtp,command=\"'{}' gtp alphabeta:depth=2\"",
@@ -167,14 +168,14 @@ fn a_game_that_is_repeated_proves_nothing() {
     let arguments = ["arena", &engine, "alphabeta:depth=1", "--openings", "start"];
     let test = ["--sprt", "0,200", "--games", "40"];
     let output = run(folder.path(), &[&arguments[..], &test].concat());
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{said}{}", text(&output.stderr));
-    assert!(said.contains("38 games repeated another one"), "{said}");
-    assert!(said.contains("SPRT 0,200: undecided (log-likelihood ratio "), "{said}");
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{stdout}{}", text(&output.stderr));
+    assert!(stdout.contains("38 games are repetitions of other games"), "{stdout}");
+    assert!(stdout.contains("SPRT 0,200: undecided (log-likelihood ratio "), "{stdout}");
 }
 
 #[test]
-fn a_wrong_command_says_what_is_right() {
+fn wrong_arguments_give_exact_errors() {
     let folder = folder();
     std::fs::write(folder.path().join("notes"), "dear diary\n").expect("writable");
     std::fs::write(folder.path().join("empty"), "").expect("writable");
@@ -196,12 +197,12 @@ fn a_wrong_command_says_what_is_right() {
             "no game on board 6x6 has a move left after 32 random plies",
         ),
         (vec!["arena", "random", "greedy", "--shape", "9x9"], "8x8, 6x6"),
-        (vec!["arena", "random", "greedy", "--ladder", "notes"], "no ladder file"),
+        (vec!["arena", "random", "greedy", "--ladder", "notes"], "is not a ladder file"),
         (vec!["arena", "random", "greedy", "--games", "0"], "0"),
         (vec!["arena", "random", "net:nowhere"], "nowhere"),
         (vec!["arena"], "no players are given, and there is no ladder"),
-        (vec!["arena", "--ladder", "notes"], "no ladder file"),
-        (vec!["arena", "--ladder", "empty"], "no ladder file"),
+        (vec!["arena", "--ladder", "notes"], "is not a ladder file"),
+        (vec!["arena", "--ladder", "empty"], "is not a ladder file"),
         (vec!["eval", "nowhere"], "nowhere"),
         (vec!["eval", "notes"], "notes"),
         (vec!["eval", "notes", "--table", "paper", "--games", "20"], "cannot be used with"),
@@ -211,9 +212,9 @@ fn a_wrong_command_says_what_is_right() {
         (vec!["nboard", "nobody"], "random, greedy"),
         (vec!["gtp", "random:x=1"], "allowed: name"),
     ] {
-        let said = complaint(&run(folder.path(), &arguments));
-        assert!(said.contains(wanted), "{arguments:?}: {said}");
-        assert!(said.matches("player `").count() <= 1, "named once: {arguments:?}: {said}");
+        let error = error_text(&run(folder.path(), &arguments));
+        assert!(error.contains(wanted), "{arguments:?}: {error}");
+        assert!(error.matches("player `").count() <= 1, "named twice: {arguments:?}: {error}");
     }
     assert_eq!(std::fs::read(folder.path().join("notes")).expect("a file"), b"dear diary\n");
     assert_eq!(std::fs::read(folder.path().join("empty")).expect("a file"), b"");
@@ -226,9 +227,9 @@ fn eval_reports_each_opponent() {
     let net = net.to_str().expect("a plain path");
     let common = ["--games", "6", "--simulations", "8", "--against", "random"];
     let arguments = [&["eval", net][..], &common, &["--against", "greedy"]].concat();
-    let said = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
-    assert_eq!(said.len(), 2);
-    for (object, opponent) in said.iter().zip(["random", "greedy"]) {
+    let json = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
+    assert_eq!(json.len(), 2);
+    for (object, opponent) in json.iter().zip(["random", "greedy"]) {
         assert_eq!(object["opponent"], opponent);
         assert_eq!(object["games"], 6);
         for key in ["score", "low", "high"] {
@@ -242,7 +243,7 @@ fn eval_reports_each_opponent() {
     }
     let table = ok(&run(folder.path(), &[&arguments[..], &["--ladder", "ladder.jsonl"]].concat()));
     assert!(table.contains("black W-D-L") && table.contains("rating in the ladder"), "{table}");
-    let late = complaint(&run(folder.path(), &["eval", net, "--openings", "random:32"]));
+    let late = error_text(&run(folder.path(), &["eval", net, "--openings", "random:32"]));
     assert!(late.contains("has a move left after 32 random plies"), "{late}");
     let spec = format!("net:{net},simulations=8");
     let curve = run(
@@ -253,15 +254,15 @@ fn eval_reports_each_opponent() {
     assert!(folder.path().join("curve.svg").exists());
 }
 
-/// By the clock, and with several threads: legal games, and what was searched is in the log.
+/// With a time limit or several threads all games are legal, and the ladder has the nodes.
 #[test]
-fn a_net_plays_by_the_clock() {
+fn a_net_plays_with_a_time_limit() {
     let folder = folder();
     let net = write_net(folder.path(), Shape::Square6, Goal::Most);
     let net = net.to_str().expect("a plain path");
     for keys in [
         "movetime=20ms",
-        // A solution of the whole board takes minutes.
+        // Solving the start position would take minutes.
         "movetime=100ms,solve_empties=30,threads=2",
         "movetime=100ms,solve_empties=30,solve_leaves=30",
         "gametime=300ms,tree_reuse=false",
@@ -270,11 +271,11 @@ fn a_net_plays_by_the_clock() {
         let spec = format!("net:{net},{keys}");
         let ladder = format!("{keys}.jsonl");
         let arguments = ["arena", &spec, "random", "--shape", "6x6", "--games", "2"];
-        let said = objects(&run(
+        let json = objects(&run(
             folder.path(),
             &[&arguments[..], &["--json", "--ladder", &ladder]].concat(),
         ));
-        assert_eq!((&said[0]["games"], &said[0]["forfeits"]["own"]), (&2.into(), &0.into()));
+        assert_eq!((&json[0]["games"], &json[0]["forfeits"]["own"]), (&2.into(), &0.into()));
         let log = std::fs::read_to_string(folder.path().join(&ladder)).expect("a ladder");
         let games = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
         for game in games.filter(|line| line["kind"] == "game") {
@@ -300,29 +301,29 @@ fn a_net_plays_only_its_own_board_and_goal() {
     let folder = folder();
     let net = write_net(folder.path(), Shape::Square6, Goal::Fewest);
     let spec = format!("policy:{}", net.display());
-    let said = complaint(&run(folder.path(), &["arena", &spec, "random"]));
-    assert!(said.contains("6x6") && said.contains("8x8"), "{said}");
-    let said = complaint(&run(folder.path(), &["arena", &spec, "random", "--shape", "6x6"]));
-    assert!(said.contains("fewest") && said.contains("most"), "{said}");
+    let error = error_text(&run(folder.path(), &["arena", &spec, "random", "--shape", "8x8"]));
+    assert!(error.contains("6x6") && error.contains("8x8"), "{error}");
+    let error = error_text(&run(folder.path(), &["arena", &spec, "random", "--goal", "most"]));
+    assert!(error.contains("fewest") && error.contains("most"), "{error}");
     let path = net.to_str().expect("a plain path");
-    let said = complaint(&run(folder.path(), &["eval", path, "--table", "paper"]));
-    assert!(said.contains("8x8"), "{said}");
+    let error = error_text(&run(folder.path(), &["eval", path, "--table", "paper"]));
+    assert!(error.contains("8x8"), "{error}");
     std::fs::write(&net, &std::fs::read(&net).expect("a file")[..2000]).expect("writable");
-    let said = complaint(&run(folder.path(), &["eval", path]));
-    assert!(said.contains("net.safetensors"), "{said}");
+    let error = error_text(&run(folder.path(), &["eval", path]));
+    assert!(error.contains("net.safetensors"), "{error}");
 }
 
 #[test]
-fn a_stopped_table_does_not_look_like_a_whole_one() {
+fn an_interrupted_table_is_marked_as_incomplete() {
     let folder = folder();
     let net = write_net(folder.path(), Shape::Square8, Goal::Most);
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
     command.arg("eval").arg(&net).args(["--table", "paper-3", "--threads", "1"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut eval = command.spawn().expect("it starts");
-    // The first row is complete, the next takes many times as long as the signal.
-    let mut said = BufReader::new(eval.stderr.take().expect("a pipe")).lines();
-    let line = said.next().expect("a line").expect("text");
+    // The first row is complete. The next takes far longer than the signal.
+    let mut stderr = BufReader::new(eval.stderr.take().expect("a pipe")).lines();
+    let line = stderr.next().expect("a line").expect("text");
     assert_eq!(line, "table 3, level 1 (random): done");
     let pid = eval.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
@@ -330,12 +331,12 @@ fn a_stopped_table_does_not_look_like_a_whole_one() {
     let table = String::from_utf8(output.stdout).expect("text");
     assert_eq!(output.status.code(), Some(130), "{table}");
     assert!(table.contains("level 1") && !table.contains("level 3"), "{table}");
-    assert!(said.any(|line| line.expect("text").contains("of 4 rows are not played")));
+    assert!(stderr.any(|line| line.expect("text").contains("of 4 rows are not played")));
 }
 
-/// Random against itself through both protocols, and against itself at home: legal games.
+/// The program plays through both protocols as an external engine. All games are legal.
 #[test]
-fn our_own_players_play_through_both_protocols() {
+fn the_program_plays_against_itself_through_both_protocols() {
     let folder = folder();
     let binary = env!("CARGO_BIN_EXE_outflank");
     for (shape, protocol) in
@@ -347,43 +348,43 @@ fn our_own_players_play_through_both_protocols() {
         let ladder = format!("{shape}-{protocol}.jsonl");
         let arguments =
             ["arena", &engine, "random", "--shape", shape, "--games", "6", "--ladder", &ladder];
-        let said = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
-        assert_eq!(said[0]["games"], 6);
-        assert_eq!(said[0]["forfeits"]["own"], 0, "{shape} {protocol}: {}", said[0]);
+        let json = objects(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
+        assert_eq!(json[0]["games"], 6);
+        assert_eq!(json[0]["forfeits"]["own"], 0, "{shape} {protocol}: {}", json[0]);
     }
 }
 
 #[test]
-fn servers_survive_malformed_lines() {
+fn the_protocols_survive_malformed_lines() {
     let folder = folder();
     let mut input = b"\n\xff\xfe\nset game (;\nmove zz\nplay black\n".to_vec();
     input.extend(std::iter::repeat_n(b'x', 300_000));
     input.extend(b"\n1 name\nping 5\nquit\n");
-    let said = ok(&talk(folder.path(), &["nboard", "random"], &input));
-    assert!(said.contains("pong 5"), "{said}");
-    let said = ok(&talk(folder.path(), &["gtp", "random"], &input));
-    assert!(said.contains("=1 Outflank"), "{said}");
-    assert!(said.ends_with("= \n\n"), "{said}");
+    let stdout = ok(&talk(folder.path(), &["nboard", "random"], &input));
+    assert!(stdout.contains("pong 5"), "{stdout}");
+    let stdout = ok(&talk(folder.path(), &["gtp", "random"], &input));
+    assert!(stdout.contains("=1 Outflank"), "{stdout}");
+    assert!(stdout.ends_with("= \n\n"), "{stdout}");
 }
 
 #[test]
-fn play_works_in_a_plain_pipe() {
+fn play_works_without_a_terminal() {
     let folder = folder();
     let input = b"f5\nhint 2\nnonsense\nundo\nsave game.txt\nd3\nsave game.txt\nquit\n";
-    let said = ok(&talk(folder.path(), &["play", "rollouts:simulations=20"], input));
-    assert!(said.contains("white plays"), "{said}");
-    assert!(said.contains("neither a square nor a command"), "{said}");
+    let stdout = ok(&talk(folder.path(), &["play", "rollouts:simulations=20"], input));
+    assert!(stdout.contains("white plays"), "{stdout}");
+    assert!(stdout.contains("neither a square nor a command"), "{stdout}");
     let saved = std::fs::read_to_string(folder.path().join("game.txt")).expect("a game");
     assert!(saved.starts_with("d3"), "{saved}");
     let arguments = ["play", "greedy", "--load", "game.txt", "--colour", "white"];
-    let said = ok(&talk(folder.path(), &arguments, b""));
-    assert!(said.contains("black plays"), "{said}");
+    let stdout = ok(&talk(folder.path(), &arguments, b""));
+    assert!(stdout.contains("black plays"), "{stdout}");
     let arguments = ["play", "random", "--shape", "cross92"];
-    let said = ok(&talk(folder.path(), &arguments, &b"go\n".repeat(100)));
-    assert!(said.contains("wins by") || said.contains("a draw"), "{said}");
+    let stdout = ok(&talk(folder.path(), &arguments, &b"go\n".repeat(100)));
+    assert!(stdout.contains("wins by") || stdout.contains("a draw"), "{stdout}");
     let input = b"f5 d6 c3 a1\nf5d6 c3\nsave game.ggf\n";
-    let said = ok(&talk(folder.path(), &["play", "greedy"], input));
-    assert!(said.contains("move 4, a1, is not legal") && !said.contains('\u{1b}'), "{said}");
-    let said = ok(&talk(folder.path(), &["play", "greedy", "--load", "game.ggf"], b"moves\n"));
-    assert!(said.contains("  1  f5 d6 c3 "), "{said}");
+    let stdout = ok(&talk(folder.path(), &["play", "greedy"], input));
+    assert!(stdout.contains("move 4, a1, is not legal") && !stdout.contains('\u{1b}'), "{stdout}");
+    let stdout = ok(&talk(folder.path(), &["play", "greedy", "--load", "game.ggf"], b"moves\n"));
+    assert!(stdout.contains("  1  f5 d6 c3 "), "{stdout}");
 }

@@ -1,5 +1,5 @@
-//! Configurations and run directories as a user meets them: every refusal says where and what,
-//! ends with exit code 2, and leaves nothing behind.
+//! Configurations and run directories as a user sees them. Every refusal names the place and the
+//! reason, ends with exit code 2, and creates no files.
 
 use std::fs;
 use std::path::Path;
@@ -17,9 +17,9 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// The program refuses: exit code 2, nothing on stdout, and the message holds each of `parts`.
+/// Asserts a refusal: exit code 2, nothing on stdout, and each of `parts` in the message.
 #[track_caller]
-fn refused(output: &Output, parts: &[&str]) {
+fn assert_refused(output: &Output, parts: &[&str]) {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -53,7 +53,7 @@ fn all_problems_of_file_and_command_line_are_shown_at_once() {
             folder.path(),
             &[command, "bad.toml", "--set", "learner.batch=1", "--set", "net.blocks"],
         );
-        refused(
+        assert_refused(
             &output,
             &[
                 "the configuration has 5 problems",
@@ -64,21 +64,24 @@ fn all_problems_of_file_and_command_line_are_shown_at_once() {
                 "--set net.blocks: not of the form key=value",
             ],
         );
-        assert!(!folder.path().join("runs").exists(), "a refused run leaves nothing");
+        assert!(!folder.path().join("runs").exists(), "a refused run creates no files");
     }
 }
 
 #[test]
-fn files_that_are_no_configuration_are_refused() {
+fn files_that_are_not_a_configuration_are_refused() {
     let folder = folder();
     fs::write(folder.path().join("broken.toml"), "a = [1,\n").expect("a file");
     fs::write(folder.path().join("binary.toml"), b"\xff\xfe\x00").expect("a file");
     fs::create_dir(folder.path().join("folder.toml")).expect("a folder");
-    refused(&outflank(folder.path(), &["config", "broken.toml"]), &["broken.toml:", "not TOML"]);
-    refused(&outflank(folder.path(), &["config", "binary.toml"]), &["binary.toml", "UTF-8"]);
-    refused(&outflank(folder.path(), &["config", "folder.toml"]), &["folder.toml"]);
-    refused(&outflank(folder.path(), &["config", "none.toml"]), &["cannot read none.toml"]);
-    refused(&outflank(folder.path(), &["config"]), &["<CONFIG>"]);
+    assert_refused(
+        &outflank(folder.path(), &["config", "broken.toml"]),
+        &["broken.toml:", "not TOML"],
+    );
+    assert_refused(&outflank(folder.path(), &["config", "binary.toml"]), &["binary.toml", "UTF-8"]);
+    assert_refused(&outflank(folder.path(), &["config", "folder.toml"]), &["folder.toml"]);
+    assert_refused(&outflank(folder.path(), &["config", "none.toml"]), &["cannot read none.toml"]);
+    assert_refused(&outflank(folder.path(), &["config"]), &["<CONFIG>"]);
 }
 
 #[test]
@@ -103,12 +106,12 @@ fn run_directories_that_cannot_be_used_are_refused() {
     fs::create_dir(folder.path().join("thesis")).expect("a folder");
     fs::write(folder.path().join("thesis/chapter.tex"), "").expect("a file");
     let train = |args: &[&str]| outflank(folder.path(), &[&["train"], args].concat());
-    refused(&train(&[&smoke, "--run-dir", "file/run"]), &["file/run"]);
-    refused(&train(&[&smoke, "--run-dir", "thesis"]), &["thesis", "holds `chapter.tex`"]);
-    refused(&train(&["--resume", "--run-dir", "thesis"]), &["thesis holds no run"]);
-    refused(&train(&["--resume", "--run-dir", "nowhere"]), &["nowhere holds no run"]);
-    refused(&train(&[&smoke, "--resume"]), &["no run"]);
-    refused(&train(&["--resume"]), &["--run-dir"]);
+    assert_refused(&train(&[&smoke, "--run-dir", "file/run"]), &["file/run"]);
+    assert_refused(&train(&[&smoke, "--run-dir", "thesis"]), &["thesis", "holds `chapter.tex`"]);
+    assert_refused(&train(&["--resume", "--run-dir", "thesis"]), &["thesis holds no run"]);
+    assert_refused(&train(&["--resume", "--run-dir", "nowhere"]), &["nowhere holds no run"]);
+    assert_refused(&train(&[&smoke, "--resume"]), &["no run"]);
+    assert_refused(&train(&["--resume"]), &["--run-dir"]);
     assert!(!folder.path().join("runs").exists());
 }
 
@@ -117,7 +120,7 @@ fn runs_are_listed_with_their_state() {
     let folder = folder();
     let empty = outflank(folder.path(), &["runs"]);
     assert!(empty.status.success() && empty.stdout.is_empty());
-    refused(&outflank(folder.path(), &["runs", "nowhere"]), &["nowhere"]);
+    assert_refused(&outflank(folder.path(), &["runs", "nowhere"]), &["nowhere"]);
 
     let runs = folder.path().join("runs");
     for (name, state) in [("one", "running"), ("two", "stopped"), ("three", "finished")] {
@@ -145,7 +148,7 @@ fn runs_are_listed_with_their_state() {
         let line = lines.iter().find(|line| line["run"] == path).expect("a run");
         line["state"].as_str().expect("a state").to_string()
     };
-    // Nobody holds the lock of the one that claims to run.
+    // Run `one` has the state "running", but no process holds its lock.
     assert_eq!(
         ["one", "two", "three", "four"].map(state),
         ["killed", "stopped", "finished", "unreadable"]
@@ -161,10 +164,10 @@ fn runs_are_listed_with_their_state() {
     }
 }
 
-/// A limit on the size of files stands in for a full disk: writes fail in the middle.
+/// A limit on the size of files simulates a full disk: a write fails in the middle.
 #[cfg(unix)]
 #[test]
-fn a_disk_that_takes_no_more_ends_the_run_and_loses_no_stored_game() {
+fn a_full_disk_ends_the_run_and_loses_no_stored_game() {
     use outflank::store::games;
 
     let folder = folder();
@@ -178,12 +181,12 @@ fn a_disk_that_takes_no_more_ends_the_run_and_loses_no_stored_game() {
         .current_dir(folder.path())
         .output()
         .expect("a shell");
-    refused(&output, &["cannot write", "run/games/games-000001.ofg"]);
+    assert_refused(&output, &["cannot write", "run/games/games-000001.ofg"]);
     let dir = folder.path().join("run/games");
     let before = games::totals(&dir).expect("a folder of games");
     assert!(before.games > 0 && before.skipped == 0, "{before:?}");
 
-    // With room again the run goes on where it stood.
+    // Once there is space again, the run continues.
     let more = format!("limits.games={}", before.games + 20);
     let resumed = outflank(
         folder.path(),
@@ -192,4 +195,24 @@ fn a_disk_that_takes_no_more_ends_the_run_and_loses_no_stored_game() {
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     let after = games::totals(&dir).expect("a folder of games");
     assert!(after.games >= before.games + 20 && after.skipped == 0, "{before:?} {after:?}");
+}
+
+#[test]
+fn an_opponent_that_cannot_play_is_refused_before_the_run() {
+    let folder = folder();
+    let smoke = format!("{CONFIGS}/smoke.toml");
+    let probcut = r#"evaluation.opponents=["random", "alphabeta:depth=6,probcut=1.5"]"#;
+    for command in ["config", "train"] {
+        let output = outflank(folder.path(), &[command, &smoke, "--set", probcut]);
+        assert_refused(&output, &["probcut=1.5\" contradicts board = \"6x6\"", "leave it out"]);
+    }
+    let reversed = ["config", &smoke, "--set", "board=8x8", "--set", "goal=fewest"];
+    let output = outflank(folder.path(), &[&reversed[..], &["--set", probcut]].concat());
+    assert_refused(&output, &["contradicts goal = \"fewest\""]);
+    for opponent in ["net:missing", "external:protocol=gtp,command=missing"] {
+        let set = format!(r#"evaluation.opponents=["{opponent}"]"#);
+        let output = outflank(folder.path(), &["train", &smoke, "--set", &set]);
+        assert_refused(&output, &[&format!("evaluation.opponents: `{opponent}`"), "missing"]);
+    }
+    assert!(fs::read_dir(folder.path()).expect("a folder").next().is_none());
 }

@@ -1,4 +1,4 @@
-//! Files that cannot be read or written: each subcommand says once what is wrong, and with what.
+//! Files that cannot be read or written. Each subcommand names the file and the reason once.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,22 +11,22 @@ fn outflank(folder: &Path, arguments: &[&str]) -> Output {
     command.output().expect("the program starts")
 }
 
-/// The error that ends a command: it is about `name`, and no part of it is there twice.
+/// Asserts that the command ended with an error about `name` that repeats no part of itself.
 #[track_caller]
-fn assert_told_once(output: &Output, name: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    let error = said.lines().find_map(|line| line.strip_prefix("error: ")).expect(&said);
+fn assert_error_names_once(output: &Output, name: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let error = stderr.lines().find_map(|line| line.strip_prefix("error: ")).expect(&stderr);
     assert!(error.contains(name), "no `{name}` in {error}");
     let parts: Vec<_> = error.split(": ").collect();
     for (place, part) in parts.iter().enumerate() {
-        assert!(!parts[..place].contains(part), "`{part}` is told twice: {error}");
+        assert!(!parts[..place].contains(part), "`{part}` is repeated: {error}");
     }
     assert!(error.matches("(os error").count() <= 1, "{error}");
 }
 
 #[test]
-fn a_missing_file_is_named_once_by_every_subcommand() {
+fn every_subcommand_names_a_missing_file_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let position = format!("{}- X\n", "X".repeat(62) + "O");
     std::fs::write(folder.path().join("good.obf"), position).expect("writable");
@@ -63,7 +63,7 @@ fn a_missing_file_is_named_once_by_every_subcommand() {
     ] {
         let output = outflank(folder.path(), arguments);
         eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_told_once(&output, "missing");
+        assert_error_names_once(&output, "missing");
     }
 }
 
@@ -84,14 +84,14 @@ fn a_folder_in_place_of_a_file_is_named_once() {
     ] {
         let output = outflank(folder.path(), arguments);
         eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert_told_once(&output, arguments.last().expect("a path"));
+        assert_error_names_once(&output, arguments.last().expect("a path"));
     }
 }
 
-/// A link to itself stands for whatever this user may not look into: root may read everything.
+/// A link to itself simulates a folder without read permission, which root could read.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_cannot_be_looked_into_is_not_said_to_be_empty() {
+fn a_folder_that_cannot_be_read_is_not_reported_as_empty() {
     let folder = tempfile::tempdir().expect("a folder");
     std::os::unix::fs::symlink("endless", folder.path().join("endless")).expect("a link");
     for arguments in [
@@ -103,9 +103,9 @@ fn a_folder_that_cannot_be_looked_into_is_not_said_to_be_empty() {
         &["export", "endless", "new"],
     ] {
         let output = outflank(folder.path(), arguments);
-        assert_told_once(&output, "endless");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("(os error"), "{arguments:?} does not say why: {said}");
+        assert_error_names_once(&output, "endless");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("(os error"), "{arguments:?} does not give the reason: {stderr}");
     }
     let output = outflank(folder.path(), &["runs", "."]);
     let listed = String::from_utf8_lossy(&output.stdout);

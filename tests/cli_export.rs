@@ -1,4 +1,4 @@
-//! A net on its way from a run into a folder of its own, as a user takes it.
+//! `outflank export`: copies the net of a run into another folder.
 
 use std::fs;
 use std::path::Path;
@@ -35,16 +35,16 @@ fn outflank(arguments: &[&str], folder: &Path) -> Output {
 }
 
 #[track_caller]
-fn succeeds(output: &Output) -> String {
+fn assert_success(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[track_caller]
-fn fails(output: &Output, message: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(message), "{said}");
+fn assert_failure(output: &Output, message: &str) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains(message), "{text}");
 }
 
 #[test]
@@ -52,23 +52,23 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     fs::write(folder.join("tiny.toml"), CONFIG).expect("a file");
-    succeeds(&outflank(&["train", "tiny.toml", "--run-dir", "run"], folder));
-    succeeds(&outflank(&["export", "run", "checkpoints/6x6-fewest"], folder));
+    assert_success(&outflank(&["train", "tiny.toml", "--run-dir", "run"], folder));
+    assert_success(&outflank(&["export", "run", "checkpoints/6x6-fewest"], folder));
 
     let net = folder.join("checkpoints/6x6-fewest");
     let card = fs::read_to_string(net.join("README.md")).expect("a card");
-    for wanted in ["6x6, the fewest discs win", "1 blocks of 8 channels", "| 3 of 32 positions |"] {
-        assert!(card.contains(wanted), "no `{wanted}` in\n{card}");
+    for part in ["6x6, the fewest discs win", "1 blocks of 8 channels", "| 3 of 32 positions |"] {
+        assert!(card.contains(part), "no `{part}` in\n{card}");
     }
-    // The machine that trained it, not the one that exports it.
+    // The card names the machine that trained the net, not the one that exports it.
     let manifest = fs::read_to_string(folder.join("run/run.json")).expect("the state of the run");
     let mut manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
     assert!(manifest["machine"]["cores"].as_u64() > Some(0));
-    // As if a version without checksums had written it.
+    // Without the checksum, since the text is changed here.
     manifest.as_object_mut().expect("an object").remove("crc32");
     manifest["machine"] = serde_json::json!({ "cpu": "Abacus", "cores": 3 });
     fs::write(folder.join("run/run.json"), manifest.to_string()).expect("a file");
-    succeeds(&outflank(&["export", "run", "abacus"], folder));
+    assert_success(&outflank(&["export", "run", "abacus"], folder));
     let card = fs::read_to_string(folder.join("abacus/README.md")).expect("a card");
     assert!(card.contains("| machine | Abacus, 3 cores, device"), "{card}");
     let config = fs::read_to_string(net.join("config.toml")).expect("a configuration");
@@ -78,33 +78,34 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
 
     assert!(card.contains("| rating | not rated by the run |"), "{card}");
 
-    // Moves drawn from the same seed are the same if the nets are.
+    // With the same seed, equal nets play equal games.
     let against = |net: &str| {
         let spec = ["eval", net, "--against", "greedy", "--games", "8", "--json", "--threads", "1"];
-        succeeds(&outflank(&spec, folder))
+        assert_success(&outflank(&spec, folder))
     };
     assert_eq!(against("checkpoints/6x6-fewest"), against("run"));
 
-    // A checkpoint is found in its run from wherever its name is given.
+    // The run of a checkpoint is found even if the checkpoint is given as `.`.
     let inside = fs::read_dir(folder.join("run/checkpoints")).expect("checkpoints");
     let inside = inside.last().expect("a checkpoint").expect("a checkpoint").path();
-    succeeds(&outflank(&["export", ".", "../../../inside"], &inside));
+    assert_success(&outflank(&["export", ".", "../../../inside"], &inside));
     assert!(folder.join("inside/config.toml").exists());
 
     let again = ["export", "run", "checkpoints/6x6-fewest"];
-    fails(&outflank(&again, folder), "checkpoints/6x6-fewest holds something already");
+    assert_failure(&outflank(&again, folder), "checkpoints/6x6-fewest is not empty");
     let from_net = ["export", "checkpoints/6x6-fewest", "elsewhere"];
-    fails(&outflank(&from_net, folder), "is a net without a run");
-    fails(&outflank(&["export", "nowhere", "elsewhere"], folder), "nowhere");
+    assert_failure(&outflank(&from_net, folder), "is a net without a run");
+    assert_failure(&outflank(&["export", "nowhere", "elsewhere"], folder), "nowhere");
     assert!(!folder.join("elsewhere").exists());
 
-    // Without a name the opponent is the net that lies in `checkpoints`.
+    // By default the opponent is the net in `checkpoints`.
     let play = ["play", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
-    let said = succeeds(&outflank(&play, folder));
-    assert!(said.contains("6x6-fewest sims=1600"), "{said}");
+    let text = assert_success(&outflank(&play, folder));
+    assert!(text.contains("6x6-fewest sims=1600"), "{text}");
 }
 
-/// Its own rating, and its row among those of the other nets: of the last net and of an earlier one.
+/// The card of a net has its rating, and marks its row in the list of the run's rated nets. Checked
+/// for the last net and for an earlier one.
 #[test]
 fn the_card_has_the_rating_of_the_net_itself() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -119,7 +120,7 @@ fn the_card_has_the_rating_of_the_net_itself() {
     ];
     let set = evaluation.iter().flat_map(|key| ["--set", key]);
     let train = ["train", "tiny.toml", "--run-dir", "run"].into_iter().chain(set);
-    succeeds(&outflank(&train.collect::<Vec<_>>(), folder));
+    assert_success(&outflank(&train.collect::<Vec<_>>(), folder));
     let checkpoints = fs::read_dir(folder.join("run/checkpoints")).expect("a folder");
     let mut names: Vec<_> =
         checkpoints.map(|entry| entry.expect("an entry").file_name().into_string()).collect();
@@ -128,7 +129,7 @@ fn the_card_has_the_rating_of_the_net_itself() {
     for name in [names.first(), names.last()].into_iter().flatten() {
         let name = name.as_ref().expect("text");
         let step: u64 = name.trim_start_matches("step-").parse().expect("a step");
-        succeeds(&outflank(&["export", &format!("run/checkpoints/{name}"), name], folder));
+        assert_success(&outflank(&["export", &format!("run/checkpoints/{name}"), name], folder));
         let card = fs::read_to_string(folder.join(name).join("README.md")).expect("a card");
         let rating = card.lines().find_map(|line| line.strip_prefix("| rating | "));
         let rating = rating.unwrap_or_else(|| panic!("no rating in\n{card}"));

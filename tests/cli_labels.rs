@@ -1,4 +1,4 @@
-//! What players are called in tables and pictures, and what a ladder that is used again says.
+//! Tests of players' labels in tables and pictures, and of messages about ladders.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -31,56 +31,56 @@ fn folder() -> tempfile::TempDir {
 
 const NET: &str = concat!("net:", env!("CARGO_MANIFEST_DIR"), "/checkpoints/6x6,simulations=2");
 
-/// The first label of an object, by key.
+/// The labels under `key` in all objects of a kind.
 fn labels<'a>(objects: &'a [Value], kind: &str, key: &str) -> Vec<&'a str> {
     let of_kind = objects.iter().filter(|object| object["kind"] == kind);
     of_kind.map(|object| object[key].as_str().expect("a label")).collect()
 }
 
 #[test]
-fn tables_and_pictures_have_short_names() {
+fn tables_and_pictures_show_short_labels() {
     let folder = folder();
     let common = ["--shape", "6x6", "--games", "2"];
     let play = [&["arena", NET, "random", "--svg", "table.svg"][..], &common].concat();
-    let said = ok(&outflank(folder.path(), &play));
-    assert!(said.starts_with("6x6 sims=2 - random\n"), "{said}");
-    assert!(!said.contains("checkpoints") && !said.contains('#'), "{said}");
+    let stdout = ok(&outflank(folder.path(), &play));
+    assert!(stdout.starts_with("6x6 sims=2 - random\n"), "{stdout}");
+    assert!(!stdout.contains("checkpoints") && !stdout.contains('#'), "{stdout}");
     let svg = std::fs::read_to_string(folder.path().join("table.svg")).expect("a picture");
     assert!(svg.contains(">6x6 sims=2</text>"), "{svg}");
-    assert!(svg.contains("checkpoints/6x6"), "the whole name is there to be pointed at");
-    // Programs get the identity and the label.
+    assert!(svg.contains("checkpoints/6x6"), "the whole name appears under the pointer");
+    // JSON has the identity and the label.
     let found = objects(&outflank(folder.path(), &["arena", "--shape", "6x6", "--json"]));
     let net = found.iter().find(|player| player["label"] == "6x6 sims=2").expect("the net");
     assert!(net["player"].as_str().expect("a name").contains("checkpoints/6x6"));
 }
 
 #[test]
-fn a_name_is_kept_and_found_again() {
+fn a_name_is_stored_in_the_ladder() {
     let folder = folder();
     let named = [format!("{NET},name=\"my net\""), "greedy:name=eater".to_owned()];
     let common = ["--shape", "6x6", "--games", "2"];
     let play = [&["arena", &named[0], &named[1], "--json"][..], &common].concat();
-    let said = objects(&outflank(folder.path(), &play));
-    assert_eq!(labels(&said, "match", "first_label"), ["my net"]);
-    assert_eq!(labels(&said, "match", "second_label"), ["eater"]);
-    assert_eq!(said[0]["second"], "greedy", "the identity has no name in it");
-    // Later the name is known, with or without players, and counts as the same player.
+    let json = objects(&outflank(folder.path(), &play));
+    assert_eq!(labels(&json, "match", "first_label"), ["my net"]);
+    assert_eq!(labels(&json, "match", "second_label"), ["eater"]);
+    assert_eq!(json[0]["second"], "greedy", "the identity has no name in it");
+    // The ladder knows the name later. A specification without a name is the same player.
     let play = [&["arena", NET, "random"][..], &common].concat();
-    let said = ok(&outflank(folder.path(), &play));
-    assert!(said.starts_with("my net - random\n") && said.contains("eater"), "{said}");
+    let stdout = ok(&outflank(folder.path(), &play));
+    assert!(stdout.starts_with("my net - random\n") && stdout.contains("eater"), "{stdout}");
     let look = ["arena", "--shape", "6x6", "--anchor", "my net"];
-    let said = ok(&outflank(folder.path(), &look));
-    assert!(said.contains("of the difference to my net"), "{said}");
+    let stdout = ok(&outflank(folder.path(), &look));
+    assert!(stdout.contains("of the difference to my net"), "{stdout}");
     let renamed = [&["arena", "greedy:name=\"more\"", "random", "--json"][..], &common].concat();
-    let said = objects(&outflank(folder.path(), &renamed));
-    let mut found = labels(&said, "rating", "label");
+    let json = objects(&outflank(folder.path(), &renamed));
+    let mut found = labels(&json, "rating", "label");
     found.sort();
     assert_eq!(found, ["more", "my net", "random"]);
 }
 
-/// Two players of one label on different boards of a ladder: each table has only one of them.
+/// A ladder may have two players with the same label on different boards. Each table shows one.
 #[test]
-fn a_label_of_a_table_is_known_as_an_anchor() {
+fn every_label_of_a_table_works_as_an_anchor() {
     let folder = folder();
     let common = ["rollouts:simulations=2", "--games", "2"];
     for (player, shape) in [("random:name=a", "6x6"), ("greedy:name=a", "8x8")] {
@@ -88,15 +88,15 @@ fn a_label_of_a_table_is_known_as_an_anchor() {
         ok(&outflank(folder.path(), &play));
     }
     for shape in ["6x6", "8x8"] {
-        let said = objects(&outflank(folder.path(), &["arena", "--shape", shape, "--json"]));
-        assert!(labels(&said, "rating", "label").contains(&"a"), "{said:?}");
-        let said = ok(&outflank(folder.path(), &["arena", "--shape", shape, "--anchor", "a"]));
-        assert!(said.contains("of the difference to a"), "{said}");
+        let json = objects(&outflank(folder.path(), &["arena", "--shape", shape, "--json"]));
+        assert!(labels(&json, "rating", "label").contains(&"a"), "{json:?}");
+        let stdout = ok(&outflank(folder.path(), &["arena", "--shape", shape, "--anchor", "a"]));
+        assert!(stdout.contains("of the difference to a"), "{stdout}");
     }
 }
 
 #[test]
-fn two_players_of_one_name_are_refused() {
+fn two_players_with_the_same_name_are_refused() {
     let folder = folder();
     for command in [
         vec!["arena", "random:name=a", "greedy:name=a"],
@@ -106,35 +106,35 @@ fn two_players_of_one_name_are_refused() {
         std::fs::write(folder.path().join("late.obf"), line).expect("writable");
         let output = outflank(folder.path(), &command);
         assert_eq!(output.status.code(), Some(2), "{command:?}");
-        let said = text(&output.stderr);
-        assert!(said.contains("two players are called `a`: `random` and `greedy`"), "{said}");
+        let stderr = text(&output.stderr);
+        assert!(stderr.contains("two players are called `a`: `random` and `greedy`"), "{stderr}");
     }
     assert_eq!(outflank(folder.path(), &["arena"]).status.code(), Some(2), "no game was played");
 }
 
 #[test]
-fn it_is_told_where_games_go() {
+fn the_ladder_of_the_games_is_printed() {
     let folder = folder();
     let play = ["arena", "random", "greedy", "--games", "4", "--json"];
-    let said = text(&outflank(folder.path(), &play).stderr);
-    assert_eq!(said.lines().next(), Some("games go to ladder.jsonl, a new ladder"));
+    let stderr = text(&outflank(folder.path(), &play).stderr);
+    assert_eq!(stderr.lines().next(), Some("games go to ladder.jsonl, a new ladder"));
     let other = ["arena", "random", "rollouts:simulations=2", "--games", "2"];
-    let said = text(&outflank(folder.path(), &other).stderr);
+    let stderr = text(&outflank(folder.path(), &other).stderr);
     let wanted = "games go to ladder.jsonl, where 4 games of 2 players count already";
-    assert_eq!(said.lines().next(), Some(wanted));
+    assert_eq!(stderr.lines().next(), Some(wanted));
     let shape = [&play[..], &["--shape", "6x6"]].concat();
-    let said = text(&outflank(folder.path(), &shape).stderr);
-    assert!(said.starts_with("games go to ladder.jsonl, which has 6 games on other"), "{said}");
-    // Looking adds nothing.
+    let stderr = text(&outflank(folder.path(), &shape).stderr);
+    assert!(stderr.starts_with("games go to ladder.jsonl, which has 6 games on other"), "{stderr}");
+    // Without players no message is printed.
     assert_eq!(text(&outflank(folder.path(), &["arena"]).stderr), "");
     let log = std::fs::read_to_string(folder.path().join("ladder.jsonl")).expect("a ladder");
     assert!(log.contains("\"openings\":\"random:6\"") && !log.contains("random:8"), "{log}");
     let resumed = [&play[..], &["--resume", "--openings", "random:7"]].concat();
-    let said = text(&outflank(folder.path(), &resumed).stderr);
-    assert!(said.contains("no match of random and greedy with openings random:7"), "{said}");
+    let stderr = text(&outflank(folder.path(), &resumed).stderr);
+    assert!(stderr.contains("no match of random and greedy with openings random:7"), "{stderr}");
 }
 
-/// Names from a hostile ladder, or a long path, neither end the program nor flood the table.
+/// Very long names in a ladder neither crash the program nor fill the table.
 #[test]
 fn very_long_names_are_shortened() {
     let folder = folder();
@@ -143,9 +143,9 @@ fn very_long_names_are_shortened() {
     let path = folder.path().join("ladder.jsonl");
     let log = std::fs::read_to_string(&path).expect("a ladder");
     std::fs::write(&path, log.replace("greedy", &"\\u001b[31m".repeat(9_000))).expect("writable");
-    let said = ok(&outflank(folder.path(), &["arena", "--svg", "table.svg"]));
-    assert!(said.lines().all(|line| line.chars().count() < 200), "{said}");
-    assert!(said.contains('…') && !said.contains('\u{1b}'), "{said}");
+    let stdout = ok(&outflank(folder.path(), &["arena", "--svg", "table.svg"]));
+    assert!(stdout.lines().all(|line| line.chars().count() < 200), "{stdout}");
+    assert!(stdout.contains('…') && !stdout.contains('\u{1b}'), "{stdout}");
 }
 
 #[test]
@@ -159,9 +159,12 @@ fn positions_that_a_player_solves_itself_are_counted() {
         let object: Value = serde_json::from_str(&ok(&output)).expect("an object");
         (object["solved_itself"].as_u64(), object["positions"].as_u64(), text(&output.stderr))
     };
-    let (solved, positions, said) = judge("alphabeta:depth=1,solve_empties=6,name=late");
+    let (solved, positions, stderr) = judge("alphabeta:depth=1,solve_empties=6,name=late");
     assert_eq!((solved, positions), (Some(1), Some(2)));
-    assert!(said.contains("late solves 1 of 2 positions itself"), "{said}");
-    assert!(said.contains("at most 6 empty squares; solve_empties=0"), "{said}");
+    assert!(stderr.contains("late solves 1 of 2 positions itself"), "{stderr}");
+    assert!(
+        stderr.contains("at most 6 empty squares; to measure its search use solve_empties=0"),
+        "{stderr}"
+    );
     assert_eq!(judge("alphabeta:depth=1"), (Some(0), Some(2), String::new()));
 }

@@ -1,11 +1,12 @@
-//! `outflank loss`, run as a user runs it.
+//! `outflank loss` as a user runs it.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Two positions of 8x8 near the end, and lines that are none.
+/// A comment, a position of 8x8 near the end, and bad lines: one that is not a position, one
+/// without a legal move, and one with the score of an illegal move.
 const POSITIONS: &str = "\
 # a comment
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxO--xxxxO--- x;
@@ -31,18 +32,18 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn players_are_judged_and_scores_remembered() {
+fn losses_are_reported_and_solved_scores_are_written() {
     let folder = folder();
     let arguments = ["random", "alphabeta:depth=2,solve_empties=30", "--positions", "late.obf"];
     let more = ["--write", "solved.obf", "--json"];
     let output = run(folder.path(), &[&arguments[..], &more[..]].concat());
-    let (said, warned) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{warned}");
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{stderr}");
     for line in ["line 3: ", "line 4: ", "line 5: "] {
-        assert!(warned.contains(line), "{warned}");
+        assert!(stderr.contains(line), "{stderr}");
     }
     let objects: Vec<Value> =
-        said.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+        stdout.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     assert_eq!(objects.len(), 2);
     assert_eq!(objects[0]["positions"], 1);
     assert_eq!(objects[1]["loss"], 0.0);
@@ -56,7 +57,7 @@ fn players_are_judged_and_scores_remembered() {
 }
 
 #[test]
-fn positions_come_from_matches() {
+fn positions_are_taken_from_the_games_of_a_match() {
     let folder = folder();
     let mut arena = Command::new(env!("CARGO_BIN_EXE_outflank"));
     arena.current_dir(folder.path()).stdin(Stdio::null());
@@ -71,10 +72,10 @@ fn positions_come_from_matches() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn wrong_arguments_and_files_are_refused() {
     let folder = folder();
     std::fs::write(folder.path().join("empty.obf"), "nonsense\n").expect("writable");
-    for (arguments, complaint) in [
+    for (arguments, message) in [
         (&["random"][..], "--positions <FILE>|--games <PATH>"),
         (&["--positions", "late.obf"], "SPEC"),
         (&["random", "--positions", "late.obf", "--games", "."], "cannot be used with"),
@@ -85,21 +86,21 @@ fn what_cannot_be_judged_is_refused() {
         (&["random", "--positions", "late.obf", "--shape", "6x6"], "36 characters"),
         (&["random", "--games", "."], "neither a run directory"),
         (&["random", "--games", "none"], "neither a run directory"),
-        (&["random", "--games", "late.obf"], "no ladder file"),
+        (&["random", "--games", "late.obf"], "is not a ladder file"),
         (&["nobody", "--positions", "late.obf"], "unknown player"),
         (&["net:none", "--positions", "late.obf"], "none"),
         (&["random", "--positions", "late.obf", "--write", "no/such/folder.obf"], "no/such"),
     ] {
         let output = run(folder.path(), arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(complaint), "{arguments:?}: {said}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
     }
 }
 
 /// The engine never answers, so the interrupt always comes before the end.
 #[test]
-fn an_interrupted_judgement_ends_as_such() {
+fn an_interrupted_loss_ends_with_exit_code_130() {
     let folder = folder();
     let engine = "external:protocol=gtp,command=\"sh -c ': > ready; exec sleep 1000'\"";
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
@@ -112,8 +113,8 @@ fn an_interrupted_judgement_ends_as_such() {
     let pid = started.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("it starts").success());
     let output = started.wait_with_output().expect("it ends");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("stopped before all positions were judged"), "{said}");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("stopped before all positions were judged"), "{stderr}");
     assert_eq!(text(&output.stdout), "");
 }

@@ -1,4 +1,5 @@
-//! `outflank completions`, `outflank man`, and other doors to the options.
+//! `outflank completions`, `outflank man` and `outflank players`: the options of the program as
+//! scripts and pages.
 
 use std::process::{Command, Output};
 
@@ -17,10 +18,10 @@ fn subcommands() -> Vec<String> {
     let help = text(&outflank(&["--help"]));
     let listed = help.split_once("Commands:\n").expect("a list of commands").1;
     let listed = listed.lines().take_while(|line| !line.is_empty());
-    // A description that does not fit is continued below, further to the right.
-    let begun =
+    // A long description continues on the next line, with a deeper indent.
+    let commands =
         listed.filter_map(|line| line.strip_prefix("  ").filter(|text| !text.starts_with(' ')));
-    let names = begun.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
+    let names = commands.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
     let names: Vec<_> = names.filter(|name| name != "help").collect();
     assert!(names.len() > 10, "{names:?}");
     names
@@ -41,7 +42,7 @@ fn each_shell_completes_every_subcommand() {
 }
 
 #[test]
-fn there_is_a_page_for_every_subcommand() {
+fn every_subcommand_has_a_manual_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let pages = folder.path().join("share/man1");
     text(&outflank(&["man", pages.to_str().expect("text")]));
@@ -58,7 +59,16 @@ fn there_is_a_page_for_every_subcommand() {
 }
 
 #[test]
-fn colour_is_understood_in_either_spelling() {
+fn the_page_of_players_is_printed() {
+    let page = text(&outflank(&["players"]));
+    assert!(page.starts_with("# Players\n"), "{page}");
+    for help in [&["--help"][..], &["arena", "--help"]] {
+        assert!(text(&outflank(help)).contains("players`"), "{help:?}");
+    }
+}
+
+#[test]
+fn the_option_colour_has_two_spellings() {
     for option in ["--colour", "--color"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
         command.args(["play", "random", "--shape", "6x6", option, "white"]);

@@ -1,4 +1,4 @@
-//! `outflank solve` as a user meets it, with positions made and solved here.
+//! `outflank solve` as a user runs it, on random positions that are solved here by minimax.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn solve(folder: &Path, args: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// A position near the end of a game whose moves depend on `seed` and nothing else.
+/// A position with this many empty squares after random moves; it depends on `seed` only.
 fn position<G: Geometry>(mut seed: u64, empties: u32) -> Position<G> {
     loop {
         let mut position = Position::<G>::start();
@@ -27,7 +27,7 @@ fn position<G: Geometry>(mut seed: u64, empties: u32) -> Position<G> {
             let legal: Vec<_> = position.board.legal().collect();
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let square = legal[(seed >> 33) as usize % legal.len()];
-            position = position.play(square).expect("a legal move").settled();
+            position = position.play(square).expect("a legal move").pass_if_forced();
         }
         if position.board.empties() == empties && !position.board.is_over() {
             return position;
@@ -42,7 +42,7 @@ fn minimax<G: Geometry>(board: Board<G>, goal: Goal) -> i32 {
     })
 }
 
-/// An OBF line that states the score of each move, plus `error` for the best of them.
+/// An OBF line with the score of each move; `error` is added to the score of the best moves.
 fn stated<G: Geometry>(position: Position<G>, goal: Goal, error: i32) -> String {
     let board = position.board;
     let best = minimax(board, goal);
@@ -59,7 +59,7 @@ fn lines(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect()
 }
 
-/// The score that a line of play ends with, for the side that was to move at first.
+/// The final score of a line of play, for the side to move in `position`.
 fn played_out<G: Geometry>(position: Position<G>, line: &str, goal: Goal) -> i32 {
     let (_, end) = notation::parse_transcript(line, position).expect("a legal line");
     assert!(end.board.is_over(), "{line}");
@@ -68,11 +68,11 @@ fn played_out<G: Geometry>(position: Position<G>, line: &str, goal: Goal) -> i32
 }
 
 #[test]
-fn scores_lines_and_expectations_of_a_file() {
+fn a_file_is_solved_with_scores_lines_and_agreement() {
     let folder = tempfile::tempdir().expect("a folder");
     let positions: Vec<_> = (0..4).map(|seed| position::<Square8>(seed, 5 + seed as u32)).collect();
     let text: Vec<_> = positions.iter().map(|&position| stated(position, Goal::Most, 0)).collect();
-    let text = format!("# made here\n\n{}\n{}\n", text.join("\n"), notation::obf(positions[0]));
+    let text = format!("# generated\n\n{}\n{}\n", text.join("\n"), notation::obf(positions[0]));
     fs::write(folder.path().join("good.obf"), text).expect("a file");
     for threads in ["1", "2"] {
         let output = solve(folder.path(), &["good.obf", "--json", "--threads", threads]);
@@ -80,13 +80,13 @@ fn scores_lines_and_expectations_of_a_file() {
         let found = lines(&output);
         assert_eq!(found.len(), 5);
         for (&position, line) in positions.iter().zip(&found) {
-            let wanted = minimax(position.board, Goal::Most);
+            let expected = minimax(position.board, Goal::Most);
             assert_eq!(line["version"], 1);
             assert_eq!(line["position"], notation::obf(position).as_str());
-            assert_eq!((&line["score"], &line["expected"]), (&wanted.into(), &wanted.into()));
+            assert_eq!((&line["score"], &line["expected"]), (&expected.into(), &expected.into()));
             assert_eq!(line["agrees"], true);
             let played = line["line"].as_str().expect("a transcript");
-            assert_eq!(played_out(position, played, Goal::Most), wanted);
+            assert_eq!(played_out(position, played, Goal::Most), expected);
             assert!(line["nodes"].as_u64() > Some(0) && line["seconds"].as_f64() > Some(0.0));
         }
         assert_eq!((&found[4]["expected"], &found[4]["agrees"]), (&Value::Null, &Value::Null));
@@ -96,7 +96,7 @@ fn scores_lines_and_expectations_of_a_file() {
 }
 
 #[test]
-fn a_wrong_score_is_a_negative_answer() {
+fn a_wrong_stated_score_ends_with_exit_code_1() {
     let folder = tempfile::tempdir().expect("a folder");
     let line = stated(position::<Square6>(7, 6), Goal::Most, 2);
     fs::write(folder.path().join("wrong.obf"), line).expect("a file");
@@ -107,7 +107,7 @@ fn a_wrong_score_is_a_negative_answer() {
 }
 
 #[test]
-fn bad_lines_are_named_and_the_rest_runs() {
+fn bad_lines_are_named_and_the_other_lines_solved() {
     let folder = tempfile::tempdir().expect("a folder");
     let good = stated(position::<Square6>(1, 6), Goal::Most, 0);
     let text = format!(
@@ -123,9 +123,9 @@ fn bad_lines_are_named_and_the_rest_runs() {
     let message = String::from_utf8_lossy(&output.stderr);
     let wrong = 3 + good.find(['X', 'O']).expect("a disc");
     for part in [
-        "mixed.obf:2:41: `c9:+x` is no `move:score` pair".to_owned(),
+        "mixed.obf:2:41: `c9:+x` is not a `move:score` pair".to_owned(),
         format!(
-            "mixed.obf:3:{wrong}: `?` at offset {} is no square's content; allowed: X",
+            "mixed.obf:3:{wrong}: `?` at offset {} is neither a disc nor an empty square; allowed: X",
             wrong - 3
         ),
         "mixed.obf:4:1: a position of this board has 36 characters, found 3".to_owned(),
@@ -136,26 +136,26 @@ fn bad_lines_are_named_and_the_rest_runs() {
 }
 
 #[test]
-fn one_position_on_any_board_for_any_goal() {
+fn a_position_of_another_board_and_goal_is_solved() {
     let folder = tempfile::tempdir().expect("a folder");
     let position = position::<Octagon88>(3, 6);
     let text = notation::obf(position);
-    let wanted = minimax(position.board, Goal::Fewest);
+    let expected = minimax(position.board, Goal::Fewest);
     let args = [&text, "--shape", "octagon88", "--goal", "fewest", "--json"];
     let found = &lines(&solve(folder.path(), &args))[0];
-    assert_eq!((&found["score"], &found["expected"]), (&wanted.into(), &Value::Null));
+    assert_eq!((&found["score"], &found["expected"]), (&expected.into(), &Value::Null));
     let output = solve(folder.path(), &[&args[..], &["--wld"]].concat());
-    assert_eq!(lines(&output)[0]["score"], wanted.signum());
+    assert_eq!(lines(&output)[0]["score"], expected.signum());
     let line = lines(&output)[0]["line"].as_str().expect("a transcript").to_owned();
-    assert_eq!(played_out(position, &line, Goal::Fewest).signum(), wanted.signum());
+    assert_eq!(played_out(position, &line, Goal::Fewest).signum(), expected.signum());
 }
 
 #[test]
-fn what_is_neither_file_nor_position_is_refused() {
+fn an_argument_that_is_neither_file_nor_position_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for (source, part) in [
         ("none.obf", "none.obf"),
-        ("nothing", "names no file:1:1: a position of this board has 64 characters, found 7"),
+        ("nothing", "(not a file):1:1: a position of this board has 64 characters, found 7"),
         ("f5f5", "move `f5` at offset 2 is not legal; legal: "),
     ] {
         let output = solve(folder.path(), &[source]);
@@ -172,11 +172,11 @@ fn what_is_neither_file_nor_position_is_refused() {
     );
 }
 
-/// A position that takes hours, and the start of a game.
+/// Two positions that take far too long to solve; the second is the start position.
 const ENDLESS: [&str; 2] = ["f5d6c3d3c4f4", "start"];
 
 #[test]
-fn a_time_limit_ends_a_solve_with_what_is_known() {
+fn a_time_limit_ends_a_solve_with_a_partial_result() {
     let folder = tempfile::tempdir().expect("a folder");
     for source in ENDLESS {
         let output = solve(folder.path(), &[source, "--seconds", "0.2", "--json"]);
@@ -207,9 +207,9 @@ fn a_long_solve_without_a_limit_warns() {
         .spawn()
         .expect("the program starts");
     let stderr = child.stderr.take().expect("a pipe");
-    let mut told = std::io::BufRead::lines(std::io::BufReader::new(stderr));
-    let warning = told.next().expect("a warning").expect("text");
-    child.kill().expect("it runs on");
+    let mut messages = std::io::BufRead::lines(std::io::BufReader::new(stderr));
+    let warning = messages.next().expect("a warning").expect("text");
+    child.kill().expect("it still runs");
     child.wait().expect("it has ended");
     for part in ["line 1 has 60 empty squares", "million years", "--seconds"] {
         assert!(warning.contains(part), "{warning}");
@@ -229,7 +229,7 @@ fn an_empty_position_is_refused() {
 }
 
 #[test]
-fn a_byte_that_is_no_text_costs_its_line() {
+fn a_line_with_invalid_utf8_is_skipped() {
     let folder = tempfile::tempdir().expect("a folder");
     let good = stated(position::<Square6>(1, 6), Goal::Most, 0);
     let mut text = format!("# caf\u{e9}\n{good}\n  ").into_bytes();
@@ -244,7 +244,7 @@ fn a_byte_that_is_no_text_costs_its_line() {
 }
 
 #[test]
-fn many_bad_lines_are_ten_and_a_count() {
+fn of_many_bad_lines_ten_are_shown_and_the_others_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut text = "nonsense\n".repeat(100_000);
     text.push_str(&"x".repeat(1 << 20));
@@ -259,7 +259,7 @@ fn many_bad_lines_are_ten_and_a_count() {
     assert!(total.contains("100001 bad lines"), "{total}");
 }
 
-/// The file that comes with the program, and the command that README gives for it.
+/// The examples in the repository, with the command that README.md has for them.
 #[test]
 fn the_example_positions_are_solved_as_stated() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -273,8 +273,8 @@ fn the_example_positions_are_solved_as_stated() {
         stated.sort();
         assert_eq!(stated, board.legal().collect::<Vec<_>>(), "{:?}", line.position);
     }
-    let wanted: Vec<_> = (12..=20).flat_map(|empties| [empties, empties]).collect();
-    assert_eq!(empties, wanted);
+    let expected: Vec<_> = (12..=20).flat_map(|empties| [empties, empties]).collect();
+    assert_eq!(empties, expected);
     let output = Command::new(env!("CARGO_BIN_EXE_outflank"))
         .args(["solve", "examples/positions.obf", "--threads", "2"])
         .current_dir(root)

@@ -1,16 +1,16 @@
-//! `outflank doctor` as a user runs it, from a folder that has nothing to do with the checkout.
+//! `outflank doctor` as a user runs it, from a folder outside the checkout.
 
 use std::process::{Command, Output};
 
 fn doctor(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
-    // Without what `cargo test` adds for the loader, as in a plain shell.
+    // Without the library path that `cargo test` sets, as in a shell.
     command.env_remove("LD_LIBRARY_PATH").current_dir(std::env::temp_dir());
     command.arg("doctor").args(arguments).output().expect("the program runs")
 }
 
 #[test]
-fn says_which_libtorch_was_loaded_and_what_the_machine_has() {
+fn reports_the_loaded_libtorch_and_the_machine() {
     let output = doctor(&["--json"]);
     let text = String::from_utf8(output.stdout).expect("it is text");
     assert_eq!(text.lines().count(), 1);
@@ -40,7 +40,7 @@ fn says_which_libtorch_was_loaded_and_what_the_machine_has() {
 }
 
 #[test]
-fn prints_the_same_for_people() {
+fn prints_the_same_facts_as_text() {
     let output = doctor(&[]);
     let text = String::from_utf8(output.stdout).expect("it is text");
     for name in ["outflank", "libtorch", "devices", "processor", "instructions", "bf16"] {

@@ -1,5 +1,5 @@
-//! Matches against outside engines that misbehave, run as a user runs them: the match goes on, one
-//! interrupt ends it, and nothing that an engine started is left behind.
+//! Matches against external engines with errors of all kinds, run as programs: the match continues,
+//! one interrupt ends it, and no process of an engine is left.
 
 #![cfg(target_os = "linux")]
 
@@ -9,18 +9,18 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// In the environment of the program under test, and so of all that comes from it.
+/// A variable in the environment of the program under test, which all of its children inherit.
 const CASE: &str = "OUTFLANK_TEST_CASE";
 
-/// An engine of a few lines of shell. It makes the file `ready` once it misbehaves.
+/// An engine of a few lines of shell. It creates the file `ready` just before its error.
 struct Engine {
     name: &'static str,
     script: String,
-    /// What the match says about at least one of its forfeits.
+    /// A part of the reason of at least one of its forfeits.
     reason: &'static str,
 }
 
-/// The commands `begin`, then the NBoard protocol with the commands `on_go` in place of a move.
+/// A script that runs `begin`, then serves the NBoard protocol and runs `on_go` instead of a move.
 fn serving(begin: &str, on_go: &str) -> String {
     format!(
         "{begin}\nwhile read -r word rest; do case \"$word\" in\n ping) echo \"pong $rest\";;\n \
@@ -35,7 +35,7 @@ fn engines() -> [Engine; 10] {
         engine("hangs", ": > ready; exec sleep 1000".into(), no_answer),
         engine(
             "fills its own input",
-            // The move is legal for black at the start. What is sent after it finds a full pipe.
+            // The move is legal for black at the start. Later input finds a full pipe.
             serving(
                 "",
                 "yes > /proc/$$/fd/0 & sleep 0.3; echo '=== F5'; : > ready; exec sleep 1000",
@@ -80,7 +80,7 @@ fn arena(folder: &Path, engine: &Engine, timeout: &str, games: &str) -> Command 
     command
 }
 
-/// Processes that come from the program which was started with this [`CASE`].
+/// The processes of the program that was started with this [`CASE`], and of its children.
 fn running(case: &Path) -> Vec<String> {
     let mark = format!("{CASE}={}", case.display()).into_bytes();
     let marked = |path: &Path| {
@@ -92,7 +92,7 @@ fn running(case: &Path) -> Vec<String> {
     processes.filter(|path| marked(path)).filter_map(command).collect()
 }
 
-/// Fails if anything of a case still runs; what was killed may take a moment to be gone.
+/// Fails if a process of a case still runs. Killed processes may take a moment to disappear.
 fn assert_nothing_runs(case: &Path, name: &str) {
     let start = Instant::now();
     while !running(case).is_empty() {
@@ -101,7 +101,7 @@ fn assert_nothing_runs(case: &Path, name: &str) {
     }
 }
 
-/// How a process ends that should do so by itself within a minute.
+/// The exit code of a process, which must end by itself within a minute.
 fn ends(child: &mut Child, name: &str) -> Option<i32> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(60) {
@@ -119,7 +119,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill").success());
 }
 
-/// Waits half a minute at most.
+/// Waits for at most half a minute.
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -140,7 +140,7 @@ fn with_each(test: impl Fn(&Path, &Engine) + Sync) {
 }
 
 #[test]
-fn a_match_against_an_engine_that_misbehaves_ends_by_itself() {
+fn a_match_against_a_faulty_engine_ends_by_itself() {
     with_each(|folder, engine| {
         let mut child = arena(folder, engine, "2s", "2").spawn().expect("the program");
         assert_eq!(ends(&mut child, engine.name), Some(0), "an engine that {}", engine.name);
@@ -154,24 +154,24 @@ fn a_match_against_an_engine_that_misbehaves_ends_by_itself() {
 }
 
 #[test]
-fn one_interrupt_ends_a_match_against_an_engine_that_misbehaves() {
+fn one_interrupt_ends_a_match_against_a_faulty_engine() {
     with_each(|folder, engine| {
         // Longer than this test waits.
         let mut child = arena(folder, engine, "10m", "100000").spawn().expect("the program");
         wait_until(engine.name, || folder.join("ready").exists());
-        // Until the match waits for the engine.
+        // By then the match waits for the engine.
         std::thread::sleep(Duration::from_millis(300));
         signal(&child, "-INT");
         assert_eq!(ends(&mut child, engine.name), Some(130), "an engine that {}", engine.name);
         assert_nothing_runs(folder, engine.name);
-        // An engine that the interrupt ended loses no game by that.
+        // An engine that was killed by the interrupt does not forfeit.
         let ladder = fs::read_to_string(folder.join("ladder.jsonl")).expect("a ladder");
         assert!(!ladder.contains("signal: 9"), "an engine that {}: {ladder}", engine.name);
     });
 }
 
 #[test]
-fn a_program_that_serves_an_engine_takes_it_along() {
+fn a_program_that_serves_an_engine_ends_it_too() {
     for (command, question, signal_name, code) in
         [("gtp", "genmove b\n", "-TERM", 143), ("play", "f5\n", "-INT", 130)]
     {

@@ -1,11 +1,11 @@
-//! Files that are made to cost memory or time are refused by the program with the limit, and with
-//! their size where they are kept in memory. Without the limits these take minutes or gigabytes.
+//! Files that are made to cost memory or time are refused. The error names the limit, and the size
+//! of a file that is read as a whole. Without limits, these files take minutes or gigabytes.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The error that a command ends with.
+/// The error message of a command that must fail.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
     let output = command.args(arguments).current_dir(folder).output().expect("the program");
@@ -14,7 +14,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
     message
 }
 
-/// A file of this length that takes no room on the disk.
+/// Creates a file of this length that takes no space on the disk.
 fn sparse(path: &Path, length: u64) {
     fs::File::create(path).and_then(|file| file.set_len(length)).expect("a sparse file");
 }
@@ -34,15 +34,15 @@ fn a_huge_file_is_refused_by_every_command_that_reads_it() {
         let wanted = format!("it has 268435456 bytes; at most {most} are read");
         assert!(error.contains("huge") && error.contains(&wanted), "{arguments:?}: {error}");
     }
-    assert!(!path.join("run").exists(), "nothing was begun");
-    // These are read line by line, whatever their length.
+    assert!(!path.join("run").exists(), "no run was created");
+    // These commands read a file of any length, line by line.
     for arguments in [
         &["solve", "./huge"][..],
         &["arena", "random", "greedy", "--openings", "huge", "--games", "2"],
     ] {
         let error = refused(path, arguments);
-        let is_told = error.contains("the line is longer than 65536 bytes");
-        assert!(error.contains("huge") && is_told, "{arguments:?}: {error}");
+        let names_limit = error.contains("the line is longer than 65536 bytes");
+        assert!(error.contains("huge") && names_limit, "{arguments:?}: {error}");
     }
     let error = refused(path, &["eval", "huge", "--games", "2", "--against", "random"]);
     assert!(error.contains("huge is no net"), "{error}");
@@ -64,7 +64,7 @@ fn a_net_of_many_tensors_is_refused_by_its_header() {
 }
 
 #[test]
-fn of_a_hundred_thousand_unknown_keys_the_first_are_told() {
+fn of_a_hundred_thousand_unknown_keys_only_the_first_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys: String = (0..100_000).map(|index| format!("k{index}=1\n")).collect();
     fs::write(folder.path().join("keys.toml"), keys).expect("a file");

@@ -1,5 +1,5 @@
-//! A run that is killed again and again loses no game that it had stored, counts none twice,
-//! and learns on; one that is stopped ends soon and in order.
+//! A run that is killed many times loses no stored game, counts no game twice, and continues to
+//! train. A run that is stopped ends soon and with a saved state.
 
 use std::collections::HashSet;
 use std::fs;
@@ -37,7 +37,7 @@ every_minutes = 0.005
 every_minutes = 0
 "#;
 
-/// Instants at which the run is killed, counted from its first sign of life.
+/// How often the run is killed.
 const KILLS: usize = 20;
 
 fn outflank(args: &[&str]) -> Command {
@@ -46,7 +46,7 @@ fn outflank(args: &[&str]) -> Command {
     command
 }
 
-/// Waits until the game files grow, so that the kill falls into work and not into start-up.
+/// Waits until the game files grow, so that the kill comes during training and not at the start.
 fn wait_for_games(dir: &Path, child: &mut Child) {
     let bytes = || -> u64 {
         let entries = fs::read_dir(dir.join("games")).into_iter().flatten().flatten();
@@ -75,7 +75,7 @@ fn stored(dir: &Path) -> Stored {
     for record in games::read_all(&dir.join("games")).expect("a folder of games") {
         match record {
             Ok(record) => assert!(ids.insert(record.id), "game {} is stored twice", record.id),
-            // The record that the kill tore.
+            // The record that was being written at the kill.
             Err(_) => damaged += 1,
         }
     }
@@ -106,12 +106,12 @@ fn a_run_survives_being_killed() {
         child.wait().expect("a child");
         let after = stored(&dir);
         assert!(after.ids.is_superset(&before.ids), "kill {kill} lost games");
-        assert!(after.steps >= before.steps, "kill {kill} lost learning");
+        assert!(after.steps >= before.steps, "kill {kill} lost training steps");
         before = after;
     }
     assert!(before.steps > 0, "no checkpoint in {KILLS} starts");
 
-    // Left alone, the run reaches a limit that lies beyond what it has.
+    // Without a kill, the run continues to a higher limit.
     let more = format!("limits.games={}", before.ids.len() + 200);
     let arguments = [config, "--run-dir", run, "--resume", "--set", &more];
     assert!(outflank(&arguments).status().expect("the program").success());
@@ -124,7 +124,7 @@ fn a_run_survives_being_killed() {
 }
 
 #[test]
-fn the_first_interrupt_saves_and_ends_well() {
+fn the_first_interrupt_saves_the_run_and_exits_with_0() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("stop.toml");
     fs::write(&config, CONFIG).expect("a file");
@@ -144,7 +144,7 @@ fn the_first_interrupt_saves_and_ends_well() {
     assert_eq!(manifest["summary"]["games"], stored(&dir).ids.len());
 }
 
-/// How a process ends that should do so by itself within two minutes.
+/// The exit code of a process that must end by itself within two minutes.
 fn ends(child: &mut Child) -> Option<i32> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(120) {
@@ -166,15 +166,15 @@ fn signal(child: &Child, name: &str) {
 const DOCUMENTED: [&str; 5] = [
     "run directory: ",
     "curves: tensorboard ",
-    "stopping; once more ends at once",
+    "stopping; a second Ctrl-C ends at once",
     "play and evaluate with: ",
-    "go on with: ",
+    "continue with: ",
 ];
 
-/// The end of another such line, of what the start before has left.
-const TORN: &str = "bytes of a game that was not written whole are cut off";
+/// The start of another such line, after a start that was killed while it wrote a game.
+const INCOMPLETE_GAME: &str = " WARN removed an incomplete game of ";
 
-/// The learner, the actor and libtorch's own threads are all at work when the process leaves.
+/// The learner, the actor and libtorch's threads are all running when the process exits.
 #[test]
 fn a_second_interrupt_ends_a_run_at_once_and_silently() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -192,17 +192,17 @@ fn a_second_interrupt_ends_a_run_at_once_and_silently() {
         std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
         signal(&child, "-INT");
         std::thread::sleep(Duration::from_millis(random.random_range(0..12)));
-        // It may have ended in order meanwhile.
+        // It may already have ended after the first interrupt.
         let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
         let code = ends(&mut child);
-        let mut said = String::new();
+        let mut message = String::new();
         let stderr = child.stderr.as_mut().expect("a pipe");
-        std::io::Read::read_to_string(stderr, &mut said).expect("text");
-        assert!(matches!(code, Some(0 | 130)), "round {round}: {code:?}: {said}");
-        for line in said.lines() {
+        std::io::Read::read_to_string(stderr, &mut message).expect("text");
+        assert!(matches!(code, Some(0 | 130)), "round {round}: {code:?}: {message}");
+        for line in message.lines() {
             let documented = DOCUMENTED.iter().any(|start| line.starts_with(start));
-            let tells_of_torn = line.starts_with(" WARN the ") && line.ends_with(TORN);
-            assert!(documented || tells_of_torn, "round {round}: {line}");
+            let is_incomplete_game = line.starts_with(INCOMPLETE_GAME);
+            assert!(documented || is_incomplete_game, "round {round}: {line}");
         }
         ended_at_once += u32::from(code == Some(130));
         arguments = vec![config, "--run-dir", run, "--quiet", "--resume"];
@@ -220,14 +220,14 @@ fn state_of(dir: &Path) -> (String, u64) {
 fn a_stop_does_not_wait_for_the_next_net() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("long.toml");
-    // Hours of steps.
+    // Enough steps for hours.
     let text = CONFIG.replace("steps_per_publish = 4", "steps_per_publish = 1000000");
     fs::write(&config, text).expect("a file");
     let dir = folder.path().join("run");
     let arguments = [config.to_str(), Some("--run-dir"), dir.to_str()].map(Option::unwrap);
     let mut child = outflank(&arguments).spawn().expect("the program");
     wait_for_games(&dir, &mut child);
-    // It learns by then.
+    // By then it trains.
     std::thread::sleep(Duration::from_secs(5));
     signal(&child, "-INT");
     assert_eq!(ends(&mut child), Some(0));
@@ -242,7 +242,7 @@ fn a_stop_does_not_wait_for_the_next_net() {
 fn games_that_were_played_while_the_learner_failed_are_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("diverges.toml");
-    // The loss is read after a thousand steps, in which the actor plays on.
+    // The loss is read after a thousand steps; meanwhile the actor continues to play.
     let text =
         CONFIG.replace("steps_per_publish = 4", "steps_per_publish = 1000\nloss_limit = 1e-6");
     fs::write(&config, text).expect("a file");
@@ -250,12 +250,12 @@ fn games_that_were_played_while_the_learner_failed_are_kept() {
     let arguments = [config.to_str(), Some("--run-dir"), dir.to_str()].map(Option::unwrap);
     assert_eq!(ends(&mut outflank(&arguments).spawn().expect("the program")), Some(2));
     assert_eq!(state_of(&dir).0, "failed");
-    // Learning begins with some twenty.
+    // Training starts after about twenty games.
     assert!(stored(&dir).ids.len() > 60, "{} games", stored(&dir).ids.len());
 }
 
 #[test]
-fn a_run_outlives_whoever_read_its_messages() {
+fn a_run_continues_after_its_standard_error_is_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("alone.toml");
     fs::write(&config, CONFIG).expect("a file");
@@ -269,7 +269,7 @@ fn a_run_outlives_whoever_read_its_messages() {
     assert_eq!(state_of(&dir), ("finished".into(), 8));
 }
 
-/// `nohup` has hangups ignored from the start.
+/// A program that `nohup` starts ignores the hangup signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_end_of_the_terminal_does_not_stop_a_run_under_nohup() {
@@ -298,7 +298,7 @@ fn the_end_of_the_terminal_does_not_stop_a_run_under_nohup() {
     }
 }
 
-/// The games and the net of a run of one actor that ends after so many positions.
+/// The games and the net of a run of one actor with a fixed number of steps.
 fn deterministic(folder: &Path, name: &str) -> (Vec<u8>, Weights) {
     let config = folder.join("same.toml");
     fs::write(&config, CONFIG).expect("a file");

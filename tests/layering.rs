@@ -1,5 +1,5 @@
-//! The habits of this house that a program can check: who may use whom, where `unsafe` may
-//! stand, how long a file may be. `docs/architecture.md` says why.
+//! Rules of this repository that a program can check: which modules may use which, where `unsafe`
+//! is allowed, and how long a file may be. `docs/architecture.md` gives the reasons.
 
 #[path = "layering/checker.rs"]
 mod checker;
@@ -28,7 +28,7 @@ fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Name and text of every file of the given folders, in order of name.
+/// Name and text of every file in the given folders, sorted by name.
 fn read(folders: &[&str]) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for folder in folders {
@@ -44,7 +44,7 @@ fn read(folders: &[&str]) -> Vec<(String, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// The names by which code knows the libraries of Cargo.toml's `[dependencies]`.
+/// The names in Rust code of the libraries in Cargo.toml's `[dependencies]`.
 fn libraries() -> Vec<String> {
     let text = fs::read_to_string(root().join("Cargo.toml")).expect("there is a Cargo.toml");
     let manifest: toml::Table = text.parse().expect("Cargo.toml is TOML");
@@ -58,7 +58,7 @@ fn assert_none(violations: Vec<Violation>) {
 }
 
 #[test]
-fn the_house_stands() {
+fn modules_follow_the_rules() {
     let libraries = libraries();
     let sources = read(&["src"]);
     assert!(sources.len() > 10, "the sources were found");
@@ -78,7 +78,7 @@ fn no_file_is_too_long_or_unfinished() {
 }
 
 #[test]
-fn no_error_tells_its_cause_twice() {
+fn no_error_repeats_its_source() {
     let sources = read(&["src"]);
     assert_none(sources.iter().flat_map(|(file, text)| check_errors(file, text)).collect());
     let twice = "#[error(\n    \"cannot read {}: {source}\",\n    path.display()\n)]\nFile {";
@@ -89,24 +89,25 @@ fn no_error_tells_its_cause_twice() {
 }
 
 #[test]
-fn the_map_names_every_module() {
-    let map = fs::read_to_string(root().join("docs/architecture.md")).expect("there is a map");
+fn the_architecture_page_names_every_module() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("there is a page");
     for (file, _) in read(&["src"]) {
         let module = &module_of(&file)[0];
         assert!(
-            map.contains(&format!("{module}/")) || map.contains(&format!("{module}.rs")),
+            page.contains(&format!("{module}/")) || page.contains(&format!("{module}.rs")),
             "docs/architecture.md does not name `{module}`"
         );
     }
 }
 
-fn whats(file: &str, text: &str) -> Vec<String> {
+/// The messages of the violations in a source text, with `tch` and `rand` as libraries.
+fn messages(file: &str, text: &str) -> Vec<String> {
     let libraries = ["tch", "rand"].map(String::from);
-    check_source(file, text, &libraries).into_iter().map(|violation| violation.what).collect()
+    check_source(file, text, &libraries).into_iter().map(|violation| violation.message).collect()
 }
 
 #[test]
-fn the_checker_sees_upward_arrows() {
+fn a_use_of_a_higher_floor_is_a_violation() {
     let upward = "`game` (floor 0) must not use `search` (floor 2)";
     for text in [
         "use crate::search::Tree;",
@@ -117,17 +118,17 @@ fn the_checker_sees_upward_arrows() {
         "mod inner { use super::super::search::Tree; }",
         "macro_rules! m { () => { $crate::search::go() } }",
     ] {
-        assert_eq!(whats("src/game/mod.rs", text), [upward], "{text}");
+        assert_eq!(messages("src/game/mod.rs", text), [upward], "{text}");
     }
-    assert_eq!(whats("src/game/board.rs", "use super::super::search;"), [upward]);
-    assert_eq!(whats("src/search/a.rs", "use crate::net::Net;").len(), 1, "neighbours");
-    assert_eq!(whats("src/cli/a.rs", "use crate::*;").len(), 1, "all of the root");
-    assert_eq!(whats("src/cli/a.rs", "use crate::attic::A;").len(), 1, "an unknown module");
-    assert_eq!(whats("src/attic.rs", "use crate::game::A;").len(), 1, "an unknown file");
+    assert_eq!(messages("src/game/board.rs", "use super::super::search;"), [upward]);
+    assert_eq!(messages("src/search/a.rs", "use crate::net::Net;").len(), 1, "neighbours");
+    assert_eq!(messages("src/cli/a.rs", "use crate::*;").len(), 1, "all of the root");
+    assert_eq!(messages("src/cli/a.rs", "use crate::attic::A;").len(), 1, "an unknown module");
+    assert_eq!(messages("src/attic.rs", "use crate::game::A;").len(), 1, "an unknown file");
 }
 
 #[test]
-fn the_checker_lets_downward_arrows_pass() {
+fn a_use_of_a_lower_floor_is_allowed() {
     for (file, text) in [
         (
             "src/search/mcts/tree.rs",
@@ -137,30 +138,33 @@ fn the_checker_lets_downward_arrows_pass() {
             "src/game/board.rs",
             "//! See [`crate::search`].\n/// `crate::cli::main`\nconst A: &str = \"crate::cli\"; // crate::cli",
         ),
-        ("src/game/board.rs", "mod tests { use super::*; use crate::game::Word; use rand::Rng; }"),
+        (
+            "src/game/board.rs",
+            "mod tests { use super::*; use crate::game::Bitboard; use rand::Rng; }",
+        ),
         (
             "src/search/a.rs",
             "crate::dispatch!(shape, G => 1); pub(crate) fn f() {} pub(super) fn g() {}",
         ),
         ("src/pipeline.rs", "use crate::telemetry::Event;"),
     ] {
-        assert_eq!(whats(file, text), [""; 0], "{text}");
+        assert_eq!(messages(file, text), [""; 0], "{text}");
     }
 }
 
 #[test]
-fn the_checker_sees_libraries_unsafe_length_and_marks() {
+fn libraries_unsafe_length_and_marks_are_checked() {
     assert_eq!(
-        whats("src/store/a.rs", "fn f(t: tch::Tensor) {}"),
+        messages("src/store/a.rs", "fn f(t: tch::Tensor) {}"),
         ["`store` must not use the library `tch`"]
     );
-    assert_eq!(whats("src/game/a.rs", "use rand::Rng; mod tests {}").len(), 1);
-    assert_eq!(whats("src/train/a.rs", "use tch::Tensor; use rand::Rng;"), [""; 0]);
+    assert_eq!(messages("src/game/a.rs", "use rand::Rng; mod tests {}").len(), 1);
+    assert_eq!(messages("src/train/a.rs", "use tch::Tensor; use rand::Rng;"), [""; 0]);
     assert_eq!(
-        whats("src/store/a.rs", "fn f() { unsafe { g() } }"),
+        messages("src/store/a.rs", "fn f() { unsafe { g() } }"),
         ["`unsafe` is not allowed here"]
     );
-    assert_eq!(whats("src/net/tile.rs", "fn f() { unsafe { g() } } // unsafe"), [""; 0]);
+    assert_eq!(messages("src/net/tile.rs", "fn f() { unsafe { g() } } // unsafe"), [""; 0]);
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE)), []);
     assert_eq!(check_text("src/a.rs", &"\n".repeat(LONGEST_FILE + 1)).len(), 1);
     assert_eq!(check_text("src/game/geometry.rs", "").len(), 1, "a stale exception");

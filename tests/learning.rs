@@ -1,8 +1,8 @@
-//! Self-play, replay and learning together, without threads: small nets on the small board.
+//! Self-play, replay window and learner together, without threads: small nets on the 6x6 board.
 
 use outflank::game::record::GameRecord;
 use outflank::game::{Colour, Goal, Shape, Square6};
-use outflank::net::server::{Local, Server};
+use outflank::net::server::{LocalPredictor, Server};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
 use outflank::search::mcts;
 use outflank::train::game::{SelfPlaySettings, Work};
@@ -19,7 +19,7 @@ fn spec() -> NetSpec {
     NetSpec { shape: Shape::Square6, options }
 }
 
-fn rules() -> SelfPlaySettings {
+fn settings() -> SelfPlaySettings {
     SelfPlaySettings {
         seed: 11,
         goal: Goal::Most,
@@ -28,22 +28,22 @@ fn rules() -> SelfPlaySettings {
     }
 }
 
-fn play(rules: &SelfPlaySettings, games: usize) -> Vec<GameRecord> {
-    play_counted(rules, games, NetVersion::default()).0
+fn play(settings: &SelfPlaySettings, games: usize) -> Vec<GameRecord> {
+    play_counted(settings, games, NetVersion::default()).0
 }
 
-/// The first games of an actor with a net that was `made` then, and its work.
+/// The first games of an actor whose net has this `version`, and the actor's work.
 fn play_counted(
-    rules: &SelfPlaySettings,
+    settings: &SelfPlaySettings,
     games: usize,
-    made: NetVersion,
+    version: NetVersion,
 ) -> (Vec<GameRecord>, Work) {
     let net = Net::new(&spec(), 1, Device::Cpu);
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
     let backend = inference::open(&spec(), &net.weights(), &options, "cpu").expect("a net");
     let numbers = GameNumbers::from(0);
-    let evaluator = Box::new(Local::new(backend));
-    let mut actor = Actor::<G>::new(rules.clone(), evaluator, 1, &numbers, made);
+    let predictor = Box::new(LocalPredictor::new(backend));
+    let mut actor = Actor::<G>::new(settings.clone(), predictor, 1, &numbers, version);
     let mut finished = Vec::new();
     while finished.len() < games {
         actor.step(&numbers, &mut finished).expect("an evaluation");
@@ -54,7 +54,7 @@ fn play_counted(
 
 #[test]
 fn actors_share_a_server_with_two_groups_each() {
-    let rules = rules();
+    let settings = settings();
     let net = Net::new(&spec(), 1, Device::Cpu);
     let weights = std::sync::Arc::new(net.weights());
     let options = inference::Options { precision: inference::Precision::F32, ..Default::default() };
@@ -65,7 +65,7 @@ fn actors_share_a_server_with_two_groups_each() {
         let play = || {
             let client = Box::new(server.client());
             let mut actor =
-                Actor::<G>::new(rules.clone(), client, 2, &numbers, NetVersion::default());
+                Actor::<G>::new(settings.clone(), client, 2, &numbers, NetVersion::default());
             let mut finished = Vec::new();
             while finished.len() < 20 {
                 actor.step(&numbers, &mut finished).expect("an evaluation");
@@ -105,7 +105,7 @@ fn window(games: &[GameRecord]) -> Replay<G> {
     window
 }
 
-fn learn(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u64>) {
+fn train(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u64>) {
     let mut batch = Batch::default();
     for step in steps {
         let mut random = stream(1, Purpose::Batch, step);
@@ -115,7 +115,7 @@ fn learn(learner: &mut Learner, window: &mut Replay<G>, steps: std::ops::Range<u
 }
 
 #[test]
-fn the_learning_rate_follows_its_stairs_and_cools_down_at_the_end() {
+fn the_learning_rate_follows_its_pairs_and_cools_down_at_the_end() {
     let options = learner::Options {
         learning_rate: vec![(0, 0.08), (1000, 0.02)],
         cooldown: 0.5,
@@ -136,17 +136,17 @@ fn the_learning_rate_follows_its_stairs_and_cools_down_at_the_end() {
 }
 
 #[test]
-fn games_keep_the_rules_and_carry_what_is_learnt_from() {
+fn games_keep_the_rules_and_have_training_targets() {
     for goal in [Goal::Most, Goal::Fewest] {
-        let rules = SelfPlaySettings { goal, ..rules() };
-        for game in play(&rules, 40) {
+        let settings = SelfPlaySettings { goal, ..settings() };
+        for game in play(&settings, 40) {
             let positions = game.positions::<G>().expect("a legal game");
             assert_eq!(game.goal, goal);
             assert!(game.opening_moves <= 4);
-            for (position, made) in positions.iter().zip(&game.moves) {
-                assert!((-1.0..=1.0).contains(&made.value));
+            for (position, played) in positions.iter().zip(&game.moves) {
+                assert!((-1.0..=1.0).contains(&played.value));
                 if position.board.empties() <= 8 {
-                    let exact = made.exact.expect("the last moves are solved") as i16;
+                    let exact = played.exact.expect("the last moves are solved") as i16;
                     let black = Colour::Black;
                     let own = if position.side == black { game.score } else { -game.score };
                     assert_eq!(exact, own, "perfect play keeps its score");
@@ -157,38 +157,38 @@ fn games_keep_the_rules_and_carry_what_is_learnt_from() {
 }
 
 #[test]
-fn a_game_depends_on_its_number_and_the_net_alone() {
-    let together = play(&rules(), 24);
-    let mut few = rules();
+fn a_game_depends_only_on_its_number_and_the_net() {
+    let together = play(&settings(), 24);
+    let mut few = settings();
     few.selfplay.games_per_actor = 3;
     for game in play(&few, 24) {
         let same = together.iter().find(|other| other.id == game.id);
-        // The batches differ, and with them the last bits of the net's answers may.
+        // Only the openings are compared: other batches may change the last bits of predictions.
         if let Some(same) = same {
             assert_eq!(same.opening_moves, game.opening_moves);
             let opening = game.opening_moves as usize;
             let squares = |game: &GameRecord| -> Vec<_> {
-                game.moves.iter().take(opening).map(|made| made.square).collect()
+                game.moves.iter().take(opening).map(|played| played.square).collect()
             };
             assert_eq!(squares(same), squares(&game));
         }
     }
-    let again = play(&rules(), 24);
+    let again = play(&settings(), 24);
     for (game, same) in together.iter().zip(&again) {
         assert_eq!(game, same);
     }
 }
 
 #[test]
-fn playout_caps_leave_out_the_policy_of_cheap_searches() {
-    let mut rules = rules();
-    rules.selfplay.full_share = 0.25;
-    rules.selfplay.fast_simulations = 4;
+fn fast_searches_have_no_policy_target() {
+    let mut settings = settings();
+    settings.selfplay.full_share = 0.25;
+    settings.selfplay.fast_simulations = 4;
     let (mut with, mut without) = (0, 0);
-    for game in play(&rules, 40) {
+    for game in play(&settings, 40) {
         let searched = game.moves.iter().skip(game.opening_moves as usize);
-        for made in searched.filter(|made| made.exact.is_none()) {
-            if made.policy.is_empty() { without += 1 } else { with += 1 }
+        for played in searched.filter(|played| played.exact.is_none()) {
+            if played.policy.is_empty() { without += 1 } else { with += 1 }
         }
     }
     let share = with as f64 / (with + without) as f64;
@@ -196,49 +196,41 @@ fn playout_caps_leave_out_the_policy_of_cheap_searches() {
 }
 
 #[test]
-fn an_actor_of_a_run_that_goes_on_begins_where_its_ramp_stands() {
-    let mut rules = rules();
-    rules.selfplay.ramp = vec![(0, 2), (1_000, 8), (5_000, 24)];
-    let simulations = |made| {
-        let (games, work) = play_counted(&rules, 8, made);
-        assert!(games.iter().all(|game| game.net_version == made.version));
+fn an_actor_of_a_resumed_run_starts_at_the_current_point_of_its_ramp() {
+    let mut settings = settings();
+    settings.selfplay.ramp = vec![(0, 2), (1_000, 8), (5_000, 24)];
+    let simulations = |net| {
+        let (games, work) = play_counted(&settings, 8, net);
+        assert!(games.iter().all(|game| game.net_version == net.version));
         work.simulations as f64 / work.searches as f64
     };
-    let young = simulations(NetVersion::default());
-    let grown = simulations(NetVersion { version: 7, positions: 5_000 });
-    assert!(young <= 2.0 && grown > 8.0, "{young} and {grown} simulations a search");
+    let first = simulations(NetVersion::default());
+    let later = simulations(NetVersion { version: 7, positions: 5_000 });
+    assert!(first <= 2.0 && later > 8.0, "{first} and {later} simulations per search");
 }
 
 #[test]
-fn weights_that_are_no_numbers_are_not_stored() {
+fn weights_that_are_not_finite_are_refused() {
     let mut learner = Learner::new(&spec(), &learner_options(), 1, Device::Cpu);
-    let mut weights = learner.sound_weights().expect("random numbers");
-    learner.begin_with(&weights).expect("the same net");
+    let mut weights = learner.finite_weights().expect("random numbers");
+    learner.start_from(&weights).expect("the same net");
     let (name, array) = weights.iter().next().expect("an array");
     let (name, mut array) = (name.to_string(), array.clone());
     array.values[0] = f32::NAN;
     weights.insert(name, array.shape, array.values);
-    learner.begin_with(&weights).expect("the same net");
-    let error = learner.sound_weights().expect_err("no number").to_string();
+    learner.start_from(&weights).expect("the same net");
+    let error = learner.finite_weights().expect_err("not finite").to_string();
     assert!(error.contains("not finite"), "{error}");
 }
 
+/// Game files of older versions have resigned games.
 #[test]
-fn resignation_ends_games_except_those_that_check_it() {
-    let mut rules = rules();
-    rules.search.solve_empties = 0;
-    rules.selfplay.resign_below = 0.0;
-    rules.selfplay.resign_plies = 2;
-    rules.selfplay.resign_playout_share = 0.5;
-    let (games, work) = play_counted(&rules, 60, NetVersion::default());
-    let resigned = games.iter().filter(|game| game.resigned).count();
-    let checked = work.resignations_checked;
-    assert!(resigned >= 10, "{resigned} games were resigned");
-    assert!(checked >= 10, "{checked} games checked a resignation");
-    // A random net's resignations are often wrong, but not always.
-    assert!((1..checked).contains(&work.resignation_errors), "{work:?}");
-    for game in games.iter().filter(|game| game.resigned) {
-        assert_eq!(game.score.abs(), 1);
+fn a_resigned_game_has_no_score_and_owner_targets() {
+    let mut games = play(&settings(), 60);
+    for game in games.iter_mut().step_by(2) {
+        game.resigned = true;
+        game.score = 1;
+        game.moves.truncate(game.moves.len() - 4);
     }
     let mut window = window(&games);
     let mut batch = Batch::default();
@@ -248,34 +240,34 @@ fn resignation_ends_games_except_those_that_check_it() {
 
 #[test]
 fn the_loss_falls() {
-    let mut window = window(&play(&rules(), 60));
+    let mut window = window(&play(&settings(), 60));
     let mut learner = Learner::new(&spec(), &learner_options(), 1, Device::Cpu);
-    learn(&mut learner, &mut window, 0..10);
+    train(&mut learner, &mut window, 0..10);
     let first = learner.take_losses().expect("finite losses");
-    learn(&mut learner, &mut window, 10..150);
+    train(&mut learner, &mut window, 10..150);
     learner.take_losses().expect("finite losses");
-    learn(&mut learner, &mut window, 150..160);
+    train(&mut learner, &mut window, 150..160);
     let last = learner.take_losses().expect("finite losses");
     assert!(last.total < 0.9 * first.total, "{first:?} to {last:?}");
     assert!(last.value < first.value && last.owner < first.owner, "{first:?} to {last:?}");
 }
 
 #[test]
-fn a_saved_learner_continues_as_if_nothing_had_happened() {
+fn a_restored_learner_continues_exactly() {
     for optimizer in learner::OptimizerKind::ALL {
         let mut options = learner_options();
         options.optimizer = *optimizer;
         options.learning_rate = vec![(0, 0.01)];
-        let games = play(&rules(), 20);
+        let games = play(&settings(), 20);
         let mut whole = Learner::new(&spec(), &options, 1, Device::Cpu);
-        learn(&mut whole, &mut window(&games), 0..12);
+        train(&mut whole, &mut window(&games), 0..12);
 
         let mut before = Learner::new(&spec(), &options, 1, Device::Cpu);
-        learn(&mut before, &mut window(&games), 0..7);
+        train(&mut before, &mut window(&games), 0..7);
         let (play, state) = (before.play_weights(), before.state());
         let mut after = Learner::new(&spec(), &options, 2, Device::Cpu);
         after.load(&play, &state, 7).expect("its own state");
-        learn(&mut after, &mut window(&games), 7..12);
+        train(&mut after, &mut window(&games), 7..12);
         assert_eq!(whole.play_weights(), after.play_weights(), "{optimizer}");
         assert_eq!(whole.state(), after.state(), "{optimizer}");
         assert_eq!(whole.steps(), after.steps());
@@ -286,9 +278,9 @@ fn a_saved_learner_continues_as_if_nothing_had_happened() {
 fn a_diverging_loss_is_an_error() {
     let mut options = learner_options();
     options.learning_rate = vec![(0, 1e6)];
-    let mut window = window(&play(&rules(), 20));
+    let mut window = window(&play(&settings(), 20));
     let mut learner = Learner::new(&spec(), &options, 1, Device::Cpu);
-    learn(&mut learner, &mut window, 0..20);
+    train(&mut learner, &mut window, 0..20);
     let error = learner.take_losses().expect_err("it cannot be finite").to_string();
     assert!(error.contains("learner.loss_limit"), "{error}");
 }

@@ -1,13 +1,13 @@
-//! The replay window against a plain list of all that it was given.
+//! The replay window compared with a plain list of all games that were added.
 
 use outflank::dispatch;
 use outflank::game::record::{GameRecord, MoveRecord, RecordError};
-use outflank::game::{Colour, Geometry, Goal, Position, Shape, Square, Symmetry, Word};
+use outflank::game::{Bitboard, Colour, Geometry, Goal, Position, Shape, Square, Symmetry};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, Random, stream};
 use rand::RngExt;
 
-/// A random game whose moves mostly have a policy, a value, and now and then an exact score.
+/// A random game. Its moves have values, most have a policy, and some an exact score.
 fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
     let start = Position::<G>::start();
     let mut record = GameRecord {
@@ -35,13 +35,13 @@ fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
         let exact = random.random_bool(0.1).then(|| random.random_range(-30..30));
         let value = random.random_range(-1.0..1.0);
         record.moves.push(MoveRecord { square, policy, value, exact });
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
     }
     record.score = position.black_view().final_score(Goal::Most) as i16;
     record
 }
 
-/// One training sample as the definitions say it should be, before any symmetry.
+/// The expected training sample, before any symmetry.
 struct Sample<G: Geometry> {
     position: Position<G>,
     policy: Vec<f32>,
@@ -55,37 +55,37 @@ const SEARCH_SHARE: f32 = 0.25;
 fn samples<G: Geometry>(record: &GameRecord) -> Vec<Sample<G>> {
     let positions = record.positions::<G>().expect("a legal game");
     let last = positions[record.moves.len()];
-    let learnt = positions.iter().zip(&record.moves).skip(record.opening_moves as usize);
-    learnt.map(|(&position, made)| sample(record, position, made, last)).collect()
+    let training = positions.iter().zip(&record.moves).skip(record.opening_moves as usize);
+    training.map(|(&position, played)| sample(record, position, played, last)).collect()
 }
 
 fn sample<G: Geometry>(
     record: &GameRecord,
     position: Position<G>,
-    made: &MoveRecord,
+    played: &MoveRecord,
     last: Position<G>,
 ) -> Sample<G> {
     let own_score = match position.side {
         Colour::Black => record.score as f32,
         Colour::White => -record.score as f32,
     };
-    let score = made.exact.map_or(own_score, |exact| exact as f32);
+    let score = played.exact.map_or(own_score, |exact| exact as f32);
     let mut policy = vec![0.0; G::SQUARES];
-    let total: f32 = made.policy.iter().map(|&weight| (weight >> 8) as f32).sum();
-    for (square, &weight) in position.board.legal().zip(&made.policy) {
+    let total: f32 = played.policy.iter().map(|&weight| (weight >> 8) as f32).sum();
+    for (square, &weight) in position.board.legal().zip(&played.policy) {
         policy[square.index()] = (weight >> 8) as f32 / total;
     }
     let end = if last.side == position.side { last } else { last.pass() };
     let owner = (0..G::SQUARES).map(|index| {
         let mask = G::mask(Square(index as u8));
-        let has = |set: G::Word| (!(set & mask).is_zero()) as i8 as f32;
+        let has = |set: G::Bitboard| (!(set & mask).is_zero()) as i8 as f32;
         has(end.board.mine) - has(end.board.theirs)
     });
-    let outcome = if score == 0.0 { 0.0 } else { score.signum() };
+    let result = if score == 0.0 { 0.0 } else { score.signum() };
     Sample {
         position,
         policy,
-        value: outcome * (1.0 - SEARCH_SHARE) + made.value * SEARCH_SHARE,
+        value: result * (1.0 - SEARCH_SHARE) + played.value * SEARCH_SHARE,
         score: score / G::SQUARES as f32,
         owner: owner.collect(),
     }
@@ -129,7 +129,7 @@ fn every_sample_is_a_position_of_the_window<G: Geometry>() {
         let added = window.add(&record).expect("a legal game");
         assert_eq!(added.positions, games[id as usize].len());
 
-        // The window holds the newest games whole, as many as fit.
+        // The window holds as many of the newest games as fit, all complete.
         let mut held = 0;
         let fits = |game: &&Vec<Sample<G>>| {
             held += game.len();
@@ -137,7 +137,10 @@ fn every_sample_is_a_position_of_the_window<G: Geometry>() {
         };
         let newest: Vec<_> = games.iter().rev().take_while(fits).collect();
         assert_eq!(window.len(), newest.iter().map(|game| game.len()).sum::<usize>());
-        assert_eq!(window.made(), games.iter().map(|game| game.len() as u64).sum::<u64>());
+        assert_eq!(
+            window.total_positions(),
+            games.iter().map(|game| game.len() as u64).sum::<u64>()
+        );
 
         window.sample(64, true, SEARCH_SHARE, &mut random, &mut batch);
         for row in 0..batch.len() {
@@ -180,7 +183,7 @@ fn sampling_is_uniform_over_positions_and_symmetries() {
     for input in &batch.inputs {
         *seen.entry((input.mine, input.theirs)).or_default() += 1;
     }
-    // Boards that map onto themselves have fewer images, each met more often.
+    // A board with symmetries has fewer images, and each is drawn more often.
     let expected = draws as f64 / (8 * count) as f64;
     for (board, times) in seen {
         let images = times as f64 / expected;
@@ -190,7 +193,7 @@ fn sampling_is_uniform_over_positions_and_symmetries() {
 }
 
 #[test]
-fn the_window_grows_by_its_power_and_never_beyond_its_bounds() {
+fn the_window_grows_by_a_power_between_its_bounds() {
     let options = replay::Options {
         min_positions: 1_000,
         max_positions: 100_000,
@@ -213,15 +216,15 @@ fn a_game_that_breaks_the_rules_adds_nothing() {
     assert!(window.add(&record).is_err());
     record.moves.swap(0, 20);
     for value in [f32::NAN, f32::INFINITY, -2.0] {
-        let sound = std::mem::replace(&mut record.moves[3].value, value);
+        let valid = std::mem::replace(&mut record.moves[3].value, value);
         assert_eq!(window.add(&record), Err(RecordError::BadValue { index: 3 }));
-        record.moves[3].value = sound;
+        record.moves[3].value = valid;
     }
     assert!(window.is_empty());
 }
 
 #[test]
-fn returns_are_weighted_sums_of_the_values_that_follow() {
+fn returns_are_weighted_sums_of_the_later_values() {
     type G = outflank::game::Square8;
     for lambda in [0.0f32, 0.7, 1.0] {
         let mut window =
@@ -233,13 +236,13 @@ fn returns_are_weighted_sums_of_the_values_that_follow() {
             Colour::Black => value,
             Colour::White => -value,
         };
-        // From black's view: each search's value, and what ends the sum.
+        // From black's view: the values of the searches, and the term that ends the sum.
         let wanted = |index: usize| {
             let (mut sum, mut weight) = (0.0, 1.0);
-            for (later, made) in record.moves.iter().enumerate().skip(index) {
-                sum += weight * (1.0 - lambda) * black(later, made.value);
+            for (later, played) in record.moves.iter().enumerate().skip(index) {
+                sum += weight * (1.0 - lambda) * black(later, played.value);
                 weight *= lambda;
-                if let Some(exact) = made.exact {
+                if let Some(exact) = played.exact {
                     return sum + weight * black(later, exact.signum() as f32);
                 }
             }
@@ -260,7 +263,7 @@ fn returns_are_weighted_sums_of_the_values_that_follow() {
 }
 
 #[test]
-fn positions_that_the_solver_answers_for_are_not_drawn() {
+fn positions_that_the_solver_plays_are_not_sampled() {
     type G = outflank::game::Square8;
     let options = replay::Options { skip_empties: 10, ..Default::default() };
     let mut window = Replay::<G>::new(&options);

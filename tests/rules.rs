@@ -1,11 +1,11 @@
-//! The rules against published numbers, against a plain array oracle, and by properties.
+//! Tests of the rules: published numbers, a simple implementation, and properties.
 
 use outflank::dispatch;
 use outflank::game::notation::{self, NotationError};
 use outflank::game::record::{GameRecord, MoveRecord, RecordError};
 use outflank::game::{
-    Board, Colour, Cross92, Geometry, Goal, Octagon88, Position, ScoreRule, Shape, Square, Square6,
-    Square7, Square8, SquareSet, Symmetry, Word, perft,
+    Bitboard, Board, Colour, Cross92, Geometry, Goal, Octagon88, Position, ScoreRule, Shape,
+    Square, Square6, Square7, Square8, SquareSet, Symmetry, perft,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,8 +23,8 @@ macro_rules! each_shape {
     };
 }
 
-/// Leaves from the 8x8 start, a pass being a ply and a finished game one leaf: Aart Bik's
-/// published counts for reversi, which other programs reproduce.
+/// Leaves below the 8x8 start position by depth; a pass is a ply, and a finished game one leaf.
+/// Aart Bik published these counts for reversi, and other programs reproduce them.
 const PERFT_8X8: [u64; 12] =
     [1, 4, 12, 56, 244, 1396, 8200, 55_092, 390_216, 3_005_288, 24_571_284, 212_258_800];
 
@@ -54,7 +54,7 @@ fn perft_agrees_with_the_grid() {
             let leaves = perft::count(Board::<G>::start(), depth);
             assert_eq!(leaves, Grid::start(G::SHAPE).perft(depth), "{} {depth}", G::SHAPE);
         }
-        // Late positions, where passes and ends of the game are common.
+        // In late positions passes and finished games are common.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         for _ in 0..20 {
             let game = random_game::<G>(&mut random);
@@ -67,8 +67,8 @@ fn perft_agrees_with_the_grid() {
     each_shape!(check);
 }
 
-/// Unique positions up to symmetry after so many moves on 8x8, as Egaroucid's technical notes
-/// list them.
+/// The numbers of positions that differ by more than symmetry after 0 to 6 moves on 8x8, from the
+/// technical notes of the program Egaroucid.
 #[test]
 fn unique_positions_match_the_published_numbers() {
     let mut boards = std::collections::HashSet::from([Board::<Square8>::start().canonical()]);
@@ -97,7 +97,7 @@ fn bitboards_agree_with_the_grid_through_random_games() {
     each_shape!(check);
 }
 
-/// Compares everything that the two know of a position, and moves the grid on to it.
+/// Compares a position with the grid, after moving the grid to it.
 fn agrees<G: Geometry>(grid: &mut Grid, position: Position<G>) {
     let reached = Grid::of(position);
     if reached != *grid {
@@ -188,9 +188,9 @@ fn notation_round_trips() {
             let before = game.iter().flat_map(|&position| {
                 position.board.legal().filter_map(move |square| position.play(square))
             });
-            for given in before.filter(|given| given.settled().side != given.side) {
+            for given in before.filter(|given| given.pass_if_forced().side != given.side) {
                 let after = notation::parse_transcript("--", given);
-                assert_eq!(after, Ok((Vec::new(), given.settled())));
+                assert_eq!(after, Ok((Vec::new(), given.pass_if_forced())));
                 passes += 1;
             }
         }
@@ -210,7 +210,7 @@ fn obf_lines_carry_scores() {
 }
 
 #[test]
-fn malformed_notation_is_named() {
+fn malformed_notation_gives_its_error() {
     let parse = |text: &str| notation::parse_obf::<Square6>(text).map(|_| ());
     let start = notation::obf(Position::<Square6>::start());
     let (squares, _) = start.split_at(36);
@@ -228,7 +228,7 @@ fn malformed_notation_is_named() {
     assert!(matches!(moves("f5d6z9"), Err(NotationError::NoSquare { offset: 4, .. })));
     assert!(matches!(moves("f5f5"), Err(NotationError::IllegalMove { offset: 2, .. })));
     assert!(matches!(moves("f5pa"), Err(NotationError::IllegalPass { offset: 2 })));
-    // Impossible boards do not get past the rules: every text is refused or valid.
+    // Random texts are either refused or give a valid board.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
     for _ in 0..2000 {
         let alphabet = b"XO-.; x:+a1b2 \xc3\xa9";
@@ -244,7 +244,7 @@ fn malformed_notation_is_named() {
 }
 
 #[test]
-fn large_boards_name_their_tenth_row() {
+fn large_boards_have_a_tenth_row() {
     assert_eq!(notation::parse_square::<Octagon88>("a1"), None, "a hole");
     assert_eq!(notation::parse_square::<Cross92>("e10"), None, "a hole");
     let last = notation::parse_square::<Cross92>("j10");
@@ -253,15 +253,15 @@ fn large_boards_name_their_tenth_row() {
 }
 
 #[test]
-fn records_replay_and_name_what_is_wrong() {
+fn records_replay_and_damaged_ones_are_refused() {
     fn check<G: Geometry>() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
         for goal in [Goal::Most, Goal::Fewest] {
             let game = random_game::<G>(&mut random);
             let record = record_of(&game, goal);
             let playable = |p: &&Position<G>| !p.board.legal().is_empty() || p.board.is_over();
-            let settled: Vec<_> = game.iter().filter(playable).copied().collect();
-            assert_eq!(record.positions::<G>(), Ok(settled));
+            let without_passes: Vec<_> = game.iter().filter(playable).copied().collect();
+            assert_eq!(record.positions::<G>(), Ok(without_passes));
             refuses_damage::<G>(&record);
         }
     }
@@ -288,7 +288,7 @@ fn refuses_damage<G: Geometry>(record: &GameRecord) {
 }
 
 fn record_of<G: Geometry>(game: &[Position<G>], goal: Goal) -> GameRecord {
-    let made = |square| MoveRecord { square, policy: Vec::new(), value: 0.0, exact: None };
+    let record_move = |square| MoveRecord { square, policy: Vec::new(), value: 0.0, exact: None };
     let last = game.last().expect("a position").black_view();
     GameRecord {
         shape: G::SHAPE,
@@ -299,13 +299,13 @@ fn record_of<G: Geometry>(game: &[Position<G>], goal: Goal) -> GameRecord {
         start_mine: game[0].board.mine.widen(),
         start_theirs: game[0].board.theirs.widen(),
         start_side: Colour::Black,
-        moves: moves_of(game).into_iter().map(made).collect(),
+        moves: moves_of(game).into_iter().map(record_move).collect(),
         score: last.final_score(goal) as i16,
         resigned: false,
     }
 }
 
-/// A game of random moves from the start: every position, those before a pass included.
+/// All positions of a game of random moves from the start, including those before a pass.
 fn random_game<G: Geometry>(random: &mut Xoshiro256PlusPlus) -> Vec<Position<G>> {
     let mut positions = vec![Position::<G>::start()];
     loop {
@@ -319,7 +319,7 @@ fn random_game<G: Geometry>(random: &mut Xoshiro256PlusPlus) -> Vec<Position<G>>
     }
 }
 
-/// The moves between the positions of a game, without passes.
+/// The moves of a game, without passes, from its positions.
 fn moves_of<G: Geometry>(game: &[Position<G>]) -> Vec<Square> {
     let added = |pair: &[Position<G>]| {
         let before = pair[0].board.empty().0;

@@ -1,4 +1,4 @@
-//! `scripts/setup.sh` as a user meets it, without a network: tools, libtorch and Python are fakes.
+//! `scripts/setup.sh` as a user runs it, without a network. Tools, libtorch and Python are fakes.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,28 +8,28 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// What the script itself calls, besides the tools that it checks for.
+/// Programs that the script calls, except the tools that it checks for.
 const TOOLS: &[&str] = &["bash", "env", "dirname", "awk", "sed", "grep", "ln", "touch"];
 
-/// A checkout with the script, a cache, and a folder that is all there is on the PATH.
-struct Place {
+/// A temporary folder with a checkout, a cache, and `bin`, the only folder on the PATH.
+struct Sandbox {
     folder: TempDir,
 }
 
-impl Place {
+impl Sandbox {
     fn new() -> Self {
-        let place = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        let sandbox = Self { folder: tempfile::tempdir().expect("a temporary folder") };
         for folder in ["checkout/scripts", "bin"] {
-            fs::create_dir_all(place.path(folder)).expect("it can be made");
+            fs::create_dir_all(sandbox.path(folder)).expect("it can be made");
         }
-        fs::write(place.path("checkout/build.rs"), "").expect("it can be written");
+        fs::write(sandbox.path("checkout/build.rs"), "").expect("it can be written");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/setup.sh");
-        fs::copy(script, place.path("checkout/scripts/setup.sh")).expect("the script is there");
+        fs::copy(script, sandbox.path("checkout/scripts/setup.sh")).expect("the script is there");
         for tool in TOOLS {
             let real = which(tool).unwrap_or_else(|| panic!("{tool} is needed by this test"));
-            symlink(real, place.path("bin").join(tool)).expect("it can be linked");
+            symlink(real, sandbox.path("bin").join(tool)).expect("it can be linked");
         }
-        place
+        sandbox
     }
 
     fn with_tools(self) -> Self {
@@ -50,7 +50,7 @@ impl Place {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be set");
     }
 
-    /// Makes what passes for a libtorch.
+    /// Creates a fake libtorch 2.`minor`.0 that the script accepts as complete.
     fn libtorch(&self, name: &str, minor: u32) -> PathBuf {
         let folder = self.path(name);
         fs::create_dir_all(folder.join("include/torch/headeronly")).expect("it can be made");
@@ -94,99 +94,100 @@ fn real(path: &Path) -> PathBuf {
 }
 
 #[test]
-fn names_all_that_is_missing_at_once_with_its_fix() {
-    let place = Place::new();
-    let output = place.run(&["--cpu"], None);
+fn names_all_missing_tools_at_once_each_with_its_fix() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.run(&["--cpu"], None);
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&output);
     for tool in ["cargo", "C++ compiler", "python3"] {
         assert!(text.lines().any(|line| line.contains(tool) && line.contains("fix:")), "{text}");
     }
-    assert_eq!(place.link(), None);
+    assert_eq!(sandbox.link(), None);
 }
 
 #[test]
-fn honours_a_libtorch_of_the_right_version_and_changes_nothing_the_second_time() {
-    let place = Place::new().with_tools();
-    let libtorch = place.libtorch("mine", 11);
-    let output = place.run(&[], Some(&libtorch));
+fn links_a_libtorch_of_the_right_version_and_changes_nothing_the_second_time() {
+    let sandbox = Sandbox::new().with_tools();
+    let libtorch = sandbox.libtorch("mine", 11);
+    let output = sandbox.run(&[], Some(&libtorch));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(place.link(), Some(real(&libtorch)));
+    assert_eq!(sandbox.link(), Some(real(&libtorch)));
 
-    let changed = || fs::metadata(place.path("checkout/build.rs")).and_then(|data| data.modified());
+    let changed =
+        || fs::metadata(sandbox.path("checkout/build.rs")).and_then(|data| data.modified());
     let before = changed().expect("it is there");
     // With LIBTORCH, without it, and with LIBTORCH at the link itself.
-    for again in [Some(libtorch.as_path()), None, Some(&place.path("checkout/.libtorch"))] {
-        assert!(place.run(&[], again).status.success());
-        assert_eq!(place.link(), Some(real(&libtorch)));
+    for again in [Some(libtorch.as_path()), None, Some(&sandbox.path("checkout/.libtorch"))] {
+        assert!(sandbox.run(&[], again).status.success());
+        assert_eq!(sandbox.link(), Some(real(&libtorch)));
     }
-    assert_eq!(changed().expect("it is there"), before, "build.rs was touched for nothing");
+    assert_eq!(changed().expect("it is there"), before, "build.rs was touched without need");
 }
 
 #[test]
-fn refuses_a_libtorch_of_another_version_by_name() {
-    let place = Place::new().with_tools();
-    let output = place.run(&[], Some(&place.libtorch("old", 10)));
+fn refuses_a_libtorch_of_another_version() {
+    let sandbox = Sandbox::new().with_tools();
+    let output = sandbox.run(&[], Some(&sandbox.libtorch("old", 10)));
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&output);
     assert!(text.contains("2.10.0") && text.contains("2.11.0") && text.contains("fix:"), "{text}");
-    let output = place.run(&[], Some(&place.path("nowhere")));
+    let output = sandbox.run(&[], Some(&sandbox.path("nowhere")));
     assert!(stderr(&output).contains("not a folder"), "{}", stderr(&output));
-    // Cargo would not find what only this folder does.
-    place.libtorch("good", 11);
-    for (path, wanted) in [("good", "no absolute path"), ("", "set, but to nothing")] {
-        let output = place.run(&[], Some(Path::new(path)));
+    // A path that only works in this folder, and an empty one, would not work in Cargo.
+    sandbox.libtorch("good", 11);
+    for (path, message) in [("good", "not an absolute path"), ("", "set, but empty")] {
+        let output = sandbox.run(&[], Some(Path::new(path)));
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(wanted), "{}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
     }
-    assert_eq!(place.link(), None);
+    assert_eq!(sandbox.link(), None);
 }
 
 #[test]
-fn fetches_when_nothing_is_there_and_leaves_no_link_when_that_fails() {
-    let place = Place::new().with_tools();
-    place.tool("python3", "case $1 in -c) exit 0 ;; *) exit 1 ;; esac");
-    assert!(!place.run(&["--cpu"], None).status.success());
-    assert_eq!(place.link(), None);
+fn fetches_a_missing_libtorch_and_leaves_no_link_if_that_fails() {
+    let sandbox = Sandbox::new().with_tools();
+    sandbox.tool("python3", "case $1 in -c) exit 0 ;; *) exit 1 ;; esac");
+    assert!(!sandbox.run(&["--cpu"], None).status.success());
+    assert_eq!(sandbox.link(), None);
 
-    let libtorch = place.libtorch("cache/fetched", 11);
+    let libtorch = sandbox.libtorch("cache/fetched", 11);
     let script = format!(
         "case $1 in -c) ;; *) test \"$1 $2\" = 'scripts/libtorch.py cpu' && echo '{}' ;; esac",
         libtorch.display()
     );
-    place.tool("python3", &script);
-    let output = place.run(&["--cpu"], None);
+    sandbox.tool("python3", &script);
+    let output = sandbox.run(&["--cpu"], None);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(place.link(), Some(real(&libtorch)));
+    assert_eq!(sandbox.link(), Some(real(&libtorch)));
 
-    // A link whose target has gone is as good as none.
-    fs::rename(&libtorch, place.path("away")).expect("it can be moved");
-    fs::create_dir_all(place.path("cache")).expect("it can be made");
-    place.tool("python3", "case $1 in -c) ;; *) echo fetching >&2; exit 1 ;; esac");
-    assert!(stderr(&place.run(&[], None)).contains("fetching"));
+    // A link whose target is missing counts as no link.
+    fs::rename(&libtorch, sandbox.path("away")).expect("it can be moved");
+    fs::create_dir_all(sandbox.path("cache")).expect("it can be made");
+    sandbox.tool("python3", "case $1 in -c) ;; *) echo fetching >&2; exit 1 ;; esac");
+    assert!(stderr(&sandbox.run(&[], None)).contains("fetching"));
 }
 
 #[test]
-fn asking_for_cuda_passes_over_a_libtorch_without_it() {
-    let place = Place::new().with_tools();
-    place.run(&[], Some(&place.libtorch("cpu", 11)));
-    let cuda = place.libtorch("cuda", 11);
+fn the_option_cuda_replaces_a_libtorch_without_cuda() {
+    let sandbox = Sandbox::new().with_tools();
+    sandbox.run(&[], Some(&sandbox.libtorch("cpu", 11)));
+    let cuda = sandbox.libtorch("cuda", 11);
     fs::write(cuda.join("lib/libtorch_cuda.so"), "").expect("it can be written");
-    // An installed PyTorch with CUDA is taken as it is.
-    place.tool("python3", &format!("test $1 = -c && echo '{}'", cuda.display()));
-    let output = place.run(&["--cuda"], None);
+    // An installed PyTorch with CUDA is linked.
+    sandbox.tool("python3", &format!("test $1 = -c && echo '{}'", cuda.display()));
+    let output = sandbox.run(&["--cuda"], None);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert_eq!(place.link(), Some(real(&cuda)));
-    // What is linked and whole stays.
-    assert!(place.run(&[], None).status.success());
-    assert_eq!(place.link(), Some(real(&cuda)));
+    assert_eq!(sandbox.link(), Some(real(&cuda)));
+    // A complete libtorch that is linked already stays linked.
+    assert!(sandbox.run(&[], None).status.success());
+    assert_eq!(sandbox.link(), Some(real(&cuda)));
 }
 
 #[test]
-fn tells_what_arguments_there_are() {
-    let place = Place::new();
-    let output = place.run(&["--gpu"], None);
+fn an_unknown_argument_is_refused_with_the_allowed_ones() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.run(&["--gpu"], None);
     assert!(!output.status.success() && stderr(&output).contains("--cpu, --cuda"));
-    let help = place.run(&["--help"], None);
+    let help = sandbox.run(&["--help"], None);
     assert!(String::from_utf8_lossy(&help.stdout).contains("OUTFLANK_CACHE"));
 }

@@ -1,5 +1,5 @@
-//! `outflank play` in a terminal, as `script` of util-linux makes one: line editing, the history,
-//! and that the terminal is left in order whatever ends the game.
+//! `outflank play` in a terminal, which `script` of util-linux provides: line editing and the
+//! history. However the game ends, the terminal's settings must be restored.
 
 #![cfg(target_os = "linux")]
 
@@ -9,28 +9,29 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// A program in a terminal of its own, and the person before it.
+/// A game in its own terminal, with the keys that are pressed and the output on the screen.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
     output: Receiver<Vec<u8>>,
-    /// What the screen has got so far.
+    /// The output so far.
     screen: String,
-    /// Up to where [`Terminal::wait_for`] has looked.
-    looked: usize,
+    /// The end of the output that [`Terminal::wait_for`] has searched, in bytes.
+    searched: usize,
 }
 
 impl Terminal {
-    /// Starts a game in `folder`, where `before` and `after` will hold the terminal's settings;
-    /// `None`, which is said aloud, where there is no `script`.
+    /// Starts a game in `folder`. The files `before` and `after` there will have the terminal's
+    /// settings before and after the game. Prints a message and returns `None` if there is no
+    /// `script`.
     fn start(folder: &Path, player: &str, variables: &[(&str, &str)]) -> Option<Terminal> {
         let binary = env!("CARGO_BIN_EXE_outflank");
         let write =
             |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("writable");
-        // The player's name has double quotes.
+        // In single quotes, since the player's specification has double quotes.
         let play = format!("exec '{binary}' play '{player}' --shape 6x6\n");
         write("play.sh", &format!("echo $$ > pid\n{play}"));
-        // Ctrl-C ends the game; the shell is to see what it leaves.
+        // The shell must survive Ctrl-C, to write the settings after the game.
         let settings = "stty -g > before\nsh play.sh\ncode=$?\nstty -g > after\nexit $code\n";
         write("game.sh", &format!("trap : INT\n{settings}"));
         let mut command = Command::new("script");
@@ -56,21 +57,21 @@ impl Terminal {
                 }
             }
         });
-        Some(Terminal { child, keys, output, screen: String::new(), looked: 0 })
+        Some(Terminal { child, keys, output, screen: String::new(), searched: 0 })
     }
 
-    /// Waits until a text comes, half a minute at most. Keys for a prompt are pressed after the
-    /// prompt: what is pressed earlier goes through the terminal's own line editing, where the end
-    /// of input is no key.
+    /// Waits for a text, at most half a minute. A test must wait for the prompt before it presses
+    /// keys. Before the prompt the terminal edits the line itself, and `END_OF_INPUT` is not passed
+    /// to the program as a key.
     fn wait_for(&mut self, text: &str) {
         loop {
-            if let Some(place) = self.screen[self.looked..].find(text) {
-                self.looked += place + text.len();
+            if let Some(place) = self.screen[self.searched..].find(text) {
+                self.searched += place + text.len();
                 return;
             }
             match self.output.recv_timeout(Duration::from_secs(30)) {
                 Ok(bytes) => self.screen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(_) => panic!("no `{text}`: {:?}", &self.screen[self.looked..]),
+                Err(_) => panic!("no `{text}`: {:?}", &self.screen[self.searched..]),
             }
         }
     }
@@ -80,14 +81,17 @@ impl Terminal {
         self.keys.flush().expect("it listens");
     }
 
-    /// The exit code; the terminal must be as it was before.
+    /// Waits for the end and returns the exit code. Asserts that the terminal's settings are
+    /// restored.
     fn end(mut self, folder: &Path) -> Option<i32> {
         loop {
             match self.output.recv_timeout(Duration::from_secs(30)) {
                 Ok(bytes) => self.screen.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(RecvTimeoutError::Disconnected) => break,
                 // The panic drops the terminal, which kills the game.
-                Err(RecvTimeoutError::Timeout) => panic!("it goes on: {:?}", self.screen),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("the game does not end: {:?}", self.screen)
+                }
             }
         }
         let code = self.child.wait().expect("it has ended").code();
@@ -100,7 +104,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // One that has ended need not be killed.
+        // The kill fails if the game has ended.
         let _ = self.child.kill();
     }
 }
@@ -111,7 +115,7 @@ const UP: &str = "\u{1b}[A";
 const LEFT: &str = "\u{1b}[D";
 
 #[test]
-fn lines_are_edited_and_come_back_in_the_next_game() {
+fn lines_can_be_edited_and_are_in_the_history_of_the_next_game() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
     game.wait_for("> ");
@@ -133,7 +137,7 @@ fn lines_are_edited_and_come_back_in_the_next_game() {
 }
 
 #[test]
-fn an_interrupt_at_the_prompt_leaves_the_terminal_in_order() {
+fn an_interrupt_at_the_prompt_restores_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
     game.wait_for("> ");
@@ -142,7 +146,7 @@ fn an_interrupt_at_the_prompt_leaves_the_terminal_in_order() {
 }
 
 #[test]
-fn an_interrupt_of_a_player_that_thinks_leaves_the_terminal_in_order() {
+fn an_interrupt_while_a_player_thinks_restores_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let silent = "external:protocol=gtp,command=\"sleep 600\"";
     let Some(mut game) = Terminal::start(folder.path(), silent, &[]) else { return };
@@ -154,7 +158,7 @@ fn an_interrupt_of_a_player_that_thinks_leaves_the_terminal_in_order() {
 }
 
 #[test]
-fn a_signal_at_the_prompt_leaves_the_terminal_in_order() {
+fn a_signal_at_the_prompt_restores_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(mut game) = Terminal::start(folder.path(), "random", &[]) else { return };
     game.wait_for("> ");
@@ -165,9 +169,9 @@ fn a_signal_at_the_prompt_leaves_the_terminal_in_order() {
 }
 
 #[test]
-fn colours_come_only_where_they_are_wanted() {
+fn colours_are_used_only_if_allowed() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (variables, wanted) in [
+    for (variables, highlight) in [
         (&[][..], "\u{1b}[7m"),
         (&[("NO_COLOR", "1")], "[X]"),
         (&[("TERM", "dumb"), ("CI", "true"), ("XDG_STATE_HOME", "/dev/null/nowhere")], "[X]"),
@@ -175,9 +179,9 @@ fn colours_come_only_where_they_are_wanted() {
     ] {
         let Some(mut game) = Terminal::start(folder.path(), "random", variables) else { return };
         game.wait_for("> ");
-        assert!(!game.screen.contains(wanted), "{:?}", game.screen);
+        assert!(!game.screen.contains(highlight), "{:?}", game.screen);
         game.press("e4\r");
-        game.wait_for(wanted);
+        game.wait_for(highlight);
         game.wait_for("> ");
         game.press("quit\r");
         assert_eq!(game.end(folder.path()), Some(0));

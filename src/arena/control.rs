@@ -1,8 +1,8 @@
-//! How a caller steers a player while it thinks: when to stop, how long to think, and where
-//! improving hints go.
+//! How a caller controls a player's search: when it stops, how long it takes, and where its
+//! intermediate results go.
 //!
-//! Matches ask for moves without any of it. Protocols, and whatever else shows a player at work,
-//! hand a [`Control`] to [`Player::think`](super::player::Player::think) and
+//! Matches use none of this. The protocols and `outflank play` pass a [`Control`] to
+//! [`Player::think`](super::player::Player::think) and
 //! [`Player::analyze`](super::player::Player::analyze).
 
 use std::time::{Duration, Instant};
@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 use super::player::Hint;
 use crate::search::stop::Stop;
 
-/// How long a player thinks. By default as long as its specification says. An outside engine
-/// thinks that long in any case: it is neither interrupted nor told of an effort.
+/// How long a player searches. By default the player's own specification decides. External
+/// engines always follow their specification: they are neither interrupted nor given an effort.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Effort {
-    /// A level of play, as graphical boards set it, in place of the own depth of alpha-beta search
-    /// or the own simulations of a net. Every other player, and one with another limit, ignores it.
+    /// A level of play, as graphical boards set it. It replaces the depth of an alpha-beta player
+    /// or the simulations of a net player. Players of other kinds or with another limit ignore it.
     pub level: Option<u32>,
-    /// The most time for this move, if that ends before the player's own limits.
+    /// The most time for this move. The player's own limits apply too.
     pub time: Option<Duration>,
-    /// Whether it goes on until it is stopped, or nothing is left to find out. The other fields
-    /// and the player's own limits do not count then. A tree search ends once its tree is large:
-    /// at 4,000,000 simulations of a net, or 2^20 of `rollouts`.
+    /// Whether the search continues until it is stopped or the position is solved. Then the other
+    /// fields and the player's own limits do not apply. A tree search also ends when its tree is
+    /// large: at 4,000,000 simulations of a net, or 2^20 of `rollouts`.
     pub endless: bool,
 }
 
-/// What a player thinks of a position.
+/// A player's analysis of a position.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Analysis {
     /// The moves considered, best first.
     pub hints: Vec<Hint>,
-    /// Positions searched, or simulations of a tree search by samples.
+    /// Positions searched; for Monte Carlo tree search the number of simulations.
     pub nodes: u64,
-    /// Time spent.
+    /// Time in seconds.
     pub seconds: f64,
 }
 
-/// Steers a player while it thinks.
+/// Controls a player's search.
 pub struct Control<'a> {
-    /// Once this flag is set the player answers with what it has, within some milliseconds. One
-    /// that does not search may answer as if it were not set, and so may an outside engine.
+    /// When this flag is set, the player answers within some milliseconds with its best move so
+    /// far. Players without a search and external engines may ignore it.
     pub stop: Stop,
-    /// How long to think.
+    /// How long to search.
     pub effort: Effort,
     begun: Instant,
     reports: Option<Reports<'a>>,
@@ -60,30 +60,30 @@ impl<'a> Control<'a> {
         Control { stop, effort, begun: Instant::now(), reports: None }
     }
 
-    /// A control without reports or wishes: the player thinks as in a match.
+    /// A control without reports or limits: the player searches as in a match.
     pub fn plain() -> Control<'a> {
         Control::new(Stop::default(), Effort::default())
     }
 
-    /// The same control, with reports to `sink`, one in each `interval` at most.
+    /// The same control, with reports to `sink`, at most one in each `interval`.
     #[must_use]
     pub fn reporting(self, interval: Duration, sink: &'a mut dyn FnMut(&Analysis)) -> Control<'a> {
         let next = self.begun + interval;
         Control { reports: Some(Reports { interval, next, sink }), ..self }
     }
 
-    /// Whether there is anywhere to send reports to.
+    /// Whether reports go anywhere.
     pub fn has_reports(&self) -> bool {
         self.reports.is_some()
     }
 
-    /// Whether a report is wanted now.
+    /// Whether a report is due now.
     pub fn is_due(&self) -> bool {
         let due = |reports: &Reports<'_>| Instant::now() >= reports.next;
         self.reports.as_ref().is_some_and(due) && !self.stop.is_set()
     }
 
-    /// Reports what the player has found so far.
+    /// Reports the results so far.
     pub fn report(&mut self, hints: Vec<Hint>, nodes: u64) {
         let analysis = self.analysis(hints, nodes);
         if let Some(reports) = &mut self.reports {
@@ -92,7 +92,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// What the player has found, with the time that it took.
+    /// The results so far, with the time since the control was created.
     pub fn analysis(&self, hints: Vec<Hint>, nodes: u64) -> Analysis {
         Analysis { hints, nodes, seconds: self.begun.elapsed().as_secs_f64() }
     }

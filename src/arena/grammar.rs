@@ -1,10 +1,15 @@
-//! The text form that player specifications share: `kind`, or `kind:subject,key=value,...`.
+//! The syntax of player specifications: `kind`, or `kind:subject,key=value,...`.
 //!
-//! A value, or the subject, that holds commas or quotes stands between double quotes, where a
-//! backslash makes the next character literal. This file knows the form only; which kinds and
-//! keys there are, `spec.rs` says.
+//! A value or subject with commas or quotes needs double quotes around it. Between them a backslash
+//! makes the next character literal. This file knows the syntax only; `spec/table.rs` has the kinds
+//! and their keys.
+
+mod key;
 
 use std::fmt;
+use std::time::Duration;
+
+pub use key::{AllowedValues, SpecKey, SpecKind};
 
 use crate::game::notation::plain_excerpt;
 
@@ -37,8 +42,8 @@ pub enum SpecError {
         /// The key.
         key: Box<str>,
     },
-    /// A key's value is not one that it can have.
-    #[error("`{value}` is no value for key `{key}` of player `{kind}`; allowed: {allowed}")]
+    /// A key's value is not allowed.
+    #[error("`{value}` is not allowed for key `{key}` of player `{kind}`; allowed: {allowed}")]
     BadValue {
         /// The kind of player.
         kind: &'static str,
@@ -46,7 +51,7 @@ pub enum SpecError {
         key: &'static str,
         /// The value as given.
         value: Box<str>,
-        /// What it may be.
+        /// The allowed values, in words.
         allowed: Box<str>,
     },
     /// Two keys exclude each other.
@@ -54,22 +59,22 @@ pub enum SpecError {
     Exclusive {
         /// The kind of player.
         kind: &'static str,
-        /// A key.
+        /// One of the keys.
         first: &'static str,
-        /// The other.
+        /// The other key.
         second: &'static str,
     },
-    /// A key's value would make no difference.
-    #[error("key `{key}` of player `{kind}` does nothing {beside}")]
-    Unread {
+    /// A key has no effect because of the other keys.
+    #[error("key `{key}` of player `{kind}` has no effect {when}")]
+    NoEffect {
         /// The kind of player.
         kind: &'static str,
         /// The key.
         key: &'static str,
-        /// Beside which other keys.
-        beside: &'static str,
+        /// When it has none, such as `without KEY`.
+        when: &'static str,
     },
-    /// Something that the kind cannot do without is not given.
+    /// The subject or a key that the kind needs is missing.
     #[error("player `{kind}` needs {wanted}, such as `{example}`")]
     Missing {
         /// The kind of player.
@@ -79,14 +84,14 @@ pub enum SpecError {
         /// A full specification.
         example: &'static str,
     },
-    /// A piece is no `key=value`.
+    /// A part of the specification is not `key=value`.
     #[error(
-        "`{text}` in a specification of player `{kind}` is no `key=value`; allowed keys: {allowed}"
+        "`{text}` in a specification of player `{kind}` is not `key=value`; allowed keys: {allowed}"
     )]
     NoPair {
         /// The kind of player.
         kind: &'static str,
-        /// The piece.
+        /// The part.
         text: Box<str>,
         /// The keys that the kind has.
         allowed: Box<str>,
@@ -99,127 +104,125 @@ pub enum SpecError {
     },
 }
 
-/// Characters of a wrong text that an error shows.
+/// An error shows at most this many characters of a wrong text.
 pub(super) const SHOWN: usize = 60;
 
-/// A specification taken apart. Keys are taken out one by one; what is left over is unknown.
+/// The subject and keys of a specification.
 pub(super) struct Fields {
-    kind: &'static str,
-    keys: &'static [&'static str],
+    kind: &'static SpecKind,
     subject: Option<String>,
-    pairs: Vec<(String, String)>,
+    /// The given keys with their values. A key that is read is removed.
+    pairs: Vec<(&'static SpecKey, String)>,
 }
 
 impl Fields {
-    /// Takes apart what follows the colon of a specification of `kind`, whose keys are `keys`.
-    pub fn parse(
-        kind: &'static str,
-        keys: &'static [&'static str],
-        takes_subject: bool,
-        text: &str,
-    ) -> Result<Fields, SpecError> {
-        let mut fields = Fields { kind, keys, subject: None, pairs: Vec::new() };
+    /// Parses the text behind the colon of a specification of `kind`.
+    pub fn parse(kind: &'static SpecKind, text: &str) -> Result<Fields, SpecError> {
+        let mut fields = Fields { kind, subject: None, pairs: Vec::new() };
         for (place, piece) in split(text)?.into_iter().enumerate() {
             let pair = piece.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
             match pair.filter(|(key, _)| is_key(key)) {
-                Some((key, _)) if !keys.contains(&key) => {
-                    let (key, allowed) = (plain_excerpt(key, SHOWN), list(keys).into());
-                    return Err(SpecError::UnknownKey { kind, key, allowed });
+                Some((key, value)) => fields.add(key, value)?,
+                None if place == 0 && kind.subject.is_some() => {
+                    fields.subject = Some(unquote(piece.trim()));
                 }
-                Some((key, _)) if fields.pairs.iter().any(|(other, _)| other == key) => {
-                    return Err(SpecError::Repeated { kind, key: key.into() });
-                }
-                Some((key, value)) => fields.pairs.push((key.into(), unquote(value))),
-                None if place == 0 && takes_subject => fields.subject = Some(unquote(piece.trim())),
                 None => {
-                    let (text, allowed) = (plain_excerpt(piece.trim(), SHOWN), list(keys).into());
+                    let text = plain_excerpt(piece.trim(), SHOWN);
+                    let (kind, allowed) = (kind.name, kind.key_names());
                     return Err(SpecError::NoPair { kind, text, allowed });
                 }
             }
         }
+        let is_given = |key: &SpecKey| fields.pairs.iter().any(|(given, _)| given.name == key.name);
+        let mut limits = kind.keys.iter().filter(|key| key.is_limit && is_given(key));
+        if let (Some(first), Some(second)) = (limits.next(), limits.next()) {
+            let (first, second) = (first.name, second.name);
+            return Err(SpecError::Exclusive { kind: kind.name, first, second });
+        }
         Ok(fields)
     }
 
-    /// The subject, which `example` shows.
-    pub fn subject(
-        &mut self,
-        wanted: &'static str,
-        example: &'static str,
-    ) -> Result<String, SpecError> {
-        let missing = SpecError::Missing { kind: self.kind, wanted, example };
-        self.subject.take().filter(|subject| !subject.is_empty()).ok_or(missing)
+    fn add(&mut self, name: &str, value: &str) -> Result<(), SpecError> {
+        let kind = self.kind;
+        let Some(key) = kind.key(name) else {
+            let (key, allowed) = (plain_excerpt(name, SHOWN), kind.key_names());
+            return Err(SpecError::UnknownKey { kind: kind.name, key, allowed });
+        };
+        if self.pairs.iter().any(|(other, _)| other.name == name) {
+            return Err(SpecError::Repeated { kind: kind.name, key: name.into() });
+        }
+        self.pairs.push((key, unquote(value)));
+        Ok(())
+    }
+
+    /// The subject of a kind that has one.
+    pub fn subject(&mut self) -> Result<String, SpecError> {
+        let subject = self.subject.take().filter(|subject| !subject.is_empty());
+        subject.ok_or_else(|| self.missing(self.kind.subject))
+    }
+
+    /// The error for a required key that is not given.
+    pub fn missing_key(&self, key: &str) -> SpecError {
+        self.missing(self.kind.key(key).and_then(|key| key.required))
+    }
+
+    fn missing(&self, wanted: Option<&'static str>) -> SpecError {
+        let example = self.kind.examples.first().map_or(self.kind.shortest, |example| example.0);
+        SpecError::Missing { kind: self.kind.name, wanted: wanted.unwrap_or_default(), example }
+    }
+
+    /// The error for a key that has no effect because of the other keys.
+    pub fn no_effect(&self, key: &'static str) -> SpecError {
+        let when = self.kind.key(key).and_then(|key| key.refused).unwrap_or_default();
+        SpecError::NoEffect { kind: self.kind.name, key, when }
     }
 
     /// The value of a key, read by `read`; `None` if the key is not given.
     pub fn take<T>(
         &mut self,
-        key: &'static str,
-        allowed: &str,
-        read: impl FnOnce(&str) -> Option<T>,
+        key: &str,
+        read: impl FnOnce(AllowedValues, &str) -> Option<T>,
     ) -> Result<Option<T>, SpecError> {
-        debug_assert!(self.keys.contains(&key), "`{key}` is missing in the list of keys");
-        let Some(place) = self.pairs.iter().position(|(other, _)| other == key) else {
+        debug_assert!(self.kind.key(key).is_some(), "`{key}` is missing in the table of keys");
+        let Some(place) = self.pairs.iter().position(|(given, _)| given.name == key) else {
             return Ok(None);
         };
-        let (_, value) = self.pairs.swap_remove(place);
+        let (key, value) = self.pairs.swap_remove(place);
         let bad = || SpecError::BadValue {
-            kind: self.kind,
-            key,
+            kind: self.kind.name,
+            key: key.name,
             value: plain_excerpt(&value, SHOWN),
-            allowed: allowed.into(),
+            allowed: key.allowed.to_string().into(),
         };
-        read(&value).map(Some).ok_or_else(bad)
+        read(key.allowed, &value).map(Some).ok_or_else(bad)
     }
 
-    /// What to say of a key that nothing would read.
-    pub fn unread(&self, key: &'static str, beside: &'static str) -> SpecError {
-        SpecError::Unread { kind: self.kind, key, beside }
+    /// A whole number.
+    pub fn whole<T: TryFrom<u64>>(&mut self, key: &str) -> Result<Option<T>, SpecError> {
+        self.take(key, |allowed, value| T::try_from(allowed.whole(value)?).ok())
     }
 
-    /// A whole number within a range.
-    pub fn whole<T>(
-        &mut self,
-        key: &'static str,
-        range: std::ops::RangeInclusive<T>,
-    ) -> Result<Option<T>, SpecError>
-    where
-        T: std::str::FromStr + PartialOrd + fmt::Display,
-    {
-        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
-        self.take(key, &allowed, |value| value.parse().ok().filter(|number| range.contains(number)))
+    /// A number.
+    pub fn number(&mut self, key: &str) -> Result<Option<f32>, SpecError> {
+        self.take(key, |allowed, value| allowed.number(value))
     }
 
-    /// A number within a range.
-    pub fn number(
-        &mut self,
-        key: &'static str,
-        range: std::ops::RangeInclusive<f32>,
-    ) -> Result<Option<f32>, SpecError> {
-        let allowed = format!("a number from {} to {}", range.start(), range.end());
-        self.take(key, &allowed, |value| value.parse().ok().filter(|number| range.contains(number)))
+    /// A duration.
+    pub fn duration(&mut self, key: &str) -> Result<Option<Duration>, SpecError> {
+        self.take(key, |allowed, value| allowed.duration(value))
     }
 
-    /// One of the names of an enumeration.
-    pub fn choice<T: std::str::FromStr>(
-        &mut self,
-        key: &'static str,
-        names: impl Iterator<Item = &'static str>,
-    ) -> Result<Option<T>, SpecError> {
-        let allowed = names.collect::<Vec<_>>().join(", ");
-        self.take(key, &allowed, |value| value.parse().ok())
+    /// One of the key's names.
+    pub fn choice<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, SpecError> {
+        self.take(key, |allowed, value| allowed.name(value)?.parse().ok())
     }
-}
-
-/// Names separated by commas; what a list without any says.
-pub(super) fn list(names: &[&str]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The pieces between commas that stand outside quotes; none of an empty text.
+/// Splits a text at commas outside quotes. An empty text has no pieces.
 fn split(text: &str) -> Result<Vec<&str>, SpecError> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -244,6 +247,7 @@ fn split(text: &str) -> Result<Vec<&str>, SpecError> {
     Ok(pieces)
 }
 
+/// The text without its quotes and escapes.
 fn unquote(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut quoted, mut escaped) = (false, false);
@@ -258,7 +262,7 @@ fn unquote(text: &str) -> String {
     plain
 }
 
-/// A value as it is written in a specification: between quotes where it must be.
+/// A value as a specification writes it: with quotes if it needs them.
 pub(super) struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {

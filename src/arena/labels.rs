@@ -1,9 +1,9 @@
-//! What players are called in tables and pictures: by labels that are short, and each player's own.
+//! Labels: short, unique names of players for tables and pictures.
 //!
 //! A player's identity in the ladder is its whole specification, with the path and the fingerprint
-//! of its net, so that games add up. A label is what a reader needs of it: the name that the user
-//! gave, or the net's folder and the keys that are not as usual. Labels follow from the identities
-//! alone, so the same field of players always has the same ones.
+//! of its net. A label has only what a reader needs: the name that the user gave, or the folder of
+//! the net and the keys that do not have their default values. Labels depend only on the identities
+//! and given names of the players in a table, so the same players always have the same labels.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::spec::{PlayerKind, PlayerSpec, is_printable};
 use crate::store::checkpoint::NET;
 
 /// The most characters of a label.
-pub const LONGEST: usize = 60;
+pub const MAX_LABEL_CHARS: usize = 60;
 
-/// The labels of a field of players, by their identities.
+/// The labels of a set of players, by identity.
 #[derive(Clone, Default, Debug)]
 pub struct Labels(HashMap<String, String>);
 
 impl Labels {
-    /// Labels for players of these identities, each with the name that the user gave it, if any.
+    /// Labels for players, given by identity and the name that the user gave, if any.
     ///
-    /// Where two would have the same label, both get a longer one that tells them apart.
+    /// If two players would have the same label, both get longer labels.
     pub fn new<'a>(players: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Labels {
         let mut known = HashSet::new();
         let players = players.into_iter().filter(|(identity, _)| known.insert(*identity));
@@ -46,13 +46,13 @@ impl Labels {
         numbered(chosen.map(|((identity, variants), level)| (*identity, variants[level].as_str())))
     }
 
-    /// The label of a player; its identity, if it is none of the field.
+    /// The label of a player; its identity, if it is not in the set.
     pub fn of<'a>(&'a self, identity: &'a str) -> &'a str {
         self.0.get(identity).map_or(identity, String::as_str)
     }
 }
 
-/// Numbers what even the longest labels, shortened, do not tell apart.
+/// Adds numbers to labels that are still equal, which is possible because labels are shortened.
 fn numbered<'a>(chosen: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Labels {
     let mut taken: HashSet<String> = chosen.clone().map(|(_, label)| label.into()).collect();
     let mut first = HashSet::new();
@@ -63,7 +63,7 @@ fn numbered<'a>(chosen: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Lab
         let mut number = 2;
         loop {
             let ending = format!(" ({number})");
-            let label = shorten(label, LONGEST - ending.len()) + &ending;
+            let label = shorten(label, MAX_LABEL_CHARS - ending.len()) + &ending;
             if taken.insert(label.clone()) {
                 return (identity.to_owned(), label);
             }
@@ -73,24 +73,27 @@ fn numbered<'a>(chosen: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Lab
     Labels(chosen.map(own).collect())
 }
 
-/// What a player is called where no other can be mistaken for it.
+/// The shortest label of a player, which another player may have too.
 pub fn label(identity: &str, given: Option<&str>) -> String {
     variants(identity, given).swap_remove(0)
 }
 
-/// Possible labels of a player, from the shortest to its whole identity.
+/// The possible labels of a player, from the shortest to its whole identity.
 fn variants(identity: &str, given: Option<&str>) -> Vec<String> {
     let spec: Option<PlayerSpec> = identity.parse().ok();
     let mut variants = match spec.map(|spec| spec.kind) {
         Some(PlayerKind::Net(spec)) => {
             let keys = PlayerKind::Net(spec.clone()).to_string();
-            of_net(&spec.path, &keys_after("net", &spec.path, &keys))
+            net_labels(&spec.path, &keys_after("net", &spec.path, &keys))
         }
         Some(PlayerKind::Policy(spec)) => {
             let keys = PlayerKind::Policy(spec.clone()).to_string();
-            of_net(&spec.path, &(" policy".to_owned() + &keys_after("policy", &spec.path, &keys)))
+            net_labels(
+                &spec.path,
+                &(" policy".to_owned() + &keys_after("policy", &spec.path, &keys)),
+            )
         }
-        Some(PlayerKind::External(spec)) => of_program(&spec.command),
+        Some(PlayerKind::External(spec)) => program_labels(&spec.command),
         _ => Vec::new(),
     };
     variants.push(identity.into());
@@ -100,22 +103,22 @@ fn variants(identity: &str, given: Option<&str>) -> Vec<String> {
         variants.push(identity.into());
     }
     for variant in &mut variants {
-        *variant = shorten(&printable(variant), LONGEST);
+        *variant = shorten(&printable(variant), MAX_LABEL_CHARS);
     }
     variants
 }
 
-/// The keys of a net's player that are not as usual, each after a blank.
+/// The keys of a net player that do not have their default values, each after a blank.
 fn keys_after(kind: &str, path: &Path, text: &str) -> String {
     let before = format!("{kind}:{}", Quoted(&path.to_string_lossy()));
     let keys = text.strip_prefix(&before).unwrap_or_default().split(',');
-    let unusual = keys.filter(|key| !key.is_empty() && *key != "simulations=100");
-    unusual.map(|key| format!(" {}", key.replace("simulations=", "sims="))).collect()
+    let shown = keys.filter(|key| !key.is_empty() && *key != "simulations=100");
+    shown.map(|key| format!(" {}", key.replace("simulations=", "sims="))).collect()
 }
 
-/// Labels of a net's player: its folder or the run and step of its checkpoint, then with the folder
-/// around, then with the fingerprint.
-fn of_net(path: &Path, keys: &str) -> Vec<String> {
+/// Labels of a net player: its folder, or the run and step of its checkpoint. Then the same with
+/// the parent folder, and the same with the fingerprint.
+fn net_labels(path: &Path, keys: &str) -> Vec<String> {
     let text = path.to_string_lossy();
     let (path, fingerprint) = text.rsplit_once('#').unwrap_or((&text, ""));
     let path = Path::new(path);
@@ -123,21 +126,21 @@ fn of_net(path: &Path, keys: &str) -> Vec<String> {
     let path = if path.ends_with(NET) { path.parent().unwrap_or(path) } else { path };
     let step = own.strip_prefix("step-").and_then(|step| step.parse::<u64>().ok());
     let run = path.ancestors().nth(2);
-    let (short, around) = match (step, run.and_then(net_name)) {
+    let (short, parent) = match (step, run.and_then(net_name)) {
         (Some(step), Some(run_name)) => {
             (format!("{run_name}@{step}"), run.and_then(Path::parent).and_then(net_name))
         }
         _ => (own, path.parent().and_then(net_name)),
     };
     let mut labels = vec![format!("{short}{keys}")];
-    labels.extend(around.map(|around| format!("{around}/{short}{keys}")));
+    labels.extend(parent.map(|parent| format!("{parent}/{short}{keys}")));
     if !fingerprint.is_empty() {
         labels.push(format!("{short}#{fingerprint}{keys}"));
     }
     labels
 }
 
-/// The name of a net's folder, or that of its file where it has another one than usual.
+/// The name of a net's folder; if the file does not have the default name, the name of the file.
 pub fn net_name(path: &Path) -> Option<String> {
     let in_folder =
         path.parent().filter(|folder| path.ends_with(NET) && folder.file_name().is_some());
@@ -145,8 +148,8 @@ pub fn net_name(path: &Path) -> Option<String> {
     Some(name.strip_suffix(".safetensors").unwrap_or(&name).to_owned())
 }
 
-/// Labels of an outside program: its file's name, then with its arguments.
-fn of_program(command: &str) -> Vec<String> {
+/// Labels of an external engine: the name of its program, then the same with its arguments.
+fn program_labels(command: &str) -> Vec<String> {
     let words = shlex::split(command).unwrap_or_default();
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
     let name = Path::new(program).file_name().map(|name| name.to_string_lossy());
@@ -154,13 +157,13 @@ fn of_program(command: &str) -> Vec<String> {
     vec![name.to_owned(), [&[name.to_owned()], arguments].concat().join(" ")]
 }
 
-/// A text from a file as it can be shown: without control and layout characters.
+/// The text with `?` for control and layout characters.
 fn printable(text: &str) -> String {
     text.chars().map(|letter| if is_printable(letter) { letter } else { '?' }).collect()
 }
 
-/// A text without its middle if it is longer than `most` characters: its end says more of what
-/// tells it from its like.
+/// The text, shortened to `most` characters by leaving out its middle. The end is kept because
+/// similar names mostly differ there.
 pub fn shorten(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -183,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_what_matters() {
+    fn labels_are_short() {
         for (identity, wanted) in [
             ("random", "random"),
             ("alphabeta:depth=6", "alphabeta:depth=6"),
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn like_players_are_told_apart() {
+    fn similar_players_have_distinct_labels() {
         let nets = ["a", "b"].map(|folder| format!("net:{folder}/8x8#0a1b2c3d,simulations=100"));
         assert_eq!(labels(&[(&nets[0], None), (&nets[1], None)]), ["a/8x8", "b/8x8"]);
         let nets = ["0a1b2c3d", "ffffffff"].map(|print| format!("net:a/8x8#{print},simulations=1"));
@@ -227,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_hostile_file_holds_is_shortened_and_shown_plainly() {
+    fn long_names_and_control_characters_are_made_harmless() {
         let (one, other) = ("a".repeat(70_000), "a".repeat(70_001));
         let found = labels(&[(&one, None), (&other, None), ("x\u{1b}[31m\n", None)]);
         assert_ne!(found[0], found[1]);
-        assert!(found.iter().all(|label| label.chars().count() <= LONGEST), "{found:?}");
+        assert!(found.iter().all(|label| label.chars().count() <= MAX_LABEL_CHARS), "{found:?}");
         assert_eq!(found[2], "x?[31m?");
-        // Letters with combining marks are letters; what turns the text around them is not shown.
+        // Combining marks are kept; characters that change the direction of text are not.
         assert_eq!(label("gro\u{308}sse \u{202e}x", None), "gro\u{308}sse ?x");
     }
 
@@ -245,7 +248,7 @@ mod tests {
         assert!(short.starts_with("runs/quic…") && short.ends_with(" sims=100"), "{short}");
     }
 
-    /// Pieces that make identities and names collide in every way.
+    /// Identities and names that are often equal in parts.
     fn player() -> impl Strategy<Value = (String, Option<String>)> {
         const IDENTITIES: &[&str] = &["random", "greedy", "a@5", "alphabeta:depth=6"];
         const PATHS: &[&str] =
@@ -278,7 +281,7 @@ mod tests {
             let identities: HashSet<_> = players.iter().map(|(name, _)| name.as_str()).collect();
             let found: HashSet<_> = identities.iter().map(|name| labels.of(name)).collect();
             prop_assert_eq!(found.len(), identities.len());
-            prop_assert!(found.iter().all(|label| label.chars().count() <= LONGEST));
+            prop_assert!(found.iter().all(|label| label.chars().count() <= MAX_LABEL_CHARS));
         }
     }
 }

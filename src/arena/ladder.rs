@@ -1,9 +1,9 @@
-//! The ladder: one append-only file that holds every game ever played for a rating.
+//! The ladder: an append-only file with all games that were played for ratings.
 //!
-//! Each line is one JSON object: the file's head, the terms of a match, a player's training
-//! label and training step, or a game with the time, depth and score of each move. A line is
-//! written whole by one write, so a kill leaves at most one torn line; whatever cannot be read is
-//! skipped and counted, never removed. One process writes at a time.
+//! Each line is a JSON object: the file's header, the terms of a match, a player's label and
+//! training step, or a game with the time, depth and score of each move. Each line is written by a
+//! single write, so a killed process leaves at most one incomplete line. Lines that cannot be read
+//! are skipped and counted, never removed. Only one process writes at a time.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -14,61 +14,61 @@ mod line;
 mod read;
 
 use self::line::Line;
-pub use self::line::{GameLine, MatchLine, Origin, PlayerLine, Terms};
-pub use self::read::Skipped;
+pub use self::line::{GameLine, MatchLine, MatchTerms, Origin, PlayerLine};
+pub use self::read::SkippedLines;
 use self::read::{LONGEST_LINE, Lines};
-use super::matches::Played;
+use super::matches::MatchGame;
 use super::openings::Opening;
 use crate::game::{Geometry, Goal, Shape};
 
 /// The version of the file's lines.
 const VERSION: u32 = 1;
-/// The most bytes of a file that is read: its games are kept in memory.
+/// The largest file that is read, in bytes. All games are kept in memory.
 const MOST_BYTES: u64 = 4 << 30;
-/// The most players that are rated together: their errors take a matrix of this side.
+/// The most players that are rated together. Their errors take a square matrix of this size.
 const MOST_PLAYERS: usize = 5_000;
 
 /// Why a ladder file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LadderError {
-    /// The system refuses.
+    /// The system returned an error.
     #[error("cannot {action} the ladder {}", path.display())]
     File {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file is something else.
-    #[error("{} is no ladder file of this program; it is left as it is", path.display())]
-    NoLadder {
+    /// The file is not a ladder.
+    #[error("{} is not a ladder file; it is left unchanged", path.display())]
+    NotALadder {
         /// The file.
         path: PathBuf,
     },
-    /// The file was written by a later version.
-    #[error("{} is of version {found}; this program reads version {VERSION}", path.display())]
+    /// The file was written by a later version of this program.
+    #[error("{} has version {found}; this program reads version {VERSION}", path.display())]
     Later {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: u32,
     },
-    /// The file is too large to be read, or a line would make it so.
+    /// The file is too large to be read, or would be with the new line.
     #[error(
-        "the ladder {} comes to {bytes} bytes; at most {MOST_BYTES} are read; use another --ladder",
+        "the ladder {} has {bytes} bytes; at most {MOST_BYTES} are read; use another --ladder",
         path.display()
     )]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size, with that line.
+        /// Its size, with the new line.
         bytes: u64,
     },
-    /// The file has more players than can be rated, or would have them.
+    /// There are more players than can be rated, or would be with the new line.
     #[error(
-        "the ladder {} brings the players to more than {MOST_PLAYERS}, the most that are rated \
+        "with the ladder {} there are more than {MOST_PLAYERS} players, the most that can be rated \
          together; use another --ladder",
         path.display()
     )]
@@ -78,7 +78,7 @@ pub enum LadderError {
     },
     /// A line would be too long to be read again.
     #[error(
-        "cannot add a line of {bytes} bytes to the ladder {}; at most {LONGEST_LINE} are read; \
+        "cannot add a line of {bytes} bytes to the ladder {}; at most {LONGEST_LINE} are allowed; \
          give players shorter specifications",
         path.display()
     )]
@@ -88,13 +88,17 @@ pub enum LadderError {
         /// The line's length.
         bytes: usize,
     },
-    /// There is no number left for another match.
-    #[error("the ladder {} has a match of the last number, {}; use another --ladder", path.display(), u32::MAX)]
+    /// A match already has the highest number.
+    #[error(
+        "the ladder {} has a match with the highest number, {}; use another --ladder",
+        path.display(),
+        u32::MAX
+    )]
     Full {
         /// The file.
         path: PathBuf,
     },
-    /// Another process plays for this ladder.
+    /// Another process has opened this ladder for writing.
     #[error("another process is writing to the ladder {}", path.display())]
     Locked {
         /// The file.
@@ -102,32 +106,32 @@ pub enum LadderError {
     },
 }
 
-/// A ladder file that this process may append to, unless it was only looked at.
+/// A ladder file, opened for appending or read-only.
 pub struct Ladder {
     path: PathBuf,
     file: File,
-    /// Every match.
+    /// All matches.
     pub matches: Vec<MatchLine>,
-    /// Every game, in the order of their ends.
+    /// All games, in the order in which they ended.
     pub games: Vec<GameLine>,
-    /// Games of other ladders that count as well.
-    others: Vec<GameLine>,
-    /// Players that come from a training run or have a label, by name.
+    /// Games of other ladders that were included.
+    included_games: Vec<GameLine>,
+    /// Players that come from a training run or have a label, by identity.
     pub players: HashMap<String, PlayerLine>,
-    /// Those of the other ladders that count as well.
-    others_players: HashMap<String, PlayerLine>,
-    /// Everybody that a line of this file names.
+    /// The same of the included ladders.
+    included_players: HashMap<String, PlayerLine>,
+    /// The identities of all players that a line of this file names.
     names: HashSet<String>,
-    /// Lines that could not be read.
-    pub skipped: Skipped,
+    /// The lines that could not be read.
+    pub skipped: SkippedLines,
 }
 
 impl Ladder {
-    /// Opens a ladder, or begins one where there is no file, and keeps others from writing.
+    /// Opens a ladder for appending and locks it. Creates the file if there is none.
     ///
     /// # Errors
     ///
-    /// A file that cannot be opened, is something else, or is being written.
+    /// A file that cannot be opened, is not a ladder, or is locked by another process.
     pub fn open(path: &Path) -> Result<Ladder, LadderError> {
         let failed = |action| move |source| LadderError::File { action, path: path.into(), source };
         let file = File::options().create(true).read(true).append(true).open(path);
@@ -150,13 +154,13 @@ impl Ladder {
         Ok(ladder)
     }
 
-    /// Reads a ladder, which may be in use, without a lock. The file is opened for reading alone:
-    /// whatever would be added is refused.
+    /// Reads a ladder without a lock, even while another process writes to it. Adding anything to
+    /// it fails.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or is something else.
-    pub fn look_at(path: &Path) -> Result<Ladder, LadderError> {
+    /// A file that cannot be read or is not a ladder.
+    pub fn open_read_only(path: &Path) -> Result<Ladder, LadderError> {
         let failed = |source| LadderError::File { action: "read", path: path.into(), source };
         let mut ladder = Ladder::empty(path, File::open(path).map_err(failed)?);
         ladder.read()?;
@@ -169,26 +173,27 @@ impl Ladder {
             file,
             matches: Vec::new(),
             games: Vec::new(),
-            others: Vec::new(),
+            included_games: Vec::new(),
             players: HashMap::new(),
-            others_players: HashMap::new(),
+            included_players: HashMap::new(),
             names: HashSet::new(),
-            skipped: Skipped::default(),
+            skipped: SkippedLines::default(),
         }
     }
 
-    /// Counts the games of another ladder, which is only read and may be in use, along with this
-    /// one's. Returns its lines that cannot be read.
+    /// Includes the games of another ladder, which is opened read-only. Returns its lines that
+    /// cannot be read.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or is something else, or more players than can be rated.
-    pub fn count_also(&mut self, path: &Path) -> Result<Skipped, LadderError> {
-        let mut other = Ladder::look_at(path)?;
-        self.others.append(&mut other.games);
+    /// A file that cannot be read or is not a ladder, or more players than can be rated.
+    pub fn include(&mut self, path: &Path) -> Result<SkippedLines, LadderError> {
+        let mut other = Ladder::open_read_only(path)?;
+        self.included_games.append(&mut other.games);
         for (name, line) in other.players {
-            let known = self.others_players.remove(&name);
-            self.others_players.insert(name, known.unwrap_or_else(|| line.clone()).or(Some(&line)));
+            let known = self.included_players.remove(&name);
+            self.included_players
+                .insert(name, known.unwrap_or_else(|| line.clone()).or(Some(&line)));
         }
         let games = self.all_games().flat_map(|game| [&game.black, &game.white]);
         match games.collect::<HashSet<_>>().len() {
@@ -197,34 +202,33 @@ impl Ladder {
         }
     }
 
-    /// Where in its training a player comes from, as far as this ladder or another one that
-    /// counts tells.
+    /// The run and step of a player's net, from this ladder or an included one.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
-        self.noted(name).find_map(|line| line.origin.as_ref())
+        self.player_lines(name).find_map(|line| line.origin.as_ref())
     }
 
-    /// What the user calls a player, as far as this ladder or another one that counts tells.
+    /// The name that the user gave to a player, from this ladder or an included one.
     pub fn label(&self, name: &str) -> Option<&str> {
-        self.noted(name).find_map(|line| line.label.as_deref())
+        self.player_lines(name).find_map(|line| line.label.as_deref())
     }
 
-    fn noted(&self, name: &str) -> impl Iterator<Item = &PlayerLine> {
-        [&self.players, &self.others_players].into_iter().filter_map(move |lines| lines.get(name))
+    fn player_lines(&self, name: &str) -> impl Iterator<Item = &PlayerLine> {
+        [&self.players, &self.included_players].into_iter().filter_map(move |lines| lines.get(name))
     }
 
-    /// This ladder's games, and those of the others that count as well.
+    /// The games of this ladder and of the included ones.
     pub fn all_games(&self) -> impl Iterator<Item = &GameLine> {
-        self.games.iter().chain(&self.others)
+        self.games.iter().chain(&self.included_games)
     }
 
-    /// Those of all games that were played on one board for one goal.
+    /// All games on one board and for one goal, included ladders too.
     pub fn games_on(&self, board: Shape, goal: Goal) -> impl Iterator<Item = &GameLine> {
         let (board, goal) = (board.name(), goal.name());
         self.all_games().filter(move |game| game.board == board && game.goal == goal)
     }
 
-    /// Counts the players of these names, unless there are too many of them then.
-    fn admit(&mut self, names: &[&str]) -> Result<(), LadderError> {
+    /// Adds identities of players; fails if there would be too many.
+    fn add_names(&mut self, names: &[&str]) -> Result<(), LadderError> {
         let is_new = |name: &&&str| !self.names.contains(**name);
         let new: HashSet<&str> = names.iter().filter(is_new).copied().collect();
         if self.names.len() + new.len() > MOST_PLAYERS {
@@ -234,7 +238,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Reads the file; whether its last line has an end.
+    /// Reads the file. Returns whether its last line ends with a line feed.
     fn read(&mut self) -> Result<bool, LadderError> {
         let own = self.path.clone();
         let path = || own.clone();
@@ -245,20 +249,20 @@ impl Ladder {
         }
         let mut number = 0;
         let file = self.file.try_clone().map_err(failed)?;
-        // A pipe has no size beforehand.
+        // The size of a pipe is not known, so the limit is applied here too.
         let mut lines = Lines::new(BufReader::new(file.take(MOST_BYTES)));
         while let Some(bytes) = lines.next().map_err(failed)? {
             number += 1;
             let line = serde_json::from_slice::<Line>(bytes);
             if let Ok(line) = &line {
-                self.admit(&line.names())?;
+                self.add_names(&line.names())?;
             }
             match line {
                 Ok(Line::Ladder { version: VERSION }) => {}
                 Ok(Line::Ladder { version }) => {
                     return Err(LadderError::Later { path: path(), found: version });
                 }
-                _ if number == 1 => return Err(LadderError::NoLadder { path: path() }),
+                _ if number == 1 => return Err(LadderError::NotALadder { path: path() }),
                 Ok(Line::Match(line)) => self.matches.push(line),
                 Ok(Line::Game(line)) => self.games.push(*line),
                 Ok(Line::Player(line)) => {
@@ -270,7 +274,7 @@ impl Ladder {
             }
         }
         if number == 0 {
-            return Err(LadderError::NoLadder { path: path() });
+            return Err(LadderError::NotALadder { path: path() });
         }
         Ok(lines.ended)
     }
@@ -290,69 +294,73 @@ impl Ladder {
         self.file.write_all(&bytes).map_err(failed)
     }
 
-    /// The last match on these terms, to go on with.
-    pub fn last(&self, terms: &Terms) -> Option<&MatchLine> {
+    /// The newest match with these terms.
+    pub fn last_match(&self, terms: &MatchTerms) -> Option<&MatchLine> {
         self.matches.iter().rev().find(|line| line.terms == *terms)
     }
 
-    /// A seed that no match of this file has had.
+    /// A seed that no match of this file has.
     pub fn fresh_seed(&self) -> u64 {
         self.matches.iter().map(|line| line.seed.saturating_add(1)).max().unwrap_or(1)
     }
 
-    /// Begins a match.
+    /// Adds a match with a new number.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written, or could not be read again.
-    pub fn begin(&mut self, terms: Terms, seed: u64) -> Result<MatchLine, LadderError> {
+    /// A file that cannot be written, or a line that could not be read again.
+    pub fn begin_match(&mut self, terms: MatchTerms, seed: u64) -> Result<MatchLine, LadderError> {
         let last = self.matches.iter().map(|line| line.id).max().unwrap_or(0);
         let full = || LadderError::Full { path: self.path.clone() };
         let id = last.checked_add(1).ok_or_else(full)?;
-        self.admit(&[&terms.first, &terms.second])?;
+        self.add_names(&[&terms.first, &terms.second])?;
         let line = MatchLine { version: VERSION, id, terms, seed };
         self.write(&Line::Match(line.clone()))?;
         self.matches.push(line.clone());
         Ok(line)
     }
 
-    /// Notes where in its training a player comes from, and what the user calls it.
+    /// Adds a player's label and training step, if the ladder does not have them yet.
     ///
     /// # Errors
     ///
-    /// A file that cannot be written, or could not be read again.
-    pub fn introduce(&mut self, player: PlayerLine) -> Result<(), LadderError> {
+    /// A file that cannot be written, or a line that could not be read again.
+    pub fn add_player(&mut self, player: PlayerLine) -> Result<(), LadderError> {
         let known = self.players.get(&player.name);
         let player = player.or(known);
         if known == Some(&player) {
             return Ok(());
         }
-        self.admit(&[&player.name])?;
+        self.add_names(&[&player.name])?;
         self.write(&Line::Player(player.clone()))?;
         self.players.insert(player.name.clone(), player);
         Ok(())
     }
 
-    /// Adds a game.
+    /// Adds a game of a match.
     ///
     /// # Errors
     ///
     /// A file that cannot be written.
-    pub fn add<G: Geometry>(
+    pub fn add_game<G: Geometry>(
         &mut self,
-        of: &MatchLine,
-        played: &Played<G>,
+        match_line: &MatchLine,
+        played: &MatchGame<G>,
     ) -> Result<(), LadderError> {
-        let line = Box::new(GameLine::new(of.id, &of.terms, played));
+        let line = Box::new(GameLine::new(match_line.id, &match_line.terms, played));
         self.write(&Line::Game(line.clone()))?;
         self.games.push(*line);
         Ok(())
     }
 
-    /// The games of a match whose opening is still the one that `openings` gives them.
-    pub fn games_of<G: Geometry>(&self, of: &MatchLine, openings: &[Opening<G>]) -> Vec<Played<G>> {
-        let lines = self.games.iter().filter(|line| line.match_id == of.id);
-        let games = lines.filter_map(|line| line.played::<G>(&of.terms.first));
+    /// The games of a match. Games whose opening is not the one in `openings` are left out.
+    pub fn games_of<G: Geometry>(
+        &self,
+        match_line: &MatchLine,
+        openings: &[Opening<G>],
+    ) -> Vec<MatchGame<G>> {
+        let lines = self.games.iter().filter(|line| line.match_id == match_line.id);
+        let games = lines.filter_map(|line| line.played::<G>(&match_line.terms.first));
         let mut games: Vec<_> = games
             .filter(|played| {
                 let place = (played.game / 2) as usize % openings.len().max(1);
@@ -362,18 +370,6 @@ impl Ladder {
         games.sort_by_key(|played| played.game);
         games.dedup_by_key(|played| played.game);
         games
-    }
-
-    /// The boards and goals that games were played on.
-    pub fn pools(&self) -> Vec<(Shape, Goal)> {
-        let mut pools: Vec<(Shape, Goal)> = Vec::new();
-        for game in &self.games {
-            let (Ok(board), Ok(goal)) = (game.board.parse(), game.goal.parse()) else { continue };
-            if !pools.contains(&(board, goal)) {
-                pools.push((board, goal));
-            }
-        }
-        pools
     }
 }
 

@@ -1,18 +1,20 @@
 //! A match between two players: each opening with both colours, many games at once.
 //!
-//! Every thread has players of its own and runs its games in lockstep, so that a player sees
-//! all positions where it is to move as one batch. Threads take games from one list and share
-//! nothing else. What happens in a game follows from the match's seed and the game's number
-//! alone (players by the clock or with several threads and outside engines aside), so neither the
-//! number of threads nor an interruption changes a match.
+//! Every thread has its own copies of both players. It plays many games side by side, one move in
+//! each at a time, so that a player gets all positions where it is to move as one batch. Threads
+//! take games from one list and share nothing else.
+//!
+//! The match's seed and the game's number decide all moves of a game. So a match has the same games
+//! with any number of threads and after an interruption. Exceptions are players with a time limit
+//! or with several threads, and external engines.
 
 mod beginnings;
-mod count;
-mod referee;
-mod table;
+mod collector;
+mod running_game;
+mod running_tally;
 
 pub use beginnings::beginnings;
-pub use count::tally;
+pub use running_tally::tally;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -23,29 +25,29 @@ use crossbeam_channel::Sender;
 use super::ladder::PlayerLine;
 use super::openings::Opening;
 use super::player::{Choice, Player, combine};
-use super::tally::{Ruling, Sprt};
+use super::tally::{Sprt, SprtResult};
 use crate::game::{Colour, Geometry, Goal, Square};
-use referee::Referee;
-use table::{Table, move_all};
+use collector::ResultCollector;
+use running_game::{RunningGame, play_turns};
 
-/// Games that have ended but are not yet taken note of. When it is full the thread that ended
-/// one more waits: noting one takes far less time than playing it.
-const ENDED: usize = 256;
+/// Capacity of the queue of ended games. A thread that ends a game waits while it is full, which is
+/// rare: recording a game takes far less time than playing one.
+const ENDED_QUEUE: usize = 256;
 
 /// Makes a player from a seed; called once in each thread.
-pub type Open<'a, G> =
+pub type PlayerFactory<'a, G> =
     dyn Fn(u64) -> Result<Box<dyn Player<G>>, super::open::OpenError> + Send + Sync + 'a;
 
-/// A player who can take part in matches.
+/// A player that can take part in matches.
 pub struct Contestant<'a, G: Geometry> {
-    /// The name that the ladder knows it by: its identity.
+    /// Its identity: the name in ladders.
     pub name: String,
-    /// Whether it always plays the same moves in the same line of play.
+    /// Whether the same moves of the opponent always get the same replies.
     pub deterministic: bool,
-    /// What the ladder is to note about it, if anything.
+    /// The line about the player that ladders store, if there is anything to store.
     pub line: Option<PlayerLine>,
     /// Makes the player.
-    pub open: Box<Open<'a, G>>,
+    pub open: Box<PlayerFactory<'a, G>>,
 }
 
 impl<G: Geometry> Contestant<'_, G> {
@@ -55,18 +57,18 @@ impl<G: Geometry> Contestant<'_, G> {
     }
 }
 
-/// What a match is besides its players and openings.
+/// The settings of a match, besides its players and openings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MatchSettings {
-    /// Which side of the score wins.
+    /// Which score wins.
     pub goal: Goal,
-    /// How many games; rounded up to pairs.
+    /// Number of games; an odd number is rounded up.
     pub games: u32,
-    /// Decides the players' random choices.
+    /// The random seed of both players.
     pub seed: u64,
-    /// How many threads play, at least 1.
+    /// Threads that play, at least 1.
     pub threads: usize,
-    /// Ends the match once this test has a verdict.
+    /// The match ends early when this test has a verdict.
     pub sprt: Option<Sprt>,
 }
 
@@ -78,33 +80,33 @@ pub fn first_colour(game: u32) -> Colour {
 /// Why a game ended before the rules ended it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Forfeit {
-    /// Who forfeits.
+    /// The side that forfeits.
     pub by: Colour,
-    /// What happened, as text: it may come from a log.
+    /// The error of its player. A text, since ladders store it as text.
     pub reason: String,
 }
 
 /// A game of a match.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Played<G: Geometry> {
+pub struct MatchGame<G: Geometry> {
     /// Its number in the match; the games `2n` and `2n + 1` share an opening.
     pub game: u32,
     /// The colour of the match's first player: black in even games.
     pub first: Colour,
-    /// Where the game began and where the players took over.
+    /// The opening.
     pub opening: Opening<G>,
-    /// The players' moves, passes left out.
+    /// The players' moves after the opening, without passes.
     pub choices: Vec<Choice>,
-    /// The final score for black; everything to the other side after a forfeit.
+    /// The final score for black. After a forfeit all squares count for the other side.
     pub score: i32,
-    /// Why it ended early, if it did.
+    /// Set if a player forfeited the game.
     pub forfeit: Option<Forfeit>,
 }
 
-impl<G: Geometry> Played<G> {
-    /// All moves from the opening's start, passes left out.
+impl<G: Geometry> MatchGame<G> {
+    /// All moves from the opening's start, without passes.
     pub fn moves(&self) -> impl Iterator<Item = Square> + '_ {
-        self.opening.moves.iter().copied().chain(self.choices.iter().map(|made| made.square))
+        self.opening.moves.iter().copied().chain(self.choices.iter().map(|choice| choice.square))
     }
 
     /// The final score for the match's first player.
@@ -121,34 +123,35 @@ pub enum MatchError {
     Open {
         /// The player's name.
         name: Box<str>,
-        /// Why not.
+        /// The reason.
         source: super::open::OpenError,
     },
 }
 
-/// The games of a match, as far as it went.
+/// The games of a match, which may have been stopped early.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatchResult<G: Geometry> {
-    /// In the order of their numbers, earlier played ones included.
-    pub games: Vec<Played<G>>,
-    /// What the sequential test says, if there is one.
-    pub ruling: Option<Ruling>,
-    /// Whether the match was stopped from outside before its end.
+    /// Sorted by number; includes the games that were played earlier.
+    pub games: Vec<MatchGame<G>>,
+    /// The result of the sequential test, if there is one.
+    pub sprt: Option<SprtResult>,
+    /// Whether the match was stopped before its end, other than by the sequential test.
     pub stopped: bool,
 }
 
 impl MatchSettings {
-    /// How many games there can be: two deterministic players have one for each opening and
-    /// colour.
-    pub fn games_of<G: Geometry>(&self, pair: [&Contestant<'_, G>; 2], openings: usize) -> u32 {
+    /// The number of games: [`MatchSettings::games`], rounded up to pairs. Two deterministic
+    /// players play at most one game for each opening and colour.
+    pub fn game_count<G: Geometry>(&self, pair: [&Contestant<'_, G>; 2], openings: usize) -> u32 {
         let games = self.games.div_ceil(2) * 2;
-        let same = pair.iter().all(|contestant| contestant.deterministic);
-        if same { games.min(2 * openings as u32) } else { games }
+        let all_deterministic = pair.iter().all(|contestant| contestant.deterministic);
+        if all_deterministic { games.min(2 * openings as u32) } else { games }
     }
 }
 
-/// Plays the games of a match that are not among `done`, calling `on_game` after each one, until
-/// all are played, the sequential test has a verdict, `on_game` breaks off, or `stop` is set.
+/// Plays the games of a match that are not in `earlier`, and calls `on_game` after each game. Ends
+/// when all games are played, the sequential test has a verdict, `on_game` returns a break, or
+/// `stop` is set.
 ///
 /// # Errors
 ///
@@ -160,19 +163,18 @@ impl MatchSettings {
 pub fn play<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &MatchSettings,
-    done: Vec<Played<G>>,
+    settings: &MatchSettings,
+    earlier: Vec<MatchGame<G>>,
     stop: &AtomicBool,
-    on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
+    on_game: &mut dyn FnMut(&MatchGame<G>) -> ControlFlow<()>,
 ) -> Result<MatchResult<G>, MatchError> {
-    let games = setting.games_of(pair, openings.len());
-    let known: HashSet<u32> = done.iter().map(|played| played.game).collect();
-    let left: Vec<u32> = (0..games).filter(|game| !known.contains(game)).collect();
-    play_numbered(pair, openings, setting, &left, done, stop, on_game)
+    let games = settings.game_count(pair, openings.len());
+    let played: HashSet<u32> = earlier.iter().map(|played| played.game).collect();
+    let numbers: Vec<u32> = (0..games).filter(|game| !played.contains(game)).collect();
+    play_numbered(pair, openings, settings, &numbers, earlier, stop, on_game)
 }
 
-/// As [`play`], but plays the games of the numbers in `left`, whatever the setting says of how
-/// many there are.
+/// As [`play`], but plays the games with the given numbers and ignores [`MatchSettings::games`].
 ///
 /// # Errors
 ///
@@ -184,35 +186,35 @@ pub fn play<G: Geometry>(
 pub fn play_numbered<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &MatchSettings,
-    left: &[u32],
-    done: Vec<Played<G>>,
+    settings: &MatchSettings,
+    numbers: &[u32],
+    earlier: Vec<MatchGame<G>>,
     stop: &AtomicBool,
-    on_game: &mut dyn FnMut(&Played<G>) -> ControlFlow<()>,
+    on_game: &mut dyn FnMut(&MatchGame<G>) -> ControlFlow<()>,
 ) -> Result<MatchResult<G>, MatchError> {
     assert!(!openings.is_empty(), "a match needs an opening");
-    let games = done.len() + left.len();
-    let mut referee = Referee::new(setting.sprt, done);
-    let enough = AtomicBool::new(referee.decided());
-    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let hall = Hall { pair, openings, setting, left, next, stop, enough, broken };
+    let games = earlier.len() + numbers.len();
+    let mut collector = ResultCollector::new(settings.sprt, earlier);
+    let complete = AtomicBool::new(collector.is_decided());
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let shared = SharedMatch { pair, openings, settings, numbers, next, stop, complete, failed };
     let mut failure = None;
     std::thread::scope(|scope| {
-        let (sender, ended) = crossbeam_channel::bounded(ENDED);
-        let threads = setting.threads.clamp(1, left.len().max(1));
+        let (sender, ended) = crossbeam_channel::bounded(ENDED_QUEUE);
+        let threads = settings.threads.clamp(1, numbers.len().max(1));
         for _ in 0..threads {
-            let (hall, sender) = (&hall, sender.clone());
-            scope.spawn(move || hall.run(threads, &sender));
+            let (shared, sender) = (&shared, sender.clone());
+            scope.spawn(move || shared.run(threads, &sender));
         }
         drop(sender);
         for message in ended {
             match message {
                 Err(error) => failure = Some(error),
-                Ok(played) if !hall.enough.load(Ordering::Relaxed) => {
-                    let broken = on_game(&played).is_break();
-                    referee.note(played);
-                    if broken || referee.decided() {
-                        hall.enough.store(true, Ordering::Relaxed);
+                Ok(played) if !shared.complete.load(Ordering::Relaxed) => {
+                    let is_break = on_game(&played).is_break();
+                    collector.add(played);
+                    if is_break || collector.is_decided() {
+                        shared.complete.store(true, Ordering::Relaxed);
                     }
                 }
                 Ok(_) => {}
@@ -221,92 +223,95 @@ pub fn play_numbered<G: Geometry>(
     });
     match failure {
         Some(error) => Err(error),
-        None => Ok(referee.outcome(games)),
+        None => Ok(collector.result(games)),
     }
 }
 
-/// Points of the match's first player in a game.
-fn points<G: Geometry>(played: &Played<G>) -> f64 {
+/// Points of the match's first player in a game: 1, 0.5 or 0.
+fn points<G: Geometry>(played: &MatchGame<G>) -> f64 {
     0.5 + 0.5 * f64::from(played.first_score().signum())
 }
 
-/// What the threads of a match share.
-struct Hall<'a, G: Geometry> {
+/// The state that all threads of a match share.
+struct SharedMatch<'a, G: Geometry> {
     pair: [&'a Contestant<'a, G>; 2],
     openings: &'a [Opening<G>],
-    setting: &'a MatchSettings,
-    left: &'a [u32],
+    settings: &'a MatchSettings,
+    /// The games to play.
+    numbers: &'a [u32],
+    /// Index in `numbers` of the next game that no thread has taken.
     next: AtomicUsize,
+    /// Set from outside to stop the match.
     stop: &'a AtomicBool,
-    /// Whether no more games count.
-    enough: AtomicBool,
-    /// Whether a thread has failed; games that have ended count.
-    broken: AtomicBool,
+    /// Set when later games do not count any more.
+    complete: AtomicBool,
+    /// Set when a thread has failed. Games that have ended before still count.
+    failed: AtomicBool,
 }
 
-/// Tells the other threads of a match that this one has panicked, if it has.
-struct Alarm<'a>(&'a AtomicBool);
+/// Sets the flag when it is dropped by a panic, so that the other threads end.
+struct SetOnPanic<'a>(&'a AtomicBool);
 
-impl Drop for Alarm<'_> {
+impl Drop for SetOnPanic<'_> {
     fn drop(&mut self) {
         self.0.fetch_or(std::thread::panicking(), Ordering::Relaxed);
     }
 }
 
-type Ended<G> = Result<Played<G>, MatchError>;
+type EndedGame<G> = Result<MatchGame<G>, MatchError>;
 
-/// Both players, for one thread.
-fn open<G: Geometry>(
+/// Makes both players for one thread.
+fn open_players<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
-    setting: &MatchSettings,
+    settings: &MatchSettings,
 ) -> Result<[Box<dyn Player<G>>; 2], MatchError> {
-    let open = |seat: usize| {
-        let seed = combine(&[setting.seed, seat as u64]);
-        let failed = |source| MatchError::Open { name: pair[seat].name.as_str().into(), source };
-        (pair[seat].open)(seed).map_err(failed)
+    let open = |index: usize| {
+        let seed = combine(&[settings.seed, index as u64]);
+        let failed = |source| MatchError::Open { name: pair[index].name.as_str().into(), source };
+        (pair[index].open)(seed).map_err(failed)
     };
     Ok([open(0)?, open(1)?])
 }
 
-impl<G: Geometry> Hall<'_, G> {
-    fn over(&self) -> bool {
-        [self.stop, &self.enough, &self.broken].iter().any(|flag| flag.load(Ordering::Relaxed))
+impl<G: Geometry> SharedMatch<'_, G> {
+    fn is_ending(&self) -> bool {
+        [self.stop, &self.complete, &self.failed].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// The work of one thread.
-    fn run(&self, threads: usize, ended: &Sender<Ended<G>>) {
-        let _alarm = Alarm(&self.broken);
-        let mut players = match open(self.pair, self.setting) {
+    /// Plays games on one thread until none are left.
+    fn run(&self, threads: usize, ended: &Sender<EndedGame<G>>) {
+        let _set_on_panic = SetOnPanic(&self.failed);
+        let mut players = match open_players(self.pair, self.settings) {
             Ok(players) => players,
             Err(error) => {
-                self.broken.store(true, Ordering::Relaxed);
-                // The receiver outlives the threads; without it nobody wants to know.
+                self.failed.store(true, Ordering::Relaxed);
+                // The receiver outlives the threads. If it is gone, nobody needs the error.
                 let _ = ended.send(Err(error));
                 return;
             }
         };
-        let fair_share = self.left.len().div_ceil(threads);
+        let fair_share = self.numbers.len().div_ceil(threads);
         let width = players.iter().map(|player| player.batch()).max().unwrap_or(1);
         let width = width.clamp(1, fair_share.max(1));
-        let mut tables: Vec<Table<G>> = Vec::with_capacity(width);
-        while !self.over() {
-            while tables.len() < width
-                && let Some(table) = self.next_table()
+        let mut games: Vec<RunningGame<G>> = Vec::with_capacity(width);
+        while !self.is_ending() {
+            while games.len() < width
+                && let Some(game) = self.next_game()
             {
-                tables.push(table);
+                games.push(game);
             }
-            if tables.is_empty() {
+            if games.is_empty() {
                 return;
             }
-            for seat in 0..2 {
-                move_all(tables.iter_mut(), seat, players[seat].as_mut(), || self.over());
-                for table in tables.extract_if(.., |table| table.is_over()) {
-                    players.iter_mut().for_each(|player| player.end_game(table.game));
-                    // What stops the match ends its engines, which lose no game by that.
-                    if table.is_forfeit() && self.stop.load(Ordering::Relaxed) {
+            for index in 0..2 {
+                play_turns(games.iter_mut(), index, players[index].as_mut(), || self.is_ending());
+                for game in games.extract_if(.., |game| game.is_over()) {
+                    players.iter_mut().for_each(|player| player.end_game(game.number));
+                    // A stop also ends the external engines. That forfeit does not count.
+                    if game.is_forfeit() && self.stop.load(Ordering::Relaxed) {
                         continue;
                     }
-                    if ended.send(Ok(table.finish(self.setting.goal))).is_err() {
+                    if ended.send(Ok(game.finish(self.settings.goal))).is_err() {
                         return;
                     }
                 }
@@ -314,9 +319,9 @@ impl<G: Geometry> Hall<'_, G> {
         }
     }
 
-    fn next_table(&self) -> Option<Table<G>> {
-        let game = *self.left.get(self.next.fetch_add(1, Ordering::Relaxed))?;
-        Some(Table::set_up(game, self.openings))
+    fn next_game(&self) -> Option<RunningGame<G>> {
+        let number = *self.numbers.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+        Some(RunningGame::new(number, self.openings))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod control;
 pub mod external;
+pub mod fu_xu;
 mod grammar;
 pub mod labels;
 pub mod ladder;
@@ -11,7 +12,6 @@ pub mod nets;
 pub mod open;
 pub mod openings;
 mod options;
-pub mod paper;
 pub mod player;
 pub mod players;
 pub mod rating;

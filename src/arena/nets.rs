@@ -1,4 +1,4 @@
-//! Nets from files, for the players that use them.
+//! Reads the nets of players.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::game::{Goal, Shape};
 use crate::net::Description;
 use crate::net::inference::{self, Backend, InferenceError};
 use crate::net::weights::{Weights, WeightsError};
-use crate::store::checkpoint::{self, CheckpointError, Found};
+use crate::store::checkpoint::{self, CheckpointError, NetLocation};
 use crate::store::net_file::{NetFile, NetFileError};
 use crate::store::run_dir::CHECKPOINTS;
 
@@ -19,15 +19,15 @@ pub enum NetError {
     /// There is no checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The file is damaged or foreign.
+    /// The file is damaged or not a net file.
     #[error(transparent)]
     File(#[from] NetFileError),
-    /// The file describes no net of this program.
+    /// The file's description of the net cannot be read.
     #[error("{}: the net's description cannot be read: {problem}", path.display())]
     Description {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         problem: serde_json::Error,
     },
     /// The weights cannot be read.
@@ -35,10 +35,10 @@ pub enum NetError {
     Weights {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         problem: WeightsError,
     },
-    /// The net plays another board.
+    /// The net is for another board.
     #[error("{}: the net is for board {found}; the match is on {wanted}", path.display())]
     OtherBoard {
         /// The file.
@@ -48,8 +48,8 @@ pub enum NetError {
         /// The match's.
         wanted: Shape,
     },
-    /// The net has learnt for the other goal.
-    #[error("{}: the net has learnt for goal `{found}`; the match is for `{wanted}`", path.display())]
+    /// The net is for the other goal.
+    #[error("{}: the net is for goal `{found}`; the match is for goal `{wanted}`", path.display())]
     OtherGoal {
         /// The file.
         path: PathBuf,
@@ -66,9 +66,9 @@ pub enum NetError {
 /// A net that was read and checked.
 #[derive(Clone, Debug)]
 pub struct LoadedNet {
-    /// What it is.
+    /// The net's architecture, goal and training.
     pub description: Description,
-    /// Where it was found: a file or a checkpoint folder.
+    /// The file or checkpoint folder in which it was found.
     pub path: PathBuf,
     weights: Arc<Weights>,
     fingerprint: u32,
@@ -76,22 +76,22 @@ pub struct LoadedNet {
 }
 
 impl LoadedNet {
-    /// Reads the net that a path means: a net file, a checkpoint or a run directory.
+    /// Reads the net at a path: a net file, a checkpoint or a run directory.
     ///
     /// # Errors
     ///
-    /// There is none, or it is damaged.
+    /// There is no net, or it is damaged.
     pub fn read(path: &Path) -> Result<LoadedNet, NetError> {
         let found = checkpoint::find(path)?;
         LoadedNet::of(&NetFile::read(&found.net_path())?, found)
     }
 
-    /// The net of a file in memory, which was found at this place or is stored there.
+    /// The net of a file in memory, which is stored at `found`.
     ///
     /// # Errors
     ///
     /// It is damaged.
-    pub fn of(file: &NetFile, found: Found) -> Result<LoadedNet, NetError> {
+    pub fn of(file: &NetFile, found: NetLocation) -> Result<LoadedNet, NetError> {
         let described = |problem| NetError::Description { path: found.net_path(), problem };
         let description: Description =
             serde_json::from_value(file.spec().clone()).map_err(described)?;
@@ -101,11 +101,11 @@ impl LoadedNet {
         let fingerprint = crc32fast::hash(file.bytes());
         let weights_checksum = file.weights_checksum();
         let path = match found {
-            Found::Net(path) | Found::Checkpoint(path) => path,
+            NetLocation::Net(path) | NetLocation::Checkpoint(path) => path,
         };
         let steps = description.steps;
         tracing::debug!(
-            "net {}: fingerprint {fingerprint:08x}, {steps} steps of learning",
+            "net {}: fingerprint {fingerprint:08x}, {steps} training steps",
             path.display()
         );
         Ok(LoadedNet {
@@ -117,19 +117,19 @@ impl LoadedNet {
         })
     }
 
-    /// The same net, if it plays this board for this goal.
+    /// Checks that the net is for this board and goal.
     ///
     /// # Errors
     ///
-    /// It does not.
+    /// The net is for another board or goal.
     pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedNet, NetError> {
-        let Description { spec, goal: learnt, .. } = &self.description;
+        let Description { spec, goal: net_goal, .. } = &self.description;
         let path = || self.path.clone();
         if spec.shape != wanted {
             return Err(NetError::OtherBoard { path: path(), found: spec.shape, wanted });
         }
-        if *learnt != goal {
-            return Err(NetError::OtherGoal { path: path(), found: *learnt, wanted: goal });
+        if *net_goal != goal {
+            return Err(NetError::OtherGoal { path: path(), found: *net_goal, wanted: goal });
         }
         Ok(self)
     }
@@ -139,11 +139,11 @@ impl LoadedNet {
         self.description.spec.options.score_head
     }
 
-    /// A copy of the net for play.
+    /// A backend with a copy of the net.
     ///
     /// # Errors
     ///
-    /// There is no such device, or the weights do not fit the net.
+    /// The device does not exist, or the weights do not fit the net.
     pub fn backend(
         &self,
         options: &inference::Options,
@@ -152,33 +152,33 @@ impl LoadedNet {
         Ok(inference::open(&self.description.spec, &self.weights, options, device)?)
     }
 
-    /// [`NetFile::weights_checksum`]: what tells this net from every other.
+    /// [`NetFile::weights_checksum`], which identifies the net.
     pub fn weights_checksum(&self) -> &str {
         &self.weights_checksum
     }
 
-    /// The path and a fingerprint of the file: what tells this net from a later one in the same
-    /// place.
+    /// The path and a fingerprint of the file, which distinguishes the net from a later one at the
+    /// same path.
     pub fn identity(&self) -> PathBuf {
         format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
     }
 
-    /// What the ladder is to note about the net's player of this name: its place in its training.
+    /// The line about a player with this net that ladders store: its run and training step.
     pub fn line(&self, name: &str) -> PlayerLine {
         let Description { steps, positions, .. } = self.description;
         let run = run_name(&self.path);
-        let when = run_curve::at_checkpoint(&self.path);
+        let training = run_curve::training_at(&self.path);
         PlayerLine::new(name.into(), run, steps, Some(positions))
             .with_net(self.weights_checksum.clone())
-            .after(when.and_then(|(games, _)| games), when.map(|(_, minutes)| minutes))
+            .with_training(training.and_then(|(games, _)| games), training.map(|(_, m)| m))
     }
 }
 
-/// The name of the run that a checkpoint belongs to, as the run's own ladder has it: the name of
-/// its folder. A net that lies elsewhere is a run of its own.
+/// The name of a checkpoint's run, the same as in the run's own ladder: the name of the run
+/// directory. For a net elsewhere it is the net's path.
 fn run_name(path: &Path) -> String {
     let checkpoints = path.parent().filter(|dir| dir.ends_with(CHECKPOINTS));
-    // The parent of a single name has no name itself.
+    // The relative path `checkpoints` has no parent with a name.
     let run = checkpoints.and_then(|dir| std::path::absolute(dir).ok());
     let name = run.as_deref().and_then(Path::parent).and_then(Path::file_name);
     name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checkpoint_s_run_has_the_name_of_its_folder() {
+    fn the_run_of_a_checkpoint_has_the_name_of_the_run_directory() {
         let here = std::env::current_dir().expect("a folder");
         let here = here.file_name().expect("a name").to_string_lossy().into_owned();
         for (path, name) in [

@@ -1,14 +1,14 @@
-//! From a player's specification to the player.
+//! Makes players from their specifications.
 
-use super::external::{External, missing_program};
+use super::external::{ExternalPlayer, missing_program};
 use super::labels::label;
 use super::ladder::PlayerLine;
-use super::matches::{Contestant, Open};
+use super::matches::{Contestant, PlayerFactory};
 use super::nets::{LoadedNet, NetError};
 use super::player::Player;
 use super::players::{
-    AlphaBeta, Greedy, NetCopies, NetPlayer, PolicyPlayer, Random, RolloutsPlayer, Symmetric,
-    Thinking,
+    AlphaBetaPlayer, GreedyPlayer, NetCopies, NetPlayer, NetPlayerSettings, PolicyPlayer,
+    RandomPlayer, RolloutsPlayer, SymmetricNet,
 };
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
@@ -21,23 +21,23 @@ pub enum OpenError {
     /// Its net cannot be used.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// Its program is not there.
+    /// The external engine's program does not exist.
     #[error("there is no program `{program}`")]
     NoProgram {
-        /// As its command names it.
+        /// The program as written in the command.
         program: String,
     },
-    /// It asks for ProbCut where nobody has measured its parameters.
+    /// ProbCut is set, but its parameters were not measured for this evaluator, board and goal.
     #[error(
-        "evaluation `{evaluation}` has no parameters of `probcut` for {shape} and the goal {goal}; \
-         leave that key out"
+        "evaluator `{evaluation}` has no parameters of `probcut` for {shape} and goal {goal}; leave \
+         out this key"
     )]
     NoProbCut {
-        /// The player's evaluation.
+        /// The player's evaluator.
         evaluation: &'static str,
         /// The board.
         shape: Shape,
-        /// Who wins.
+        /// Which score wins.
         goal: Goal,
     },
     /// Its net cannot be computed.
@@ -45,42 +45,50 @@ pub enum OpenError {
     Inference(#[from] inference::InferenceError),
 }
 
-/// What players need to know besides their specification.
+/// What a player needs besides its specification.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Context {
-    /// Which side of the score wins.
+pub struct PlayerContext {
+    /// Which score wins.
     pub goal: Goal,
-    /// Where nets are computed: `auto`, `cpu`, `cuda` or `cuda:N`.
+    /// The device for nets: `auto`, `cpu`, `cuda` or `cuda:N`.
     pub device: String,
-    /// How nets are computed.
+    /// Options of the inference.
     pub inference: inference::Options,
-    /// Cores that each player has to itself, at least 1.
+    /// CPU cores for each player, at least 1.
     pub cores: usize,
 }
 
-/// The player of a specification, ready to take part in matches.
+impl PlayerContext {
+    /// For one player on one core, with nets on the fastest device there is.
+    pub fn new(goal: Goal) -> PlayerContext {
+        let inference = inference::Options::default();
+        PlayerContext { goal, device: "auto".into(), inference, cores: 1 }
+    }
+}
+
+/// Makes the contestant of a specification.
 ///
-/// A net is read here, once; its identity says in which checkpoint it was found. The identity of a
-/// player by the clock says how many threads it takes.
+/// A net is read here, once; the contestant's identity names the checkpoint in which it was found.
+/// The identity of a player with a time limit includes its number of threads.
 ///
 /// # Errors
 ///
-/// A checkpoint that cannot be read or is of another board or goal, a program that is not
-/// there, or ProbCut without its parameters.
+/// A checkpoint that cannot be read or has another board or goal, a program that does not exist, or
+/// ProbCut without parameters.
 pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
-    context: &Context,
+    context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let goal = context.goal;
     let spec = spec.clone().on_cores(context.cores);
     let given = spec.name.as_ref().map(PlayerName::to_string);
     let name = spec.kind.to_string();
     let called = label(&name, given.as_deref());
-    let open: Box<Open<'static, G>> = match spec.kind.clone() {
+    let open: Box<PlayerFactory<'static, G>> = match spec.kind.clone() {
         PlayerKind::Net(own) => return net_player(own, given, context),
         PlayerKind::Policy(own) => return policy_player(own, given, context),
-        PlayerKind::Random => Box::new(|seed| boxed(Random::new(seed))),
-        PlayerKind::Greedy => Box::new(|seed| boxed(Greedy::new(seed))),
+        PlayerKind::Random => Box::new(|seed| boxed(RandomPlayer::new(seed))),
+        PlayerKind::Greedy => Box::new(|seed| boxed(GreedyPlayer::new(seed))),
         PlayerKind::Rollouts(own) => {
             let options = rollouts::Options { simulations: own.simulations, c_uct: own.c_uct };
             Box::new(move |seed| {
@@ -92,7 +100,7 @@ pub fn contestant<G: Geometry>(
             if let Some(program) = missing_program(&own.command) {
                 return Err(OpenError::NoProgram { program });
             }
-            Box::new(move |_| boxed(External::new(called.clone(), own.clone())))
+            Box::new(move |_| boxed(ExternalPlayer::new(called.clone(), own.clone())))
         }
     };
     let line = given.map(|given| PlayerLine::labelled(name.clone(), given));
@@ -103,15 +111,15 @@ fn alphabeta_player<G: Geometry>(
     name: String,
     own: AlphaBetaSpec,
     goal: Goal,
-) -> Result<Box<Open<'static, G>>, OpenError> {
-    let evaluator = own.evaluation.evaluator::<G>(goal);
-    let evaluation = own.evaluation.name();
+) -> Result<Box<PlayerFactory<'static, G>>, OpenError> {
+    let evaluator = own.evaluator.evaluator::<G>(goal);
+    let evaluation = own.evaluator.name();
     let refused = move || OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal };
     if own.probcut.is_some() && evaluator.probcut().is_none() {
         return Err(refused());
     }
     Ok(Box::new(move |_| {
-        let player = AlphaBeta::new(name.clone(), goal, evaluator.clone(), own.clone());
+        let player = AlphaBetaPlayer::new(name.clone(), goal, evaluator.clone(), own.clone());
         boxed(player.map_err(|_| refused())?)
     }))
 }
@@ -119,12 +127,12 @@ fn alphabeta_player<G: Geometry>(
 fn net_player<G: Geometry>(
     own: NetPlayerSpec,
     given: Option<String>,
-    context: &Context,
+    context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
-    // A net without a score head predicts no discs, so there are none to weigh exact ones with.
+    // Without a score head the net predicts no disc differences, so the search must not use them.
     let search = match net.has_score() {
         true => own.search.clone(),
         false => mcts::Options { score_empties: 0, score_weight: 0.0, ..own.search.clone() },
@@ -133,7 +141,7 @@ fn net_player<G: Geometry>(
     let copies = Copies { threads, symmetries: own.symmetries };
     Ok(with_net((found, given), net, context, copies, move |name, net_copies, seed| {
         let (search, parallel) = (search.clone(), own.leaves());
-        let thinking = Thinking { search, parallel, time: own.time, solvers: threads };
+        let thinking = NetPlayerSettings { search, parallel, time: own.time, solvers: threads };
         Box::new(NetPlayer::new(name, goal, net_copies, thinking, seed))
     }))
 }
@@ -141,7 +149,7 @@ fn net_player<G: Geometry>(
 fn policy_player<G: Geometry>(
     own: PolicySpec,
     given: Option<String>,
-    context: &Context,
+    context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Policy(PolicySpec { path: net.identity(), ..own.clone() });
@@ -151,33 +159,33 @@ fn policy_player<G: Geometry>(
     }))
 }
 
-/// How a player asks its net.
+/// How often a player's net is computed.
 #[derive(Clone, Copy)]
 struct Copies {
-    /// Threads that compute the net.
+    /// The number of threads, each with a copy of the net.
     threads: usize,
-    /// Images of a position that it is asked about.
+    /// The number of images of each position that the net gets.
     symmetries: usize,
 }
 
-/// A player around a net of its own, and the name that the user gave it; each thread that plays
-/// gets its own copies.
+/// A contestant with a net and perhaps a name from the user. Each thread of a match gets its own
+/// copies of the net.
 fn with_net<G: Geometry>(
     (found, given): (PlayerKind, Option<String>),
     net: LoadedNet,
-    context: &Context,
+    context: &PlayerContext,
     copies: Copies,
     make: impl Fn(String, NetCopies, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,
 ) -> Contestant<'static, G> {
     let (name, context) = (found.to_string(), context.clone());
     let called = label(&name, given.as_deref());
-    let line = Some(net.line(&name).called(given));
+    let line = Some(net.line(&name).with_label(given));
     let open = move |seed| {
         let copy = || -> Result<Box<dyn Backend>, OpenError> {
             let net = net.backend(&context.inference, &context.device)?;
             Ok(match copies.symmetries {
                 1 => net,
-                count => Box::new(Symmetric::<G>::new(net, count)),
+                count => Box::new(SymmetricNet::<G>::new(net, count)),
             })
         };
         let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;

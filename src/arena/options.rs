@@ -1,19 +1,19 @@
-//! The settings of the matches that a training run plays to see its strength.
+//! The settings of a run's evaluation: the matches that measure its strength.
 
-/// Which matches a run plays against fixed opponents.
+/// The settings of a run's evaluation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Options {
-    /// Minutes of training between two evaluations; 0 plays none.
+    /// Minutes of training between two evaluations; 0 means none.
     pub every_minutes: f64,
-    /// Games against each opponent; even, since an opening is played with both colours.
+    /// Games against each opponent; even, because each opening is played with both colours.
     pub games: u32,
-    /// Simulations of the net's searches; at least 1.
+    /// Simulations a move of the net; at least 1.
     pub simulations: u32,
     /// The opponents, as player specifications.
     pub opponents: Vec<String>,
-    /// How many of the run's own nets, the newest that have a rating, are opponents as well.
+    /// How many of the newest rated nets of the run are opponents as well.
     pub earlier_nets: u32,
-    /// Random moves that each pair of games starts with, 1 to 40.
+    /// Random moves at the start of each pair of games, 1 to 40.
     pub opening_plies: u32,
 }
 

@@ -1,10 +1,10 @@
-//! What a player is: somebody who is shown positions of many games and names a move for each.
+//! The interface of players: a player gets positions of many games and names a move for each.
 //!
-//! A player gets the turns of all its games at once, so that one that evaluates positions in
-//! batches can. It must not remember more than speeds it up: its move follows from the turn and
-//! its seed, whatever else is in the batch, so that a match comes out the same with any number
-//! of threads and after any interruption. Only among moves that are proven to be equally good, what
-//! its solver has met before may decide.
+//! A player gets the turns of all its games at once, so that it can evaluate positions in batches.
+//! Its move must depend on the turn and its seed only, not on the rest of the batch. Otherwise a
+//! match would change with the number of threads or after an interruption. Memory of earlier turns
+//! may only save time. One exception: among moves that are proven to be equally good, the solver's
+//! table of earlier positions may decide.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,43 +12,43 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::control::{Analysis, Control};
 use crate::game::{Board, Geometry, Position, Square, SquareSet};
 
-/// A position of a running game whose side to move is the player's.
+/// A position of a game in progress in which the player is to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a, G: Geometry> {
-    /// The game's number, the same all through the game and unique within a match.
+    /// The game's number: the same for all turns of the game, unique within a match.
     pub game: u32,
     /// The position where the game began.
     pub start: Position<G>,
-    /// The moves since then, without passes.
+    /// The moves since `start`, without passes.
     pub moves: &'a [Square],
-    /// Where the game stands. It has a legal move.
+    /// The current position. It has a legal move.
     pub position: Position<G>,
 }
 
 impl<G: Geometry> Turn<'_, G> {
-    /// Moves made before this one since the board's own start position, passes not counted.
+    /// The number of moves since the board's own start position, without passes.
     pub fn ply(&self) -> u32 {
         self.position.board.discs().saturating_sub(Board::<G>::start().discs())
     }
 }
 
-/// A move and what the player thought of it.
+/// A move with the score, depth and cost of the player's search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
     /// The move.
     pub square: Square,
-    /// The final disc difference that the player expects, for itself.
+    /// The expected final disc difference for the player, if it estimates one.
     pub score: Option<f32>,
-    /// How deep it searched, in plies, or in simulations for a tree search by samples.
+    /// Search depth in plies; for Monte Carlo tree search the number of simulations.
     pub depth: Option<u32>,
     /// Positions searched.
     pub nodes: u64,
-    /// Time spent; a batch's time is shared out evenly among its turns.
+    /// Time in seconds. The time of a batch is divided evenly among its turns.
     pub seconds: f64,
 }
 
 impl Choice {
-    /// A move without thoughts.
+    /// A move without score, depth or cost.
     pub fn plain(square: Square) -> Choice {
         Choice { square, score: None, depth: None, nodes: 0, seconds: 0.0 }
     }
@@ -57,18 +57,18 @@ impl Choice {
 /// How a hint's score relates to the move's exact score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// It is what the player expects.
+    /// The score is an estimate.
     Estimated,
     /// The exact score is proven to be this or less.
     AtMost,
     /// The exact score is proven to be this or more.
     AtLeast,
-    /// It is the exact score.
+    /// The score is exact.
     Exact,
 }
 
 impl Bound {
-    /// The same relation for the other side, to whom all scores are negated.
+    /// The same relation for the other side, for which all scores are negated.
     #[must_use]
     pub fn reversed(self) -> Bound {
         match self {
@@ -78,7 +78,7 @@ impl Bound {
         }
     }
 
-    /// A word for programs: `estimated`, `at-most`, `at-least` or `exact`.
+    /// The name in machine-readable output: `estimated`, `at-most`, `at-least` or `exact`.
     pub fn name(self) -> &'static str {
         match self {
             Bound::Estimated => "estimated",
@@ -99,95 +99,95 @@ impl Bound {
     }
 }
 
-/// One of the moves that a player considers, with its reasons.
+/// A move that a player considers, with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hint {
-    /// The line that the player expects, beginning with the move itself; passes left out.
+    /// The expected line, which begins with the move itself, without passes.
     pub line: Vec<Square>,
-    /// The chance of winning, a draw counted as half, from 0 to 1, if the player estimates it.
+    /// The chance to win, from 0 to 1, if the player estimates it. A draw counts as half a win.
     pub win_chance: Option<f32>,
-    /// The final disc difference for the side to move, if the player says anything about it.
+    /// The final disc difference for the side to move, if the player has one.
     pub score: Option<f32>,
     /// Whether the score is an estimate, a bound, or exact.
     pub bound: Bound,
-    /// Depth in plies, or simulations.
+    /// Depth in plies, or the number of simulations.
     pub depth: Option<u32>,
 }
 
-/// Why a player has no move: it forfeits the game.
+/// Why a player has no move. The player forfeits the game.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum PlayerError {
-    /// The move that it named is not legal.
+    /// The player's move is not legal.
     #[error("played `{shown}`, which is not legal")]
     IllegalMove {
-        /// What it said, shortened.
+        /// The move, shortened.
         shown: Box<str>,
     },
-    /// The player gave the game up.
+    /// The player resigned.
     #[error("resigned")]
     Resigned,
-    /// The program is being stopped, and an outside engine was ended for that reason.
+    /// The program is stopping and has ended the external engine.
     #[error("the program was stopped while the engine was to move")]
     Interrupted,
-    /// An outside engine's process ended.
+    /// The process of an external engine ended.
     #[error("the engine ended ({status})")]
     Ended {
         /// Its exit status.
         status: Box<str>,
     },
-    /// An outside engine did not answer in time.
+    /// An external engine did not answer in time.
     #[error("the engine gave no answer within {seconds} s")]
-    Hung {
-        /// The time it was given.
+    Timeout {
+        /// The time limit.
         seconds: f64,
     },
-    /// An outside engine said what nobody can understand.
-    #[error("the engine said `{shown}` where {wanted} was expected")]
-    Garbled {
-        /// What it said, shortened.
+    /// The answer of an external engine cannot be understood.
+    #[error("the engine answered `{shown}`; expected {wanted}")]
+    UnexpectedAnswer {
+        /// The answer, shortened.
         shown: Box<str>,
-        /// What should have come.
+        /// A description of the expected answer.
         wanted: &'static str,
     },
-    /// An outside engine said more than anybody will read.
+    /// An external engine printed too much before its answer.
     #[error("the engine printed over {limit} bytes without an answer")]
-    Flooded {
-        /// How much is read at most.
+    TooMuchOutput {
+        /// The most bytes that are read.
         limit: usize,
     },
-    /// An outside engine could not be started.
+    /// An external engine could not be started.
     #[error("the engine could not be started: {reason}")]
     NotStarted {
-        /// What the system says.
+        /// The system's error.
         reason: Box<str>,
     },
-    /// An outside engine cannot be told where the game stands.
+    /// An external engine cannot play the game's position.
     #[error("the engine cannot be given this position: {reason}")]
-    NotToldPosition {
-        /// What its protocol lacks.
+    UnsupportedPosition {
+        /// The reason.
         reason: &'static str,
     },
-    /// The network behind the player failed.
-    #[error("the network failed: {reason}")]
+    /// The player's net could not be computed.
+    #[error("the net failed: {reason}")]
     Network {
-        /// What it says.
+        /// The error of the inference.
         reason: Box<str>,
     },
 }
 
-/// Somebody who plays.
+/// A player.
 pub trait Player<G: Geometry>: Send {
-    /// What it is called: short.
+    /// A short name.
     fn name(&self) -> String;
 
-    /// A move for each turn, in their order.
+    /// A move for each turn, in the order of `turns`.
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>>;
 
-    /// Tells that a game is over and its number will not come again.
+    /// Called when a game is over. Its number is not used again.
     fn end_game(&mut self, game: u32);
 
-    /// A move for one turn, steered by `control` while the player thinks. A plain control gives the
-    /// move of [`Player::choose`], perhaps with a score that `choose` leaves out.
+    /// A move for one turn. `control` can limit or stop the search. A plain control gives the move
+    /// of [`Player::choose`], perhaps with a score that `choose` leaves out.
     ///
     /// # Errors
     ///
@@ -202,8 +202,8 @@ pub trait Player<G: Geometry>: Send {
         self.choose(std::slice::from_ref(turn)).pop().ok_or_else(nothing)?
     }
 
-    /// The best moves, at most `count`, best first. They cost nothing of the time that a player has
-    /// for a whole game.
+    /// The best moves, at most `count`, best first. The time of an analysis does not count against
+    /// the player's time for a game.
     ///
     /// # Errors
     ///
@@ -234,26 +234,26 @@ pub trait Player<G: Geometry>: Send {
         Ok(self.analyze(turn, count, &mut Control::plain())?.hints)
     }
 
-    /// What a level of play ([`Effort::level`](super::control::Effort::level)) comes to for this
-    /// player, such as `depth=8`; `None` if it does not play by levels.
+    /// The limit that a level of play ([`Effort::level`](super::control::Effort::level)) stands
+    /// for, such as `depth=8`. `None` if the player has no levels.
     fn level(&self, level: u32) -> Option<String> {
         let _ = level;
         None
     }
 
-    /// How many games it likes to be shown at once.
+    /// The preferred number of turns in one call of [`Player::choose`].
     fn batch(&self) -> usize {
         1
     }
 }
 
-/// The random stream of a player's move: named by the player's seed, the game and the ply.
+/// The random stream for one move, seeded by the player's seed, the game's number and the ply.
 pub fn stream<G: Geometry>(seed: u64, turn: &Turn<'_, G>) -> Xoshiro256PlusPlus {
     let parts = [seed, u64::from(turn.game), u64::from(turn.ply())];
     Xoshiro256PlusPlus::seed_from_u64(combine(&parts))
 }
 
-/// Mixes numbers into one, as a seed.
+/// A seed that depends on all of `parts` and their order.
 pub fn combine(parts: &[u64]) -> u64 {
     parts.iter().fold(0x6A09_E667_F3BC_C908, |state, &part| finalise(state ^ finalise(part)))
 }
@@ -266,8 +266,11 @@ fn finalise(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-/// One of the squares, all equally likely; `None` of none.
-pub fn any_of<G: Geometry>(squares: SquareSet<G>, random: &mut impl rand::Rng) -> Option<Square> {
+/// One of the squares, all equally likely; `None` if there are none.
+pub fn random_square<G: Geometry>(
+    squares: SquareSet<G>,
+    random: &mut impl rand::Rng,
+) -> Option<Square> {
     let count = squares.len();
     if count == 0 {
         return None;

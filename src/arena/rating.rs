@@ -1,13 +1,13 @@
-//! Ratings by maximum likelihood over all games of a pool.
+//! Maximum-likelihood ratings from all games of a group of players.
 //!
-//! The model of Bradley and Terry, a draw counted as half a win: a player scores
-//! `1 / (1 + 10^(-d/400))` against one that is rated `d` lower. Games alone leave the rating of
-//! a player that only ever won infinite, and of two groups that never met undetermined; so each
-//! player is also given half a drawn game ([`PRIOR_GAMES`]) against an imaginary opponent in the
-//! middle of the pool. That is the whole regularisation.
+//! The model is that of Bradley and Terry, with a draw counted as half a win: a player scores
+//! `1 / (1 + 10^(-d/400))` against a player that is rated `d` lower. From games alone the rating of
+//! a player that won all of its games would be infinite, and the difference between two groups that
+//! never met would be undetermined. So each player also gets half a drawn game ([`PRIOR_GAMES`])
+//! against an imaginary opponent in the middle of the group. There is no other regularisation.
 //!
-//! Both likelihood and its slope take time in proportion to the pairs that have met, however many
-//! players there are. Only the standard errors need the information as a whole matrix, once.
+//! The likelihood and its gradient take time in proportion to the number of pairs that have met.
+//! Only the standard errors need the whole information matrix, once.
 
 mod information;
 
@@ -15,31 +15,31 @@ use information::Information;
 
 use serde::{Deserialize, Serialize};
 
-/// The weight of the imaginary draw that each player is given, in games.
+/// The weight of the imaginary draw of each player, in games.
 pub const PRIOR_GAMES: f64 = 0.5;
 
-/// Elo points in one unit of log-odds.
+/// Elo points of one unit of log-odds.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// All games between two players, from the view of the first.
+/// The result of all games between two players.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Encounter {
-    /// Index of a player.
+pub struct PairResult {
+    /// The index of one player.
     pub first: usize,
-    /// Index of the other.
+    /// The index of the other player.
     pub second: usize,
-    /// Points of the first: a win is one, a draw half.
+    /// Points of the first player: 1 for a win, 0.5 for a draw.
     pub points: f64,
-    /// How many games.
+    /// The number of games.
     pub games: f64,
 }
 
-/// How strong a player is, and how sure that is.
+/// A player's rating and its standard error.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rating {
-    /// In Elo points; the reference is 0.
+    /// Elo points; the reference has 0.
     pub elo: f64,
-    /// Standard error of the difference to the reference.
+    /// The standard error of the difference to the reference, in Elo points.
     pub error: f64,
 }
 
@@ -57,19 +57,20 @@ impl std::fmt::Display for Rating {
     }
 }
 
-/// The ratings of players `0..players`, seen from a reference: one of them, or the mean of all.
-pub fn ratings(players: usize, encounters: &[Encounter], reference: Option<usize>) -> Vec<Rating> {
+/// The ratings of the players `0..players`. The reference, with rating 0, is one of the players or
+/// the mean of all.
+pub fn ratings(players: usize, results: &[PairResult], reference: Option<usize>) -> Vec<Rating> {
     if players == 0 {
         return Vec::new();
     }
-    let strengths = likeliest(players, encounters);
+    let strengths = maximum_likelihood(players, results);
     let weight = |player: usize| match reference {
         Some(reference) => f64::from(u8::from(player == reference)),
         None => 1.0 / players as f64,
     };
     let weights: Vec<f64> = (0..players).map(weight).collect();
     let zero: f64 = strengths.iter().zip(&weights).map(|(strength, part)| strength * part).sum();
-    let (_, information) = slope(&strengths, encounters);
+    let (_, information) = derivatives(&strengths, results);
     let variances = information.variances(&weights);
     let rating = |(strength, variance): (&f64, f64)| Rating {
         elo: ELO * (strength - zero),
@@ -78,23 +79,23 @@ pub fn ratings(players: usize, encounters: &[Encounter], reference: Option<usize
     strengths.iter().zip(variances).map(rating).collect()
 }
 
-/// The strengths of the greatest likelihood, in log-odds, by Newton's method.
-fn likeliest(players: usize, encounters: &[Encounter]) -> Vec<f64> {
+/// The strengths with the greatest likelihood, in log-odds, by Newton's method.
+fn maximum_likelihood(players: usize, results: &[PairResult]) -> Vec<f64> {
     let mut strengths = vec![0.0; players];
-    let mut likelihood = log_likelihood(&strengths, encounters);
+    let mut likelihood = log_likelihood(&strengths, results);
     for _ in 0..200 {
-        let (gradient, information) = slope(&strengths, encounters);
+        let (gradient, information) = derivatives(&strengths, results);
         let step = information.solve(&gradient);
         let longest = step.iter().fold(0.0f64, |most, part| most.max(part.abs()));
-        // The likelihood is concave, so a short enough Newton step never goes down.
+        // The likelihood is concave, so a short enough Newton step never decreases it.
         let mut length = 1.0 / longest.max(1.0);
         let taken = loop {
             let next: Vec<_> =
                 strengths.iter().zip(&step).map(|(old, part)| old + length * part).collect();
-            let reached = log_likelihood(&next, encounters);
-            // So near the top, rounding alone decides which likelihood is the greater.
-            if reached >= likelihood || length * longest < 1e-4 {
-                (strengths, likelihood) = (next, reached);
+            let next_likelihood = log_likelihood(&next, results);
+            // For tiny steps rounding errors decide which likelihood is greater.
+            if next_likelihood >= likelihood || length * longest < 1e-4 {
+                (strengths, likelihood) = (next, next_likelihood);
                 break length;
             }
             length /= 2.0;
@@ -115,18 +116,18 @@ fn log_chance(difference: f64) -> f64 {
     -(-difference.abs()).exp().ln_1p() + difference.min(0.0)
 }
 
-fn log_likelihood(strengths: &[f64], encounters: &[Encounter]) -> f64 {
-    let played = |met: &Encounter| {
-        let difference = strengths[met.first] - strengths[met.second];
-        met.points * log_chance(difference) + (met.games - met.points) * log_chance(-difference)
+fn log_likelihood(strengths: &[f64], results: &[PairResult]) -> f64 {
+    let log_likelihood_of = |pair: &PairResult| {
+        let difference = strengths[pair.first] - strengths[pair.second];
+        pair.points * log_chance(difference) + (pair.games - pair.points) * log_chance(-difference)
     };
-    let imagined =
+    let prior =
         |&strength: &f64| PRIOR_GAMES / 2.0 * (log_chance(strength) + log_chance(-strength));
-    encounters.iter().map(played).sum::<f64>() + strengths.iter().map(imagined).sum::<f64>()
+    results.iter().map(log_likelihood_of).sum::<f64>() + strengths.iter().map(prior).sum::<f64>()
 }
 
 /// The gradient of the log-likelihood, and the negative of its second derivatives.
-fn slope(strengths: &[f64], encounters: &[Encounter]) -> (Vec<f64>, Information) {
+fn derivatives(strengths: &[f64], results: &[PairResult]) -> (Vec<f64>, Information) {
     let mut gradient = Vec::with_capacity(strengths.len());
     let mut information = Information::default();
     for &strength in strengths {
@@ -134,15 +135,15 @@ fn slope(strengths: &[f64], encounters: &[Encounter]) -> (Vec<f64>, Information)
         gradient.push(PRIOR_GAMES * (0.5 - chance));
         information.diagonal.push(PRIOR_GAMES * chance * win_chance(-strength));
     }
-    for met in encounters {
-        let difference = strengths[met.first] - strengths[met.second];
+    for pair in results {
+        let difference = strengths[pair.first] - strengths[pair.second];
         let chance = win_chance(difference);
-        let surplus = met.points - met.games * chance;
-        gradient[met.first] += surplus;
-        gradient[met.second] -= surplus;
-        // Not `1 - chance`: far apart it would be 0, and the information singular.
-        let weight = met.games * chance * win_chance(-difference);
-        information.add_pair(met.first, met.second, weight);
+        let excess = pair.points - pair.games * chance;
+        gradient[pair.first] += excess;
+        gradient[pair.second] -= excess;
+        // `1 - chance` would be rounded to 0 for a large difference, and the matrix singular.
+        let weight = pair.games * chance * win_chance(-difference);
+        information.add_pair(pair.first, pair.second, weight);
     }
     (gradient, information)
 }

@@ -1,4 +1,4 @@
-//! Results as text for people and as JSON, one object a line, for programs.
+//! Results of matches and standings, as text tables and as JSON with one object in each line.
 
 use std::fmt::Write as _;
 
@@ -8,40 +8,44 @@ use super::labels::Labels;
 use super::matches::{MatchResult, tally};
 use super::rating::PRIOR_GAMES;
 use super::standings::{MOST_COLUMNS, Standing, Standings};
-use super::tally::{Ruling, Tally, Verdict, WinDrawLoss, elo};
-use crate::game::{Colour, Geometry};
+use super::tally::{SprtResult, Tally, Verdict, WinDrawLoss, elo};
+use crate::game::Geometry;
 
 /// The version of the JSON objects.
 const VERSION: u32 = 1;
 
-/// A match's result from the view of its first player.
+/// The result of a match, from the first player's view.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Report {
-    /// The names of the first and the second player in the ladder.
+pub struct MatchReport {
+    /// The identities of the first and the second player.
     pub names: [String; 2],
-    /// What they are called in tables.
+    /// Their labels.
     pub labels: [String; 2],
-    /// The count, each game once.
+    /// The tally, without repetitions.
     pub tally: Tally,
-    /// Games that repeated another one and are not counted.
+    /// The number of repetitions of other games, which do not count.
     pub repeated: u32,
-    /// How many games there can be, if that is less than was asked for, and what was asked for.
+    /// The possible and the requested number of games, if fewer are possible.
     pub limited: Option<[u32; 2]>,
-    /// Games that the first and the second player forfeited.
+    /// The number of games that each player forfeited.
     pub forfeits: [u32; 2],
-    /// Why each of them did, each reason once.
+    /// The reasons of each player's forfeits, without duplicates.
     pub reasons: [Vec<String>; 2],
-    /// What the sequential test says, if there is one.
-    pub ruling: Option<Ruling>,
+    /// The result of the sequential test, if there is one.
+    pub sprt: Option<SprtResult>,
     /// Whether the match was stopped before its end.
     pub stopped: bool,
 }
 
-impl Report {
-    /// Counts a match between two players of these names, who are called as `labels` says.
-    pub fn new<G: Geometry>(names: [&str; 2], labels: &Labels, outcome: &MatchResult<G>) -> Report {
-        let (tally, repeated) = tally(&outcome.games);
-        let mut report = Report {
+impl MatchReport {
+    /// The report of a match between the players with these identities.
+    pub fn new<G: Geometry>(
+        names: [&str; 2],
+        labels: &Labels,
+        result: &MatchResult<G>,
+    ) -> MatchReport {
+        let (tally, repeated) = tally(&result.games);
+        let mut report = MatchReport {
             names: names.map(String::from),
             labels: names.map(|name| labels.of(name).into()),
             tally,
@@ -49,10 +53,10 @@ impl Report {
             limited: None,
             forfeits: [0; 2],
             reasons: [const { Vec::new() }; 2],
-            ruling: outcome.ruling,
-            stopped: outcome.stopped,
+            sprt: result.sprt,
+            stopped: result.stopped,
         };
-        for played in &outcome.games {
+        for played in &result.games {
             let Some(forfeit) = &played.forfeit else { continue };
             let player = usize::from(forfeit.by != played.first);
             report.forfeits[player] += 1;
@@ -63,20 +67,20 @@ impl Report {
         report
     }
 
-    /// Notes that there can be only `possible` games where `asked` were asked for.
-    pub fn limited_to(mut self, possible: u32, asked: u32) -> Report {
-        self.limited = (possible < asked).then_some([possible, asked]);
+    /// Adds the possible and the requested number of games.
+    pub fn limited_to(mut self, possible: u32, requested: u32) -> MatchReport {
+        self.limited = (possible < requested).then_some([possible, requested]);
         self
     }
 
-    /// The score and its 95 % interval, 0 to 1.
+    /// The score and its 95 % interval, from 0 to 1.
     pub fn score(&self) -> (f64, f64, f64) {
         let (low, high) = self.tally.interval();
         let score = self.tally.score();
         (score, low.min(score), high.max(score))
     }
 
-    /// The members that every JSON object of a match has.
+    /// The members of all JSON objects about matches.
     fn members(&self) -> serde_json::Map<String, Value> {
         let (score, low, high) = self.score();
         let tally = &self.tally;
@@ -98,7 +102,7 @@ impl Report {
         members
     }
 
-    /// The result of an evaluated player against one opponent, which the user named `opponent`.
+    /// The JSON object of `outflank eval` for one opponent, with the specification `opponent`.
     pub fn opponent_json(&self, opponent: &str) -> Value {
         let mut members = self.members();
         members.insert("opponent".into(), opponent.into());
@@ -106,7 +110,7 @@ impl Report {
         Value::Object(members)
     }
 
-    /// The result of a match of an arena.
+    /// The JSON object of `outflank arena` for a match.
     pub fn match_json(&self) -> Value {
         let (score, low, high) = self.score();
         let finite = |score: f64| Some(elo(score)).filter(|elo| elo.is_finite());
@@ -119,22 +123,23 @@ impl Report {
         members.insert("elo".into(), finite(score).into());
         members.insert("elo_low".into(), finite(low).into());
         members.insert("elo_high".into(), finite(high).into());
-        let verdict = self.ruling.map(|ruling| verdict_name(ruling.verdict));
+        let verdict = self.sprt.map(|sprt| verdict_name(sprt.verdict));
         members.insert("sprt".into(), verdict.into());
         Value::Object(members)
     }
 
-    /// What is not in the table's row: forfeits, repeated games, an early end.
+    /// Remarks that are not in the table: few games, repetitions, forfeits, an early end.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        if let Some([possible, asked]) = self.limited {
+        if let Some([possible, requested]) = self.limited {
             remarks.push(format!(
-                "{possible} games instead of {asked}: both players always move alike, so each opening gives one game for each colour; more openings give more games"
+                "{possible} games instead of {requested}: both players are deterministic, so each \
+                 opening gives one game for each colour; use more openings for more games"
             ));
         }
         if self.repeated > 0 {
             remarks.push(format!(
-                "{} games repeated another one move by move and are not counted",
+                "{} games are repetitions of other games and do not count",
                 self.repeated
             ));
         }
@@ -152,7 +157,7 @@ impl Report {
     }
 }
 
-/// The name of a sequential test's verdict.
+/// The name of a verdict.
 pub fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Undecided => "undecided",
@@ -161,8 +166,8 @@ pub fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A table of one player's matches against others.
-pub fn opponents_table(reports: &[Report]) -> String {
+/// A table of one player's matches against several opponents.
+pub fn opponents_table(reports: &[MatchReport]) -> String {
     let head = ["opponent", "games", "score", "95 %", "black W-D-L", "white W-D-L", "discs"];
     let mut rows = vec![head.map(String::from).to_vec()];
     for report in reports {
@@ -174,8 +179,8 @@ pub fn opponents_table(reports: &[Report]) -> String {
             tally.games().to_string(),
             percent(score),
             format!("{} to {}", percent(low), percent(high)),
-            record(tally.black),
-            record(tally.white),
+            win_draw_loss(tally.black),
+            win_draw_loss(tally.white),
             discs,
         ]);
     }
@@ -192,11 +197,11 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn record(outcomes: WinDrawLoss) -> String {
-    format!("{}-{}-{}", outcomes.wins, outcomes.draws, outcomes.losses)
+fn win_draw_loss(results: WinDrawLoss) -> String {
+    format!("{}-{}-{}", results.wins, results.draws, results.losses)
 }
 
-/// Rows as columns of text: the first `left` columns flush left, the others flush right.
+/// A text table. The first `left` columns are left-aligned, the others right-aligned.
 pub fn table(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let length =
@@ -219,16 +224,16 @@ pub fn table(rows: &[Vec<String>], left: usize) -> String {
     text
 }
 
-/// A cell as wide as its column, flush left or right. Unlike a width in a format, which ends the
-/// program above 65,535, the width may be any.
+/// A cell, padded to the width of its column. `format!` is not used here, since it panics for
+/// widths above 65,535.
 pub fn pad(cell: &str, width: usize, left: bool) -> String {
     let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
     if left { cell.to_owned() + &blanks } else { blanks + cell }
 }
 
 impl Standings {
-    /// The crosstable with ratings: a row for each player, a column of points for each opponent,
-    /// unless there are too many of them.
+    /// The table of ratings, with a row for each player. There is a column of points for each
+    /// opponent if there are at most [`MOST_COLUMNS`] players.
     pub fn text(&self) -> String {
         let mut head: Vec<String> =
             ["", "player", "rating", "+-", "games", "score"].map(String::from).to_vec();
@@ -253,25 +258,28 @@ impl Standings {
             rows.push(row);
         }
         let mut text = table(&rows, 2);
-        let against = match self.anchored {
+        let of_difference = match self.anchored {
             true => format!("of the difference to {}", self.zero_label()),
-            false => "against the mean of all".into(),
+            false => "of the difference to the mean of all players".into(),
         };
         let _ = writeln!(
             text,
-            "Board {}, goal {}. Maximum-likelihood ratings, {} being 0; +- is half a 95 % interval {against}.",
+            "Board {}, goal {}. Maximum-likelihood ratings; {} has rating 0; +- is half of the 95 % \
+             interval {of_difference}.",
             self.board,
             self.goal,
             self.zero_label(),
         );
         let _ = writeln!(
             text,
-            "Each player is given {PRIOR_GAMES} of a drawn game against the middle of the field, and nothing else is assumed."
+            "Each player also gets {PRIOR_GAMES} drawn games against an imaginary player in the middle \
+             of the field."
         );
         if columns < self.players.len() {
             let _ = writeln!(
                 text,
-                "The points of single pairs are left out, as there are more than {MOST_COLUMNS} players; --json has them."
+                "There are more than {MOST_COLUMNS} players, so the results of pairs are left out; \
+                 --json has them."
             );
         }
         if self.repeated > 0 {
@@ -311,12 +319,7 @@ impl Standings {
     }
 }
 
-/// `7.5/10`, or nothing where two players have not met.
+/// Points and games, such as `7.5/10`; empty if the players have not met.
 pub fn points(met: WinDrawLoss) -> String {
     if met.games() == 0 { String::new() } else { format!("{}/{}", met.points(), met.games()) }
-}
-
-/// The colour's letter in a table: `B` or `W`.
-pub fn letter(colour: Colour) -> char {
-    if colour == Colour::Black { 'B' } else { 'W' }
 }

@@ -1,7 +1,7 @@
-//! The course of a training run: how many games and minutes each of its nets took.
+//! The numbers of games and minutes of training before each net of a run.
 //!
-//! Ladders note both for every net. Where a ladder is older than that, the checkpoints that the
-//! run has kept tell them, and between two checkpoints both are taken to grow evenly.
+//! Ladders store both for every net. Ladders of older versions lack them. Then they are read from
+//! the run's checkpoints, with linear interpolation between two checkpoints.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use super::standings::Standings;
 use crate::store::checkpoint;
 use crate::store::run_dir::CHECKPOINTS;
 
-/// The games (if it says so) and the minutes of training before a checkpoint was made.
-pub fn at_checkpoint(path: &Path) -> Option<(Option<u64>, f64)> {
-    let (minutes, state) = checkpoint::made_at(path).ok()?;
+/// The games, if they are known, and the minutes of training before a checkpoint was saved.
+pub fn training_at(path: &Path) -> Option<(Option<u64>, f64)> {
+    let (minutes, state) = checkpoint::minutes_and_state(path).ok()?;
     Some((state["games"].as_u64(), minutes))
 }
 
 /// A point of a run: steps, games, minutes.
 type Point = [f64; 3];
 
-/// Adds games and minutes to the nets of a run's ladder that lack them, as far as the
-/// checkpoints in `run` reach.
-pub fn complete(standings: &mut Standings, run: &Path) {
+/// Adds games and minutes to the nets of a run's ladder that lack them, up to the newest checkpoint
+/// in `run`.
+pub fn fill_in_missing(standings: &mut Standings, run: &Path) {
     let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let origins = standings.players.iter_mut().filter_map(|player| player.origin.as_mut());
     let lacking: Vec<_> = origins
@@ -32,16 +32,16 @@ pub fn complete(standings: &mut Standings, run: &Path) {
     }
     let points = points(run);
     for origin in lacking {
-        if let Some((games, minutes)) = between(&points, origin.step as f64) {
-            *origin = origin.clone().after(Some(games.round() as u64), Some(minutes));
+        if let Some((games, minutes)) = interpolate(&points, origin.step as f64) {
+            *origin = origin.clone().with_training(Some(games.round() as u64), Some(minutes));
         }
     }
 }
 
-/// The run's beginning and its checkpoints, by rising step.
+/// The start of the run and its checkpoints, by rising step.
 fn points(run: &Path) -> Vec<Point> {
     let kept = checkpoint::list(&run.join(CHECKPOINTS)).unwrap_or_default();
-    let kept = kept.iter().filter_map(|(step, path)| match at_checkpoint(path) {
+    let kept = kept.iter().filter_map(|(step, path)| match training_at(path) {
         Some((Some(games), minutes)) => Some([*step as f64, games as f64, minutes]),
         _ => None,
     });
@@ -49,7 +49,7 @@ fn points(run: &Path) -> Vec<Point> {
 }
 
 /// Games and minutes at a step between the first and the last point.
-fn between(points: &[Point], step: f64) -> Option<(f64, f64)> {
+fn interpolate(points: &[Point], step: f64) -> Option<(f64, f64)> {
     let pair = points.windows(2).find(|pair| step <= pair[1][0])?;
     let (before, after) = (pair[0], pair[1]);
     let share = (step - before[0]) / (after[0] - before[0]).max(1.0);
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn between_checkpoints_all_grows_evenly() {
+    fn values_between_checkpoints_are_interpolated() {
         let points = [[0.0; 3], [100.0, 1_000.0, 2.0], [200.0, 4_000.0, 3.0]];
         for (step, wanted) in [
             (0.0, Some((0.0, 0.0))),
@@ -71,8 +71,8 @@ mod tests {
             (150.0, Some((2_500.0, 2.5))),
             (201.0, None),
         ] {
-            assert_eq!(between(&points, step), wanted, "at {step}");
+            assert_eq!(interpolate(&points, step), wanted, "at {step}");
         }
-        assert_eq!(between(&points[..1], 5.0), None);
+        assert_eq!(interpolate(&points[..1], 5.0), None);
     }
 }

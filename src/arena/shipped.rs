@@ -1,20 +1,20 @@
-//! The nets that come with the program: one for each board and goal that has been trained for.
+//! The nets that come with the program, one for each trained board and goal.
 
 use std::path::{Path, PathBuf};
 
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerSpec, ThinkingLimit};
 use crate::game::{Goal, Shape};
 
-/// The folder of the nets, beside the sources and in a copy of them.
+/// The folder of the nets in the source tree.
 const FOLDER: &str = "checkpoints";
-/// Simulations of a net that plays against people: a moment's thought on one core.
+/// Simulations of a net that plays against people.
 const SIMULATIONS: u32 = 1600;
-/// Plies that alpha-beta looks ahead where there is no net.
+/// Search depth of the alpha-beta player if there is no net.
 const DEPTH_WITHOUT_NET: u32 = 8;
 
 /// The folder of the net for a board and goal, such as `checkpoints/6x6` or
-/// `checkpoints/8x8-fewest`: in the present directory, or where the program was built; `None` if
-/// there is none.
+/// `checkpoints/8x8-fewest`. It is looked for in the current directory, then in the source tree
+/// from which the program was built. `None` if there is no such folder.
 pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
     let name = match goal {
         Goal::Most => shape.name().to_string(),
@@ -25,8 +25,8 @@ pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
     folders.into_iter().find(|folder| folder.is_dir())
 }
 
-/// Who plays on a board for a goal if nobody is named: the net that comes with the program, or
-/// alpha-beta search.
+/// The default opponent for a board and goal: the net that comes with the program, or an
+/// alpha-beta player.
 pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
     let kind = match net(shape, goal) {
         Some(folder) => PlayerKind::Net(NetPlayerSpec::new(folder, SIMULATIONS)),

@@ -3,9 +3,9 @@
 //! `random`, `greedy`, `alphabeta:depth=6,eval=positional`, `rollouts:simulations=200`,
 //! `net:CHECKPOINT,simulations=100`, `policy:CHECKPOINT`,
 //! `external:protocol=nboard,command="..."`. A specification is written back in one canonical
-//! form, without the keys that have their default; the keys that say most (depth, simulations)
-//! are always written. Without `name=`, which any player may have, that form is the player's
-//! identity in ratings.
+//! form. It leaves out keys with their default value, except the keys that limit the thinking (such
+//! as depth and simulations). Without `name=`, which any player may have, that form identifies the
+//! player in ratings.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,45 +14,54 @@ use std::time::Duration;
 
 mod defaults;
 mod name;
+mod page;
 mod read;
+mod table;
 mod write;
 
-use super::grammar::{Fields, SHOWN, SpecError, list};
+pub use super::grammar::{AllowedValues, SpecKey, SpecKind};
+use super::grammar::{Fields, SHOWN, SpecError};
 use crate::choices::choices;
 use crate::eval::positional::Positional;
 use crate::eval::{Discs, Evaluator};
 use crate::game::notation::plain_excerpt;
-use crate::game::{Geometry, Goal};
+use crate::game::{Geometry, Goal, Shape};
 use crate::search::mcts;
 pub use name::PlayerName;
 pub(super) use name::is_printable;
+pub use page::reference;
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
 
 choices! {
-    /// The evaluation at the leaves of an alpha-beta search.
+    /// The evaluator at the leaves of an alpha-beta search.
     pub enum EvaluatorKind {
         /// Square values and mobility.
         #[default]
         Positional = "positional",
-        /// Nothing but the disc difference.
+        /// The disc difference alone.
         Discs = "discs",
     }
 }
 
 impl EvaluatorKind {
-    /// The evaluator that strives for a goal.
+    /// The evaluator for a goal.
     pub fn evaluator<G: Geometry>(self, goal: Goal) -> Arc<dyn Evaluator<G>> {
         match self {
             EvaluatorKind::Positional => Arc::new(Positional::new(goal)),
             EvaluatorKind::Discs => Arc::new(Discs { goal }),
         }
     }
+
+    /// Whether Multi-ProbCut has parameters for this evaluator on a board, for a goal.
+    pub fn has_probcut(self, shape: Shape, goal: Goal) -> bool {
+        dispatch!(shape, G => self.evaluator::<G>(goal).probcut().is_some())
+    }
 }
 
 choices! {
-    /// The language that an outside engine speaks.
+    /// The protocol of an external engine.
     pub enum Protocol {
-        /// The protocol of the NBoard program.
+        /// The NBoard protocol.
         #[default]
         Nboard = "nboard",
         /// The Go Text Protocol, as Othello engines use it.
@@ -60,14 +69,14 @@ choices! {
     }
 }
 
-/// What bounds an alpha-beta search.
+/// The limit of an alpha-beta search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ThinkingLimit {
-    /// Plies.
+    /// Depth in plies.
     Depth(u32),
     /// Time for each move.
     MoveTime(Duration),
-    /// Time for all of its moves of a game.
+    /// Time for all moves of a game.
     GameTime(Duration),
     /// Positions for each move.
     Nodes(u64),
@@ -76,17 +85,18 @@ pub enum ThinkingLimit {
 /// An alpha-beta player.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AlphaBetaSpec {
-    /// When it stops thinking.
+    /// The limit of its search.
     pub limit: ThinkingLimit,
-    /// How it evaluates.
-    pub evaluation: EvaluatorKind,
-    /// By how many standard deviations Multi-ProbCut wants to be sure; `None` leaves it off.
+    /// The evaluator at its leaves.
+    pub evaluator: EvaluatorKind,
+    /// The confidence of Multi-ProbCut in standard deviations; `None` means off.
     pub probcut: Option<f32>,
-    /// With at most this many empty squares it plays perfectly, whatever the limit.
+    /// Positions with at most this many empty squares are solved exactly, whatever the limit.
     pub solve_empties: u32,
-    /// Threads of one search; `None` for one, or, by the clock, what the machine has for it.
+    /// Threads of one search. `None` means one, or with a time limit one for each core of the
+    /// player, up to four.
     pub threads: Option<usize>,
-    /// Size of its transposition table in MiB.
+    /// Size of the transposition table in MiB.
     pub table_mb: usize,
 }
 
@@ -95,7 +105,7 @@ impl Default for AlphaBetaSpec {
         let limit = ThinkingLimit::Depth(6);
         AlphaBetaSpec {
             limit,
-            evaluation: EvaluatorKind::Positional,
+            evaluator: EvaluatorKind::Positional,
             probcut: None,
             solve_empties: 0,
             threads: None,
@@ -119,7 +129,7 @@ impl Default for RolloutsSpec {
     }
 }
 
-/// Time for thinking, in place of a number of simulations.
+/// A time limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Time {
     /// For each move.
@@ -128,163 +138,110 @@ pub enum Time {
     Game(Duration),
 }
 
-/// A tree search guided by a network.
+/// A tree search guided by a net.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetPlayerSpec {
     /// A net file, a checkpoint or a run directory.
     pub path: PathBuf,
-    /// How it searches.
+    /// The settings of its search.
     pub search: mcts::Options,
-    /// The time that it may take, in place of `search.simulations`.
+    /// The time limit that replaces `search.simulations`, if set.
     pub time: Option<Time>,
-    /// Leaves of one tree that are evaluated at the same time; `None` for what suits its threads.
+    /// Leaves of one tree that wait for predictions at the same time; `None` means the default for
+    /// its threads and time limit.
     pub parallel: Option<u32>,
-    /// Threads that compute the net; `None` for one, or, by the clock, what the machine has for it.
+    /// Threads that compute the net. `None` means one, or with a time limit one for each core of
+    /// the player, up to four.
     pub threads: Option<usize>,
     /// Images of a position whose answers are averaged: 1, 2, 4 or 8.
     pub symmetries: usize,
 }
 
-/// A network's policy without search.
+/// A net's policy without search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicySpec {
     /// A net file, a checkpoint or a run directory.
     pub path: PathBuf,
-    /// How many moves of a game are drawn at temperature 1, counted in plies.
+    /// How many plies from the start of a game are drawn from the policy; later moves are the most
+    /// probable ones.
     pub temperature_plies: u32,
     /// Images of a position whose answers are averaged: 1, 2, 4 or 8.
     pub symmetries: usize,
 }
 
-/// An engine in a process of its own.
+/// An external engine: another program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExternalSpec {
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// The program and its arguments, split like a shell does, without a shell.
+    /// The program and its arguments, which are split as a shell splits them.
     pub command: String,
     /// The depth that an NBoard engine is set to.
     pub depth: u32,
-    /// How long it may be silent when an answer is due.
+    /// The longest time that it may take for an answer.
     pub timeout: Duration,
 }
 
-/// A player as text describes it.
+/// A player specification.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayerSpec {
-    /// What it is; written as text, its identity.
+    /// The kind with its settings. Its text identifies the player.
     pub kind: PlayerKind,
-    /// What the user calls it.
+    /// The name that the user gives it.
     pub name: Option<PlayerName>,
 }
 
-/// What a player is.
+/// A kind of player with its settings.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PlayerKind {
     /// Any legal move.
     Random,
-    /// The move that turns the most discs.
+    /// The move that flips the most discs.
     Greedy,
     /// Alpha-beta search.
     AlphaBeta(AlphaBetaSpec),
-    /// Tree search with random rollouts, without a network.
+    /// Tree search with random rollouts, without a net.
     Rollouts(RolloutsSpec),
-    /// Tree search with a network.
+    /// Tree search with a net.
     Net(NetPlayerSpec),
-    /// A network without search.
+    /// A net's policy without search.
     Policy(PolicySpec),
-    /// An outside engine.
+    /// An external engine.
     External(ExternalSpec),
 }
 
 const DEFAULT_DEPTH: u32 = 8;
-/// The most threads that a player by the clock takes without being told so: what more of them
-/// are worth has not been measured.
-const MOST_USUAL_THREADS: usize = 4;
+/// The largest default of `threads` with a time limit. The strength with more threads has not been
+/// measured.
+const MAX_DEFAULT_THREADS: usize = 4;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The key that every player may have.
-const NAME: &str = "name";
-const ALPHABETA_KEYS: &[&str] = &[
-    NAME,
-    "depth",
-    "movetime",
-    "gametime",
-    "nodes",
-    "eval",
-    "probcut",
-    "solve_empties",
-    "threads",
-    "table_mb",
-];
-const ROLLOUTS_KEYS: &[&str] = &[NAME, "simulations", "c_uct"];
-const NET_KEYS: &[&str] = &[
-    NAME,
-    "simulations",
-    "movetime",
-    "gametime",
-    "solve_empties",
-    "solve_leaves",
-    "solve_growth",
-    "wipeout_nodes",
-    "temperature_plies",
-    "temperature",
-    "c_puct",
-    "first_play",
-    "fpu_reduction",
-    "spread_scale",
-    "prior_temperature",
-    "score_weight",
-    "score_empties",
-    "tree_reuse",
-    "parallel",
-    "threads",
-    "symmetries",
-];
-const POLICY_KEYS: &[&str] = &[NAME, "temperature_plies", "symmetries"];
-const EXTERNAL_KEYS: &[&str] = &[NAME, "protocol", "command", "depth", "timeout"];
-
 impl PlayerSpec {
-    /// The kinds of players and the keys of each.
-    pub const KINDS: &'static [(&'static str, &'static [&'static str])] = &[
-        ("random", &[NAME]),
-        ("greedy", &[NAME]),
-        ("alphabeta", ALPHABETA_KEYS),
-        ("rollouts", ROLLOUTS_KEYS),
-        ("net", NET_KEYS),
-        ("policy", POLICY_KEYS),
-        ("external", EXTERNAL_KEYS),
-    ];
-
-    /// The same player on a machine that has so many cores for it. A player by the clock takes one
-    /// thread for each, up to four, unless its specification has `threads`.
+    /// The same player with the default of `threads` filled in, on a machine that has `cores` for
+    /// it. With a time limit that is one thread for each core, up to four.
     #[must_use]
     pub fn on_cores(mut self, cores: usize) -> PlayerSpec {
-        let usual = cores.clamp(1, MOST_USUAL_THREADS);
+        let default = cores.clamp(1, MAX_DEFAULT_THREADS);
         match &mut self.kind {
             PlayerKind::AlphaBeta(spec) if spec.is_timed() => {
-                spec.threads.get_or_insert(usual);
+                spec.threads.get_or_insert(default);
             }
             PlayerKind::Net(spec) if spec.time.is_some() => {
-                spec.threads.get_or_insert(usual);
-                spec.leave_out_usual_parallel();
+                spec.threads.get_or_insert(default);
+                spec.omit_default_parallel();
             }
             _ => {}
         }
         self
     }
 
-    /// The net file, checkpoint or run directory that the player comes from, if it does.
+    /// The net file, checkpoint or run directory of a player with a net.
     pub fn checkpoint(&self) -> Option<&PathBuf> {
-        match &self.kind {
-            PlayerKind::Net(spec) => Some(&spec.path),
-            PlayerKind::Policy(spec) => Some(&spec.path),
-            _ => None,
-        }
+        self.kind.checkpoint()
     }
 
-    /// Empty squares from which on the player plays by the exact solver; by the clock, as far as
-    /// its time allows.
+    /// Positions with at most this many empty squares are solved exactly. A net player with a time
+    /// limit gives up a solve that takes too long.
     pub fn solve_empties(&self) -> u32 {
         match &self.kind {
             PlayerKind::AlphaBeta(spec) => spec.solve_empties,
@@ -295,7 +252,17 @@ impl PlayerSpec {
 }
 
 impl PlayerKind {
-    /// Whether the same line of play always gets the same moves, in every match and with any seed.
+    /// The net file, checkpoint or run directory of a player with a net.
+    fn checkpoint(&self) -> Option<&PathBuf> {
+        match self {
+            PlayerKind::Net(spec) => Some(&spec.path),
+            PlayerKind::Policy(spec) => Some(&spec.path),
+            _ => None,
+        }
+    }
+
+    /// Whether the player always plays the same move after the same moves, in every match and with
+    /// any seed.
     pub fn is_deterministic(&self) -> bool {
         match self {
             PlayerKind::Random | PlayerKind::Greedy | PlayerKind::Rollouts(_) => false,
@@ -320,12 +287,12 @@ impl AlphaBetaSpec {
 }
 
 impl NetPlayerSpec {
-    /// A net at `path` that plays as strongly as it can with `simulations`.
+    /// A net at `path` with the strongest settings known for `simulations`.
     ///
-    /// A match asks for the best move and self-play for what can be learnt, so a player trusts the
-    /// net's policy more, if not all of its certainty, looks for small differences where all moves
-    /// are worth much the same, and leaves more of the game's end to the solver (docs/results.md,
-    /// Play).
+    /// Self-play explores, but a match needs the best move. So the settings differ from those of
+    /// self-play: a lower `c_puct` that scales with the spread of the values, more even priors, and
+    /// more positions for the solver. docs/journal/play-settings.md and docs/journal/solving.md
+    /// have the measurements.
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
         let search = mcts::Options {
             simulations,
@@ -345,7 +312,14 @@ impl NetPlayerSpec {
             threads: None,
             symmetries: 1,
         };
-        spec.solving_as_usual()
+        spec.with_default_solver()
+    }
+}
+
+impl PolicySpec {
+    /// A player that always plays the most probable move of the net at `path`.
+    pub fn new(path: PathBuf) -> PolicySpec {
+        PolicySpec { path, temperature_plies: 0, symmetries: 1 }
     }
 }
 
@@ -356,17 +330,16 @@ impl FromStr for PlayerSpec {
         let text = text.trim();
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
         let kinds = PlayerSpec::KINDS;
-        let Some(&(kind, keys)) = kinds.iter().find(|(name, _)| *name == kind.trim()) else {
-            let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+        let Some(kind) = kinds.iter().find(|row| row.name == kind.trim()) else {
+            let names: Vec<_> = kinds.iter().map(|kind| kind.name).collect();
             return Err(SpecError::UnknownKind {
                 found: plain_excerpt(kind, SHOWN),
-                allowed: list(&names).into(),
+                allowed: names.join(", ").into(),
             });
         };
-        let takes_subject = matches!(kind, "net" | "policy");
-        let mut fields = Fields::parse(kind, keys, takes_subject, rest)?;
-        let name = fields.take(NAME, PlayerName::ALLOWED, PlayerName::new)?;
-        let kind = match kind {
+        let mut fields = Fields::parse(kind, rest)?;
+        let name = fields.take(table::NAME.name, |_, value| PlayerName::new(value))?;
+        let kind = match kind.name {
             "random" => PlayerKind::Random,
             "greedy" => PlayerKind::Greedy,
             "alphabeta" => PlayerKind::AlphaBeta(read_alphabeta(fields)?),

@@ -1,78 +1,80 @@
-//! What a ladder's games amount to: who met whom with what result, and every player's rating.
+//! The standings of a ladder: the results between all players, and their ratings.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::labels::Labels;
 use super::ladder::{Ladder, Origin};
 use super::openings::canonical_game;
-use super::rating::{Encounter, Rating, ratings};
+use super::rating::{PairResult, Rating, ratings};
 use super::tally::WinDrawLoss;
 use crate::game::{Geometry, Goal, Position, Shape};
 
-/// A player's place.
+/// One player of the standings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Standing {
-    /// The player's name in the ladder: its identity.
+    /// The player's identity.
     pub name: String,
-    /// What it is called in tables: short, and no other player's label there.
+    /// Its label: a short name that no other player in the standings has.
     pub label: String,
     /// Its rating.
     pub rating: Rating,
-    /// All its games together.
+    /// All of its games.
     pub total: WinDrawLoss,
-    /// Its games against those that it has met, by rising place in [`Standings::players`].
+    /// Its games against each opponent, by rising index in [`Standings::players`].
     pub against: Vec<(usize, WinDrawLoss)>,
-    /// Where in a training run it comes from.
+    /// The run and step of its net, if it has one.
     pub origin: Option<Origin>,
 }
 
-/// All players of a board and goal, best first.
+/// The standings on one board and for one goal.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Standings {
     /// The board.
     pub board: Shape,
     /// The goal.
     pub goal: Goal,
-    /// The player whose rating is 0; without one, the mean of all is 0.
+    /// The identity of the player with rating 0. `None`: the mean of all players is 0.
     pub zero: Option<String>,
-    /// Whether the errors are those of the difference to `zero`, and not to the mean of all.
+    /// Whether errors are those of the difference to `zero`. Otherwise they are those of the
+    /// difference to the mean of all players.
     pub anchored: bool,
-    /// Best first.
+    /// All players, best first.
     pub players: Vec<Standing>,
-    /// Games that repeated an earlier one between the same players and count no more.
+    /// Games that repeat an earlier game of the same players. They do not count.
     pub repeated: u32,
-    /// Games that do not follow the rules and do not count.
+    /// Games that break the rules. They do not count.
     pub broken: u32,
 }
 
-/// The most players whose games against each other are shown as columns.
+/// The most players for which tables have a column for each opponent.
 pub const MOST_COLUMNS: usize = 300;
 
-/// Whose rating is 0 unless the user names another player: the first of these that has played.
+/// The default player with rating 0: the first of these that has played.
 ///
-/// The greedy player is the same everywhere, takes a game off most players that are worth
-/// rating in their beginnings, and so ties the scales of different ladders together.
-pub const ZEROES: [&str; 2] = ["greedy", "random"];
+/// The greedy player is the same in every ladder. It wins some games against most players early in
+/// their training, and so connects the scales of different ladders.
+pub const DEFAULT_ZEROS: [&str; 2] = ["greedy", "random"];
 
-/// Counts a ladder's games on one board and goal.
+/// The standings of a ladder on one board and for one goal.
 ///
-/// If `anchor` names a player, its rating is 0 and errors are those of the difference to it.
-/// Otherwise errors are against the mean of all, and 0 is the rating of one of [`ZEROES`]. Where
-/// none of them has played it is that of the first player that is no net of a run, if there are
-/// such nets too, since the mean moves with each of them; else it is the mean.
+/// If `anchor` is the identity of a player, that player has rating 0 and errors are those of the
+/// difference to it. Otherwise errors are those of the difference to the mean of all players, and
+/// one of [`DEFAULT_ZEROS`] has rating 0. If none of them has played, there are two cases. If the
+/// ladder has nets of a run, the first player that is not such a net has rating 0, since each new
+/// net would move the mean. Otherwise the mean is 0.
 pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
-    let mut count = Count::<G>::default();
+    let mut counter = Counter::<G>::default();
     for line in ladder.games_on(G::SHAPE, goal) {
         match line.played::<G>(line.first()) {
-            Some(played) => count.add(&line.black, &line.white, &played),
-            None => count.broken += 1,
+            Some(played) => counter.add(&line.black, &line.white, &played),
+            None => counter.broken += 1,
         }
     }
-    count.standings(ladder, goal, anchor)
+    counter.standings(ladder, goal, anchor)
 }
 
 impl Standings {
-    /// The label of the player whose rating is 0, or `the mean of all`.
+    /// The label of the player with rating 0, or `the mean of all`.
     pub fn zero_label(&self) -> &str {
         let name = self.zero.as_deref();
         let zero = self.players.iter().find(|player| Some(player.name.as_str()) == name);
@@ -80,21 +82,22 @@ impl Standings {
     }
 }
 
-/// A game by its players and moves: what it may not repeat.
-type Identity<G> = (usize, usize, Position<G>, Vec<crate::game::Square>);
+/// Both players, the start and the moves: equal for a game and its repetition.
+type GameKey<G> = (usize, usize, Position<G>, Vec<crate::game::Square>);
 
-struct Count<G: Geometry> {
+/// Counts games. Players are numbered in the order in which they appear.
+struct Counter<G: Geometry> {
     names: Vec<String>,
     places: HashMap<String, usize>,
     results: HashMap<(usize, usize), WinDrawLoss>,
-    seen: HashSet<Identity<G>>,
+    seen: HashSet<GameKey<G>>,
     repeated: u32,
     broken: u32,
 }
 
-impl<G: Geometry> Default for Count<G> {
+impl<G: Geometry> Default for Counter<G> {
     fn default() -> Self {
-        Count {
+        Counter {
             names: Vec::new(),
             places: HashMap::new(),
             results: HashMap::new(),
@@ -105,7 +108,7 @@ impl<G: Geometry> Default for Count<G> {
     }
 }
 
-impl<G: Geometry> Count<G> {
+impl<G: Geometry> Counter<G> {
     fn place(&mut self, name: &str) -> usize {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -115,7 +118,7 @@ impl<G: Geometry> Count<G> {
         self.names.len() - 1
     }
 
-    fn add(&mut self, black: &str, white: &str, played: &super::matches::Played<G>) {
+    fn add(&mut self, black: &str, white: &str, played: &super::matches::MatchGame<G>) {
         let (black, white) = (self.place(black), self.place(white));
         if played.forfeit.is_none() {
             let start = played.opening.start;
@@ -130,27 +133,27 @@ impl<G: Geometry> Count<G> {
         self.results.entry((black, white)).or_default().add(played.score);
     }
 
-    /// The games of each player against those that it has met, with both colours.
-    fn met(&self) -> Vec<BTreeMap<usize, WinDrawLoss>> {
-        let mut met = vec![BTreeMap::<usize, WinDrawLoss>::new(); self.names.len()];
+    /// For each player its games against each opponent, with both colours.
+    fn opponents(&self) -> Vec<BTreeMap<usize, WinDrawLoss>> {
+        let mut opponents = vec![BTreeMap::<usize, WinDrawLoss>::new(); self.names.len()];
         for (&(black, white), &result) in &self.results {
             if black != white {
-                met[black].entry(white).or_default().join(result);
-                met[white].entry(black).or_default().join(result.turned());
+                opponents[black].entry(white).or_default().merge(result);
+                opponents[white].entry(black).or_default().merge(result.reversed());
             }
         }
-        met
+        opponents
     }
 
     fn standings(self, ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
         let place_of = |name: &str| self.places.get(name).copied();
         let anchor = anchor.and_then(place_of);
-        let zero = anchor.or_else(|| ZEROES.into_iter().find_map(place_of)).or_else(|| {
-            let fixed = |name: &String| ladder.origin(name).is_none();
-            self.names.iter().position(fixed).filter(|_| !self.names.iter().all(fixed))
+        let zero = anchor.or_else(|| DEFAULT_ZEROS.into_iter().find_map(place_of)).or_else(|| {
+            let no_net = |name: &String| ladder.origin(name).is_none();
+            self.names.iter().position(no_net).filter(|_| !self.names.iter().all(no_net))
         });
-        let met = self.met();
-        let found = ratings(self.names.len(), &encounters(&met), anchor);
+        let opponents = self.opponents();
+        let found = ratings(self.names.len(), &pair_results(&opponents), anchor);
         let shift = zero.map_or(0.0, |place| found[place].elo);
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by(|&a, &b| found[b].elo.total_cmp(&found[a].elo));
@@ -160,9 +163,9 @@ impl<G: Geometry> Count<G> {
         let standing = |&place: &usize| {
             let name = &self.names[place];
             let mut total = WinDrawLoss::default();
-            met[place].values().for_each(|&result| total.join(result));
+            opponents[place].values().for_each(|&result| total.merge(result));
             let mut against: Vec<_> =
-                met[place].iter().map(|(&other, &result)| (rank[other], result)).collect();
+                opponents[place].iter().map(|(&other, &result)| (rank[other], result)).collect();
             against.sort_by_key(|&(place, _)| place);
             Standing {
                 name: name.clone(),
@@ -185,13 +188,13 @@ impl<G: Geometry> Count<G> {
     }
 }
 
-/// What the ratings are found from: each pair that has met once.
-fn encounters(met: &[BTreeMap<usize, WinDrawLoss>]) -> Vec<Encounter> {
-    let pairs = met.iter().enumerate().flat_map(|(first, others)| {
+/// The results of all pairs that have met, each pair once.
+fn pair_results(opponents: &[BTreeMap<usize, WinDrawLoss>]) -> Vec<PairResult> {
+    let pairs = opponents.iter().enumerate().flat_map(|(first, others)| {
         let later = others.range(first + 1..);
         later.map(move |(&second, met)| {
             let (points, games) = (met.points(), f64::from(met.games()));
-            Encounter { first, second, points, games }
+            PairResult { first, second, points, games }
         })
     });
     pairs.collect()

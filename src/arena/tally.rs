@@ -1,7 +1,8 @@
-//! Counting a match: wins, draws and losses by colour, and how far its score can be trusted.
+//! The result of a match: wins, draws and losses by colour, the error of the score, and the
+//! sequential test.
 //!
-//! The two games of an opening are not independent: the same position, with the colours
-//! swapped, favours one colour and so evens out. So the unit of all errors is the pair.
+//! The two games of an opening are not independent: if the opening favours black, each player has
+//! this advantage once. So all errors are computed from pairs of games, not from single games.
 
 /// The normal quantile of a two-sided 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
@@ -18,7 +19,7 @@ pub struct WinDrawLoss {
 }
 
 impl WinDrawLoss {
-    /// Counts a game whose final score for the player was `score`.
+    /// Counts a game with the final score `score` for the player.
     pub fn add(&mut self, score: i32) {
         match score {
             1.. => self.wins += 1,
@@ -27,24 +28,24 @@ impl WinDrawLoss {
         }
     }
 
-    /// Counts other games as well.
-    pub fn join(&mut self, other: WinDrawLoss) {
+    /// Adds other games.
+    pub fn merge(&mut self, other: WinDrawLoss) {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;
     }
 
     /// The same games from the view of the opponent.
-    pub fn turned(self) -> WinDrawLoss {
+    pub fn reversed(self) -> WinDrawLoss {
         WinDrawLoss { wins: self.losses, losses: self.wins, ..self }
     }
 
-    /// How many games.
+    /// The number of games.
     pub fn games(&self) -> u32 {
         self.wins + self.draws + self.losses
     }
 
-    /// Points: a win is one, a draw half.
+    /// Points: 1 for a win, 0.5 for a draw.
     pub fn points(&self) -> f64 {
         f64::from(self.wins) + 0.5 * f64::from(self.draws)
     }
@@ -53,36 +54,36 @@ impl WinDrawLoss {
 /// The result of a match from the view of its first player.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Tally {
-    /// With black.
+    /// Games with black.
     pub black: WinDrawLoss,
-    /// With white.
+    /// Games with white.
     pub white: WinDrawLoss,
-    /// Sum of the final disc differences of the games that were played to their end.
+    /// The sum of the final disc differences of all games without a forfeit.
     pub discs: i64,
-    /// How many games were played to their end.
+    /// The number of games without a forfeit.
     pub finished: u32,
-    /// Points per game of each opening, 0 to 1.
+    /// For each pair of games the mean points, 0 to 1.
     pub pairs: Vec<f64>,
 }
 
 impl Tally {
-    /// How many games.
+    /// The number of games.
     pub fn games(&self) -> u32 {
         self.black.games() + self.white.games()
     }
 
-    /// Both colours together.
-    pub fn outcomes(&self) -> WinDrawLoss {
+    /// The games with both colours.
+    pub fn total(&self) -> WinDrawLoss {
         let mut both = self.black;
-        both.join(self.white);
+        both.merge(self.white);
         both
     }
 
-    /// Points per game, 0 to 1; half without games.
+    /// The mean points of a game, 0 to 1; 0.5 without games.
     pub fn score(&self) -> f64 {
         match self.games() {
             0 => 0.5,
-            games => self.outcomes().points() / f64::from(games),
+            games => self.total().points() / f64::from(games),
         }
     }
 
@@ -91,88 +92,94 @@ impl Tally {
         interval(&self.pairs)
     }
 
-    /// Mean final disc difference of the games that were played to their end.
+    /// The mean final disc difference of the games without a forfeit; `None` if there are none.
     pub fn mean_discs(&self) -> Option<f64> {
         (self.finished > 0).then(|| self.discs as f64 / f64::from(self.finished))
     }
 }
 
-/// How the spread of pairs relates to that of single games won or lost: the variance of
-/// `pairs` over `mean * (1 - mean)`, drawn by two imagined pairs towards the half that
-/// independent games without draws have, so that few or equal pairs do not feign certainty.
-fn spread(pairs: &[f64], mean: f64) -> f64 {
-    const IMAGINED: f64 = 2.0;
-    let whole = mean * (1.0 - mean);
-    if whole <= 0.0 {
+/// The variance of the scores of pairs, divided by `mean * (1 - mean)`, the variance of single
+/// games without draws. For pairs of independent games without draws it is 0.5.
+///
+/// The estimate includes two prior pairs with the ratio 0.5. Without them few or equal pairs would
+/// give intervals that are far too short.
+fn variance_ratio(pairs: &[f64], mean: f64) -> f64 {
+    const PRIOR_PAIRS: f64 = 2.0;
+    let binomial = mean * (1.0 - mean);
+    if binomial <= 0.0 {
         return 0.5;
     }
     let squares: f64 = pairs.iter().map(|pair| (pair - mean).powi(2)).sum();
     let freedom = pairs.len() as f64 - 1.0;
-    (squares + 0.5 * IMAGINED * whole) / ((freedom + IMAGINED) * whole)
+    (squares + 0.5 * PRIOR_PAIRS * binomial) / ((freedom + PRIOR_PAIRS) * binomial)
 }
 
-/// The 95 % interval of the mean of pair scores between 0 and 1: Wilson's score interval with
-/// the pairs' own spread. All of 0 to 1 without pairs.
+/// The 95 % interval of the mean of pair scores between 0 and 1: Wilson's score interval, with the
+/// variance estimated from the pairs. From 0 to 1 without pairs.
 pub fn interval(pairs: &[f64]) -> (f64, f64) {
     if pairs.is_empty() {
         return (0.0, 1.0);
     }
     let count = pairs.len() as f64;
     let mean = pairs.iter().sum::<f64>() / count;
-    let worth = count / spread(pairs, mean);
+    // The number of single games with the same error.
+    let games = count / variance_ratio(pairs, mean);
     let z2 = Z * Z;
-    let middle = (mean + z2 / (2.0 * worth)) / (1.0 + z2 / worth);
+    let middle = (mean + z2 / (2.0 * games)) / (1.0 + z2 / games);
     let half =
-        Z / (1.0 + z2 / worth) * (mean * (1.0 - mean) / worth + z2 / (4.0 * worth * worth)).sqrt();
+        Z / (1.0 + z2 / games) * (mean * (1.0 - mean) / games + z2 / (4.0 * games * games)).sqrt();
     ((middle - half).clamp(0.0, mean), (middle + half).clamp(mean, 1.0))
 }
 
-/// The Elo difference that makes a score likely; infinite at 0 and 1.
+/// The Elo difference that corresponds to a score from 0 to 1; infinite at 0 and 1.
 pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
 
-/// The score that an Elo difference makes likely.
+/// The expected score, from 0 to 1, at an Elo difference.
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
 
-/// A sequential probability ratio test: is the first player `elo1` stronger, or only `elo0`?
+/// A sequential probability ratio test (SPRT): is the first player stronger by `elo1`, or only by
+/// `elo0`?
 ///
-/// Both errors are 5 %. The likelihood ratio is that of normally distributed pair scores with
-/// the variance seen so far (the generalised test that chess engines' test farms use).
+/// The probabilities of both errors are 5 %. The likelihood ratio assumes that pair scores are
+/// normally distributed with the variance of the pairs so far. Test frameworks of chess engines use
+/// the same test (GSPRT).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sprt {
-    /// The difference that the null hypothesis claims.
+    /// The Elo difference of the null hypothesis.
     pub elo0: f64,
-    /// The difference that the alternative claims; greater than `elo0`.
+    /// The Elo difference of the alternative hypothesis; greater than `elo0`.
     pub elo1: f64,
 }
 
-/// What a sequential test says.
+/// The verdict of a sequential test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// More games are needed.
     Undecided,
-    /// The first player is not `elo1` stronger.
+    /// The first player is not stronger by `elo1`.
     Rejected,
-    /// The first player is more than `elo0` stronger.
+    /// The first player is stronger by more than `elo0`.
     Accepted,
 }
 
-/// A verdict and the log-likelihood ratio that it rests on.
+/// The result of a sequential test: the verdict and the log-likelihood ratio.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ruling {
-    /// What the test says.
+pub struct SprtResult {
+    /// The verdict.
     pub verdict: Verdict,
-    /// The ratio; what it must reach is [`Sprt::BOUND`], on either side of 0.
+    /// The log-likelihood ratio. The test ends when it reaches plus or minus [`Sprt::BOUND`].
     pub ratio: f64,
 }
 
-/// Text that is no pair of bounds for a sequential test.
+/// A text that is not a pair of bounds for a sequential test.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{text}` is no pair of Elo differences; allowed: elo0,elo1 with elo0 below elo1, such as 0,20"
+    "`{text}` is not a pair of Elo differences; allowed: elo0,elo1 with elo0 below elo1, such as \
+     0,20"
 )]
 pub struct NoSprt {
     text: Box<str>,
@@ -191,7 +198,7 @@ impl std::str::FromStr for Sprt {
 }
 
 impl Sprt {
-    /// The log-likelihood ratio at which the test ends, on either side of 0: both errors 5 %.
+    /// The absolute log-likelihood ratio at which the test ends: ln(0.95 / 0.05).
     pub const BOUND: f64 = 2.944_438_979_166_440_3;
 
     /// The log-likelihood ratio of the alternative against the null hypothesis.
@@ -201,15 +208,15 @@ impl Sprt {
         }
         let count = pairs.len() as f64;
         let mean = pairs.iter().sum::<f64>() / count;
-        // At a mean of 0 or 1 the variance is taken for a pair that lies a little inside.
+        // At a mean of 0 or 1 the variance would be 0. So a mean slightly inside is used.
         let inner = mean.clamp(0.5 / count, 1.0 - 0.5 / count).clamp(1e-6, 1.0 - 1e-6);
-        let variance = inner * (1.0 - inner) * spread(pairs, mean);
+        let variance = inner * (1.0 - inner) * variance_ratio(pairs, mean);
         let (low, high) = (expected_score(self.elo0), expected_score(self.elo1));
         count * (high - low) * (2.0 * mean - low - high) / (2.0 * variance)
     }
 
-    /// What the pairs so far say. Fewer than eight of them decide nothing.
-    pub fn ruling(&self, pairs: &[f64]) -> Ruling {
+    /// The result for the pairs so far. With fewer than eight pairs it is undecided.
+    pub fn result(&self, pairs: &[f64]) -> SprtResult {
         let ratio = self.ratio(pairs);
         let verdict = match ratio {
             _ if pairs.len() < 8 => Verdict::Undecided,
@@ -217,7 +224,7 @@ impl Sprt {
             ratio if ratio <= -Self::BOUND => Verdict::Rejected,
             _ => Verdict::Undecided,
         };
-        Ruling { verdict, ratio }
+        SprtResult { verdict, ratio }
     }
 }
 
@@ -227,7 +234,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// A pair of games: the first player's chance in each, and a share of draws.
+    /// The score of a random pair of games, from the first player's chances in both games and the
+    /// share of draws.
     fn pair(random: &mut Xoshiro256PlusPlus, chances: [f64; 2], draws: f64) -> f64 {
         let mut game = |chance: f64| match random.random::<f64>() < draws {
             true => 0.5,
@@ -237,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_cover_the_truth() {
+    fn intervals_contain_the_true_score() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
         let rounds = 4_000;
         for (count, chances, draws) in [
@@ -258,14 +266,14 @@ mod tests {
                 })
                 .count();
             let share = covered as f64 / rounds as f64;
-            // Near 0 and 1 any interval for so few losses is too short now and then (Brown, Cai
-            // and DasGupta 2001).
+            // Near 0 and 1, with few losses, every kind of interval is sometimes too short (Brown,
+            // Cai and DasGupta 2001).
             assert!(share > 0.915, "{count} pairs of {chances:?}: {share}");
         }
     }
 
     #[test]
-    fn intervals_lie_around_the_score() {
+    fn intervals_contain_the_score() {
         assert_eq!(interval(&[]), (0.0, 1.0));
         let (low, high) = interval(&[1.0; 100]);
         assert!((0.97..0.99).contains(&low) && high == 1.0, "{low} {high}");
@@ -274,16 +282,16 @@ mod tests {
     }
 
     #[test]
-    fn a_sequential_test_errs_rarely() {
+    fn a_sequential_test_is_rarely_wrong() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
         let test = Sprt { elo0: 0.0, elo1: 40.0 };
         let mut run = |elo: f64| {
             let chance = expected_score(elo);
             let mut pairs = Vec::new();
-            while test.ruling(&pairs).verdict == Verdict::Undecided {
+            while test.result(&pairs).verdict == Verdict::Undecided {
                 pairs.push(pair(&mut random, [chance, chance], 0.1));
             }
-            test.ruling(&pairs).verdict
+            test.result(&pairs).verdict
         };
         let wrong = |rounds: u32, wrong: u32| f64::from(wrong) / f64::from(rounds) < 0.08;
         let accepted = (0..400).filter(|_| run(0.0) == Verdict::Accepted).count();
@@ -293,9 +301,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sequential_test_ends_where_one_side_always_wins() {
+    fn a_sequential_test_ends_if_one_side_wins_all_games() {
         let test = Sprt { elo0: 0.0, elo1: 20.0 };
-        let verdict = |pairs: &[f64]| test.ruling(pairs).verdict;
+        let verdict = |pairs: &[f64]| test.result(pairs).verdict;
         assert_eq!(verdict(&[1.0; 60]), Verdict::Accepted);
         assert_eq!(verdict(&[0.0; 60]), Verdict::Rejected);
         assert_eq!(verdict(&[]), Verdict::Undecided);

@@ -1,4 +1,4 @@
-//! `outflank arena`: matches between players of any kind, and the ratings of all.
+//! `outflank arena`: matches between players of any kind, and ratings.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -8,88 +8,87 @@ use std::sync::atomic::Ordering;
 use anyhow::bail;
 
 use super::contest::{
-    MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of, write_file,
+    MatchArgs, announce_ladder, contestants, labels, run_match, warn_of_skipped_lines, write_file,
 };
+use super::game_args::GameArgs;
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::labels::Labels;
-use crate::arena::ladder::{Ladder, Terms};
+use crate::arena::ladder::{Ladder, MatchTerms};
 use crate::arena::matches::{Contestant, MatchSettings};
-use crate::arena::report::{Report, verdict_name};
+use crate::arena::report::{MatchReport, verdict_name};
 use crate::arena::run_curve;
 use crate::arena::spec::PlayerSpec;
 use crate::arena::standings::{Standings, standings};
 use crate::arena::svg;
-use crate::arena::tally::{Ruling, Sprt, Verdict, elo};
-use crate::game::{Geometry, Goal, Shape};
+use crate::arena::tally::{Sprt, SprtResult, Verdict, elo};
+use crate::game::Geometry;
 
 /// Plays matches between all pairs of players and rates all players of the ladder file.
 ///
-/// Players: random, greedy, alphabeta:depth=6,eval=positional, alphabeta:movetime=100ms,probcut=1.5,
-/// rollouts:simulations=200, net:CHECKPOINT,simulations=100, policy:CHECKPOINT,
-/// external:protocol=nboard|gtp,command="...". Any of them may have name=NAME, for tables and
-/// pictures. Without players the ratings are printed.
-/// With --sprt the exit code is 0 if the first player proves stronger, else 1; it is 130 if Ctrl-C
+/// Players are written like greedy, alphabeta:depth=6 or net:runs/quick,simulations=100. `outflank
+/// players` shows all kinds of players and their keys. Without players the ratings are printed.
+///
+/// With --sprt the exit code is 0 if the first player proves stronger, else 1. It is 130 if Ctrl-C
 /// left games unplayed.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The players, two or more
+    /// The players, two or more; without players only the ratings are printed
     #[arg(value_name = "SPEC")]
     players: Vec<PlayerSpec>,
     #[command(flatten)]
     matches: MatchArgs,
-    /// The board
-    #[arg(long, value_name = "BOARD", default_value = "8x8")]
-    shape: Shape,
-    /// Who wins: most or fewest discs
-    #[arg(long, value_name = "GOAL", default_value = "most")]
-    goal: Goal,
-    /// Decides openings and random moves; by default one that the ladder has not seen
+    #[command(flatten)]
+    game: GameArgs,
+    /// The seed of openings and random moves; by default one that the ladder does not have yet
     #[arg(long, value_name = "SEED", conflicts_with = "resume")]
     seed: Option<u64>,
-    /// The file that keeps all games; made if there is none
+    /// The ladder file, to which all games are added; it is created if there is none
     #[arg(long, value_name = "FILE", default_value = "ladder.jsonl")]
     ladder: PathBuf,
-    /// Go on with the last matches between these players
+    /// Continue the last matches between these players
     #[arg(long)]
     resume: bool,
-    /// Stop when the first player is shown to be elo1 stronger, or not even elo0
+    /// Stop as soon as it is shown that the first player is elo1 Elo stronger, or not even elo0 Elo
+    /// stronger; by default all games are played
     #[arg(long, value_name = "elo0,elo1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// The player, or its label, whose rating is 0, and to whom errors refer; by default 0 is greedy, or
-    /// random where greedy has not played, or else the first that is no net of a run, or else the
-    /// mean of all; errors refer to the mean
+    /// The player, or its label, whose rating is 0; errors are those of differences to it. By
+    /// default greedy has rating 0, else random, else the first player that is not a net of a run,
+    /// else the mean of all; errors are then those of differences to the mean
     #[arg(long, value_name = "SPEC")]
     anchor: Option<String>,
-    /// Also count the games of another ladder, which is only read; may be repeated
+    /// Also count the games of another ladder, which is only read; may be repeated. By default none
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
-    /// Also draw the crosstable
+    /// Draw the crosstable as a picture in this file; by default it is only printed
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Also draw the ratings of nets over their training, and those of other players as levels
+    /// Draw the ratings of nets over their training as a picture in this file, and other players as
+    /// horizontal lines; by default there is no picture
     #[arg(long, value_name = "FILE.svg")]
     curve: Option<PathBuf>,
-    /// What --curve has on its axis: steps, positions, games or minutes of training
+    /// The horizontal axis of --curve: steps, positions, games or minutes of training
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "curve")]
-    over: svg::Over,
+    over: svg::TrainingAxis,
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
 ///
-/// Players, openings or a ladder that cannot be used.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+/// A player, the openings or a ladder cannot be used.
+pub fn run(mut args: Args) -> anyhow::Result<ExitCode> {
     if args.players.len() == 1 {
         bail!("a match needs two players; only `{}` is given", args.players[0]);
     }
     if args.sprt.is_some() && args.players.len() != 2 {
         bail!("--sprt compares exactly two players; {} are given", args.players.len());
     }
-    dispatch!(args.shape, G => Arena::<G>::open(&args)?.run())
+    args.game.complete(&args.players);
+    dispatch!(args.game.shape(), G => Arena::<G>::open(&args)?.run())
 }
 
-/// The folder that a ladder file lies in: the run, if it is a run's.
+/// The folder of a ladder file. For a run's ladder it is the run directory.
 fn run_of(ladder: &Path) -> PathBuf {
     let ladder = ladder.canonicalize().unwrap_or_else(|_| ladder.into());
     ladder.parent().unwrap_or(Path::new("")).into()
@@ -110,27 +109,26 @@ impl<'a, G: Geometry> Arena<'a, G> {
         if args.players.is_empty() && !args.ladder.exists() {
             bail!("no players are given, and there is no ladder {}", args.ladder.display());
         }
-        let players = contestants(&args.players, &args.matches.context(args.goal))?;
+        let players = contestants(&args.players, &args.matches.context(args.game.goal()))?;
         for (place, player) in players.iter().enumerate() {
             if players[..place].iter().any(|other| other.name == player.name) {
                 bail!("player `{}` is given twice", player.name);
             }
         }
-        // Before a ladder is begun for nothing.
+        // First, so that bad openings leave no new ladder behind.
         args.matches.openings.book::<G>(1, 0)?;
-        // Without players the ladder is only looked at: a run that is training may be writing to
-        // it, and would find it locked.
+        // Without players the ladder is not locked, because a run may be writing to it.
         let mut ladder = match players.is_empty() {
-            true => Ladder::look_at(&args.ladder)?,
+            true => Ladder::open_read_only(&args.ladder)?,
             false => Ladder::open(&args.ladder)?,
         };
-        warn_of(&args.ladder, &ladder.skipped);
+        warn_of_skipped_lines(&args.ladder, &ladder.skipped);
         for path in &args.also {
-            warn_of(path, &ladder.count_also(path)?);
+            warn_of_skipped_lines(path, &ladder.include(path)?);
         }
-        let labels = labels(players.iter(), Some(&ladder), args.goal);
+        let labels = labels(players.iter(), Some(&ladder), args.game.goal());
         if !players.is_empty() {
-            tell_of_ladder::<G>(&args.ladder, &ladder, args.goal);
+            announce_ladder::<G>(&args.ladder, &ladder, args.game.goal());
         }
         Ok(Arena { args, ladder, players, labels, verdict: None, stopped: false })
     }
@@ -138,11 +136,11 @@ impl<'a, G: Geometry> Arena<'a, G> {
     fn run(mut self) -> anyhow::Result<ExitCode> {
         for player in &self.players {
             if let Some(line) = player.line.clone() {
-                self.ladder.introduce(line)?;
+                self.ladder.add_player(line)?;
             }
         }
         if self.anchor_of_match().is_none() {
-            // Before matches are played for nothing.
+            // A wrong anchor is an error before any match is played.
             self.anchor()?;
         }
         let seed = self.args.seed.unwrap_or_else(|| self.ladder.fresh_seed());
@@ -156,15 +154,15 @@ impl<'a, G: Geometry> Arena<'a, G> {
             let report = self.play(one, other, seed)?;
             self.show(&report);
             self.stopped = report.stopped;
-            self.verdict = report.ruling.map(|ruling| ruling.verdict);
+            self.verdict = report.sprt.map(|sprt| sprt.verdict);
         }
         let shown = self.show_standings();
         if self.stopped {
-            // The games so far may be too few for what was to be shown.
+            // There may be too few games for the table or a picture.
             if let Err(error) = shown {
                 tell!("{error:#}");
             }
-            tell!("stopped; --resume goes on");
+            tell!("stopped; --resume continues the matches");
             return Ok(ExitCode::from(INTERRUPTED));
         }
         shown?;
@@ -172,25 +170,25 @@ impl<'a, G: Geometry> Arena<'a, G> {
         Ok(if accepted { ExitCode::SUCCESS } else { ExitCode::from(1) })
     }
 
-    /// The player of this match that is to have rating 0. A net's name tells the very checkpoint
-    /// that was found.
+    /// The player of this match that --anchor means. It may be given by its specification, its name
+    /// in the ladder or its label. A net's name in the ladder contains the exact checkpoint.
     fn anchor_of_match(&self) -> Option<&str> {
         let given = self.args.anchor.as_ref()?;
         let kind = given.parse().ok().map(|spec: PlayerSpec| spec.kind);
         let mut players = self.args.players.iter().zip(&self.players);
-        let found = players.find(|(of, player)| {
-            let is_meant = Some(&of.kind) == kind.as_ref() || player.name == *given;
+        let found = players.find(|(spec, player)| {
+            let is_meant = Some(&spec.kind) == kind.as_ref() || player.name == *given;
             is_meant || self.labels.of(&player.name) == given
         });
         found.map(|(_, player)| player.name.as_str())
     }
 
-    /// The name in the ladder of the player that is to have rating 0, which may be given by that
-    /// name, by a specification or by its label.
+    /// The name in the ladder of the player that --anchor means. It may be given by that name, by a
+    /// specification or by its label.
     fn anchor(&self) -> anyhow::Result<Option<String>> {
         let Some(given) = &self.args.anchor else { return Ok(None) };
         let canonical = given.parse().ok().map(|spec: PlayerSpec| spec.kind.to_string());
-        let games = self.ladder.games_on(G::SHAPE, self.args.goal);
+        let games = self.ladder.games_on(G::SHAPE, self.args.game.goal());
         let names: HashSet<&str> =
             games.flat_map(|game| [game.black.as_str(), game.white.as_str()]).collect();
         let labelled = names.iter().find(|name| self.labels.of(name) == given);
@@ -198,54 +196,57 @@ impl<'a, G: Geometry> Arena<'a, G> {
         let known = wanted.into_iter().flatten().find(|name| names.contains(name));
         match known.or(labelled.copied()) {
             Some(name) => Ok(Some(name.to_owned())),
-            None => bail!("--anchor `{given}` has played no game on board {}", self.args.shape),
+            None => {
+                bail!("--anchor `{given}` has played no game on board {}", self.args.game.shape())
+            }
         }
     }
 
-    fn play(&mut self, one: usize, other: usize, seed: u64) -> anyhow::Result<Report> {
+    fn play(&mut self, one: usize, other: usize, seed: u64) -> anyhow::Result<MatchReport> {
         let args = self.args;
         let pair = [&self.players[one], &self.players[other]];
-        let terms = Terms {
+        let terms = MatchTerms {
             first: pair[0].name.clone(),
             second: pair[1].name.clone(),
-            board: args.shape.name().into(),
-            goal: args.goal.name().into(),
+            board: args.game.shape().name().into(),
+            goal: args.game.goal().name().into(),
             openings: args.matches.openings.to_string(),
         };
-        let known = self.ladder.last(&terms).filter(|_| args.resume).cloned();
+        let known = self.ladder.last_match(&terms).filter(|_| args.resume).cloned();
         if args.resume && known.is_none() {
             tell!(
-                "note: no match of {} and {} with openings {} is there to go on with; a new one begins",
+                "note: there is no match of {} and {} with openings {} to continue; a new one \
+                 starts",
                 self.labels.of(&terms.first),
                 self.labels.of(&terms.second),
                 terms.openings
             );
         }
-        // Before a match is begun for nothing.
+        // First, so that bad openings leave no empty match in the ladder.
         let book = args.matches.book::<G>(known.as_ref().map_or(seed, |line| line.seed))?;
-        let line = known.map_or_else(|| self.ladder.begin(terms, seed), Ok)?;
-        let setting = MatchSettings {
-            goal: args.goal,
+        let line = known.map_or_else(|| self.ladder.begin_match(terms, seed), Ok)?;
+        let settings = MatchSettings {
+            goal: args.game.goal(),
             games: args.matches.games,
             seed: line.seed,
             threads: args.matches.threads(),
             sprt: args.sprt,
         };
-        let outcome =
-            run_match(pair, &self.labels, &book, &setting, Some((&mut self.ladder, &line)))?;
-        let possible = setting.games_of(pair, book.openings.len());
+        let result =
+            run_match(pair, &self.labels, &book, &settings, Some((&mut self.ladder, &line)))?;
+        let possible = settings.game_count(pair, book.openings.len());
         let names = pair.map(|player| player.name.as_str());
-        let report = Report::new(names, &self.labels, &outcome);
-        Ok(report.limited_to(possible, setting.games))
+        let report = MatchReport::new(names, &self.labels, &result);
+        Ok(report.limited_to(possible, settings.games))
     }
 
-    fn show(&self, report: &Report) {
+    fn show(&self, report: &MatchReport) {
         if self.args.matches.json {
             println!("{}", report.match_json());
             return;
         }
         let (score, low, high) = report.score();
-        let all = report.tally.outcomes();
+        let all = report.tally.total();
         println!("{} - {}", report.labels[0], report.labels[1]);
         println!(
             "  {}-{}-{} (wins, draws, losses), {:.1} % ({:.1} to {:.1}), Elo {:+.0} ({:+.0} to {:+.0})",
@@ -273,7 +274,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
         for remark in report.remarks() {
             println!("  {remark}");
         }
-        if let (Some(test), Some(Ruling { verdict, ratio })) = (self.args.sprt, report.ruling) {
+        if let (Some(test), Some(SprtResult { verdict, ratio })) = (self.args.sprt, report.sprt) {
             println!(
                 "  SPRT {},{}: {} (log-likelihood ratio {ratio:+.2} of {:.2})",
                 test.elo0,
@@ -286,9 +287,9 @@ impl<'a, G: Geometry> Arena<'a, G> {
 
     fn show_standings(&self) -> anyhow::Result<()> {
         let anchor = self.anchor()?;
-        let mut standings = standings::<G>(&self.ladder, self.args.goal, anchor.as_deref());
+        let mut standings = standings::<G>(&self.ladder, self.args.game.goal(), anchor.as_deref());
         for ladder in std::iter::once(&self.args.ladder).chain(&self.args.also) {
-            run_curve::complete(&mut standings, &run_of(ladder));
+            run_curve::fill_in_missing(&mut standings, &run_of(ladder));
         }
         if self.args.matches.json {
             standings.json().iter().for_each(|player| println!("{player}"));
@@ -310,22 +311,23 @@ impl<'a, G: Geometry> Arena<'a, G> {
         let over = self.args.over;
         let origins: Vec<_> =
             standings.players.iter().filter_map(|player| player.origin.as_ref()).collect();
-        let placed = origins.iter().filter(|origin| over.of(origin).is_some()).count();
+        let known = origins.iter().filter(|origin| over.value(origin).is_some()).count();
         let Some(curve) = svg::curve(standings, over) else {
             match origins.is_empty() {
                 true => {
-                    bail!("no player of the ladder comes from a training run: no curve to draw")
+                    bail!("there is no curve: no player of the ladder comes from a training run")
                 }
                 false => bail!(
-                    "the ladder does not say after how many {over} of training its nets were \
-                     saved, nor does a checkpoint beside it; --over steps can be drawn"
+                    "the {over} of training of the ladder's nets are not known: neither the ladder \
+                     nor a checkpoint beside it has them; use --over steps"
                 ),
             }
         };
-        if placed < origins.len() {
+        if known < origins.len() {
             tell!(
-                "note: {} of {} nets are left out of the curve: their {over} of training are not known",
-                origins.len() - placed,
+                "note: {} of {} nets are left out of the curve: their {over} of training are not \
+                 known",
+                origins.len() - known,
                 origins.len()
             );
         }

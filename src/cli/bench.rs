@@ -1,4 +1,4 @@
-//! `outflank bench`: what this machine does in a second.
+//! `outflank bench`: measures the speed of this machine.
 
 mod balance;
 mod engine;
@@ -17,10 +17,10 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Board, Geometry, Position, Shape, Word, perft};
+use crate::game::{Bitboard, Board, Geometry, Position, Shape, perft};
 use crate::net::bench::positions;
 use crate::net::inference::{self, Outputs};
-use crate::net::server::Local;
+use crate::net::server::LocalPredictor;
 use crate::net::weights::Weights;
 use crate::net::{Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
@@ -32,42 +32,42 @@ use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 
 /// What to measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum What {
-    /// Evaluations of the net in play.
+enum Measurement {
+    /// Predictions of the net in play.
     Net,
-    /// Self-play, one actor and then as many as the configuration has.
+    /// Self-play with 1, 2, ... actors, up to those of the configuration but at least 2.
     Selfplay,
     /// Training steps.
     Learner,
-    /// Move generation: leaves of the game tree.
+    /// Move generation: leaves of the game tree a second.
     Perft,
-    /// The exact solver on positions of 8, 10 and 12 empties from games.
+    /// The exact solver, on positions from games with 8, 10 and 12 empty squares.
     Solve,
     /// Alpha-beta with the positional evaluation.
     Alphabeta,
 }
 
-/// Measurements that take arguments of their own.
+/// Measurements with options of their own.
 #[derive(Subcommand, Debug)]
-enum Whole {
+enum BenchCommand {
     Run(run::Args),
     Fit(fit::Args),
 }
 
-/// Measures what this machine does in a second.
+/// Measures the speed of this machine.
 #[derive(ClapArgs, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     /// What to measure.
     #[arg(required = true)]
-    what: Option<What>,
+    what: Option<Measurement>,
     #[command(subcommand)]
-    whole: Option<Whole>,
+    command: Option<BenchCommand>,
     /// The configuration whose net, search and learner are measured; by default a net of 4 blocks
     /// of 32 channels and 32 simulations a move.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Changes a key of the configuration.
+    /// Change a key of the configuration; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// The board, for `perft`, `solve` and `alphabeta`; by default 8x8.
@@ -76,8 +76,8 @@ pub struct Args {
     /// The depth, for `perft` (by default 11) and `alphabeta` (by default 10).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
     depth: Option<u32>,
-    /// Positions that the net gets at once, for `net` and `selfplay`; by default as many as the
-    /// configuration's `selfplay.games_per_actor`.
+    /// Positions that the net computes at once, for `net` and `selfplay`; by default
+    /// `selfplay.games_per_actor` of the configuration.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: Option<u32>,
     /// Seconds to measure, after a warm-up, for `net`, `selfplay` and `learner`; by default 5.
@@ -89,36 +89,37 @@ pub struct Args {
 }
 
 impl Args {
-    /// Refuses an argument that this measurement would not heed.
-    fn check(&self, what: What) -> anyhow::Result<()> {
-        let of_net = matches!(what, What::Net | What::Selfplay | What::Learner);
-        let given = [
-            ("--config", self.config.is_some(), of_net),
-            ("--set", !self.overrides.is_empty(), of_net),
-            ("--batch", self.batch.is_some(), matches!(what, What::Net | What::Selfplay)),
-            ("--seconds", self.seconds.is_some(), of_net),
-            ("--shape", self.shape.is_some(), !of_net),
-            ("--depth", self.depth.is_some(), matches!(what, What::Perft | What::Alphabeta)),
+    /// Refuses an option that this measurement does not use.
+    fn check(&self, what: Measurement) -> anyhow::Result<()> {
+        use Measurement::{Alphabeta, Learner, Net, Perft, Selfplay};
+        let uses_net = matches!(what, Net | Selfplay | Learner);
+        let options = [
+            ("--config", self.config.is_some(), uses_net),
+            ("--set", !self.overrides.is_empty(), uses_net),
+            ("--batch", self.batch.is_some(), matches!(what, Net | Selfplay)),
+            ("--seconds", self.seconds.is_some(), uses_net),
+            ("--shape", self.shape.is_some(), !uses_net),
+            ("--depth", self.depth.is_some(), matches!(what, Perft | Alphabeta)),
         ];
-        for (name, given, heeded) in given {
-            if given && !heeded {
+        for (name, is_given, is_used) in options {
+            if is_given && !is_used {
                 let what = what.to_possible_value();
                 let what = what.as_ref().map_or("", |value| value.get_name());
-                bail!("`bench {what}` does not heed {name}; fix: leave it out");
+                bail!("`bench {what}` does not use {name}; fix: leave it out");
             }
         }
         Ok(())
     }
 }
 
-/// An argument that is a length of time, in `unit`.
+/// Parses a number of seconds or minutes; `unit` is for the error.
 pub(super) fn number(text: &str, allowed: RangeInclusive<f64>, unit: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| allowed.contains(number));
     let (least, most) = (allowed.start(), allowed.end());
     number.ok_or_else(|| format!("allowed: a number of {unit} from {least} to {most}"))
 }
 
-/// One figure.
+/// One result, printed on one line.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Figure {
     version: u32,
@@ -150,11 +151,11 @@ impl Figure {
 ///
 /// The configuration is bad, or libtorch fails.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let what = match (&args.whole, args.what) {
-        (Some(Whole::Run(args)), _) => return run::run(args),
-        (Some(Whole::Fit(args)), _) => return fit::run(args),
+    let what = match (&args.command, args.what) {
+        (Some(BenchCommand::Run(args)), _) => return run::run(args),
+        (Some(BenchCommand::Fit(args)), _) => return fit::run(args),
         (None, Some(what)) => what,
-        (None, None) => bail!("nothing to measure is named"),
+        (None, None) => bail!("name a measurement"),
     };
     args.check(what)?;
     let mut config = match &args.config {
@@ -167,12 +168,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let seconds = Duration::from_secs_f64(args.seconds.unwrap_or(5.0));
     let shape = args.shape.unwrap_or(Shape::Square8);
     let figures = match what {
-        What::Net => net(&config, seconds)?,
-        What::Selfplay => selfplay(&config, seconds)?,
-        What::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,
-        What::Perft => dispatch!(shape, G => leaves::<G>(args.depth.unwrap_or(11))),
-        What::Solve => dispatch!(shape, G => engine::solve::<G>()),
-        What::Alphabeta => {
+        Measurement::Net => net(&config, seconds)?,
+        Measurement::Selfplay => selfplay(&config, seconds)?,
+        Measurement::Learner => dispatch!(config.board, G => learner::<G>(&config, seconds))?,
+        Measurement::Perft => dispatch!(shape, G => leaves::<G>(args.depth.unwrap_or(11))),
+        Measurement::Solve => dispatch!(shape, G => engine::solve::<G>()),
+        Measurement::Alphabeta => {
             dispatch!(shape, G => engine::alphabeta::<G>(args.depth.unwrap_or(10)))
         }
     };
@@ -182,7 +183,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is measured when no configuration is given.
+/// The configuration without --config.
 const BENCH_CONFIG: &str = "\
 [net]
 blocks = 4
@@ -222,7 +223,8 @@ fn net(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     Ok(vec![Figure::new(name, rate, "positions/s")])
 }
 
-/// The rate of work over at least `seconds`, after a tenth of that as warm-up.
+/// The units of work a second, measured for at least `seconds` after a tenth of that as warm-up.
+/// `work` returns how many units it did.
 fn measured(
     seconds: Duration,
     mut work: impl FnMut() -> anyhow::Result<f64>,
@@ -247,20 +249,20 @@ fn selfplay(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
         let simulations: f64 = rates.iter().map(|rate| rate.0).sum();
         let evaluations: f64 = rates.iter().map(|rate| rate.1).sum();
         let games: f64 = rates.iter().map(|rate| rate.2).sum();
-        let of = |what: &str| format!("selfplay {actors} actors {what}");
-        figures.push(Figure::new(of("simulations"), simulations, "simulations/s"));
-        figures.push(Figure::new(of("evaluations"), evaluations, "evaluations/s"));
-        figures.push(Figure::new(of("games"), games, "games/s"));
+        let name = |what: &str| format!("selfplay {actors} actors {what}");
+        figures.push(Figure::new(name("simulations"), simulations, "simulations/s"));
+        figures.push(Figure::new(name("evaluations"), evaluations, "evaluations/s"));
+        figures.push(Figure::new(name("games"), games, "games/s"));
         if actors == 1 {
             single = simulations;
         } else {
-            figures.push(Figure::new(of("scaling"), simulations / single, "times one actor"));
+            figures.push(Figure::new(name("scaling"), simulations / single, "times one actor"));
         }
     }
     Ok(figures)
 }
 
-/// Simulations, evaluations and games a second of each of some actors that play at once.
+/// Simulations, evaluations and games a second of each of `actors` that play at the same time.
 fn actors_together<G: Geometry>(
     config: &Config,
     actors: u32,
@@ -287,13 +289,18 @@ fn one_actor<G: Geometry>(
     seconds: Duration,
 ) -> anyhow::Result<(f64, f64, f64)> {
     let backend = inference::open(spec, weights, &config.inference, &config.device)?;
-    let evaluator = Box::new(Local::new(backend));
-    let mut actor =
-        Actor::<G>::new(pipeline::rules(config), evaluator, 1, numbers, NetVersion::default());
+    let predictor = Box::new(LocalPredictor::new(backend));
+    let mut actor = Actor::<G>::new(
+        pipeline::selfplay_settings(config),
+        predictor,
+        1,
+        numbers,
+        NetVersion::default(),
+    );
     let mut finished = Vec::new();
     let mut games = 0;
-    // Games begin at the same time, so the first generation of them is played as a warm-up:
-    // after it, games of all stages are under way as in a long run.
+    // All games start at the same time. The first ones are played as a warm-up. After that the
+    // games are at different stages, as in a long run.
     while games < config.selfplay.games_per_actor as usize {
         actor.step(numbers, &mut finished)?;
         games += finished.drain(..).len();
@@ -322,12 +329,12 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
     let mut replay = Replay::<G>::new(&config.replay);
     let mut random = stream(config.seed, Purpose::Game, 0);
-    // A small window never holds as many.
-    let mut made = 0;
-    while made < 10_000 {
+    // A window of a small `max_positions` never holds 10,000, so count the positions added.
+    let mut added = 0;
+    while added < 10_000 {
         let record = random_game::<G>(config, &mut random);
-        made += replay.add(&record).context("a random game")?.positions;
-        replay.set_made(made as u64);
+        added += replay.add(&record).context("a random game")?.positions;
+        replay.set_total_positions(added as u64);
     }
     let mut batch = Batch::default();
     let size = config.learner.batch as usize;
@@ -348,7 +355,7 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     ])
 }
 
-/// A game of random moves with even policies, as something to learn from.
+/// A game of random moves with uniform policies, as training data.
 fn random_game<G: Geometry>(config: &Config, random: &mut Random) -> GameRecord {
     let start = Position::<G>::start();
     let mut record = GameRecord {
@@ -373,7 +380,7 @@ fn random_game<G: Geometry>(config: &Config, random: &mut Random) -> GameRecord 
         let policy = vec![1 << 15; legal.len()];
         record.moves.push(MoveRecord { square, policy, value: 0.0, exact: None });
         let board = position.board.play_unchecked(square);
-        position = Position { board, side: !position.side }.settled();
+        position = Position { board, side: !position.side }.pass_if_forced();
     }
     record.score = position.black_view().final_score(config.goal) as i16;
     record

@@ -1,4 +1,4 @@
-//! `outflank config`: checks a configuration and shows it as resolved.
+//! `outflank config`: checks a configuration and prints it with all defaults.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,16 +8,17 @@ use crate::config::{self, Config};
 /// Checks a configuration and prints it with every default filled in.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The configuration, a TOML file; all that is wrong with it is shown at once.
+    /// The configuration, a TOML file; all its problems are shown at once. It must be given without
+    /// --reference.
     #[arg(value_name = "CONFIG", required_unless_present = "reference")]
     config: Option<PathBuf>,
-    /// Changes a key, such as `search.simulations=128`; may be repeated.
+    /// Change a key, such as `search.simulations=128`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// Says above each key what it sets and what is allowed.
+    /// Print above each key its meaning and the allowed values.
     #[arg(long)]
     explain: bool,
-    /// Prints the reference page of all keys instead.
+    /// Print the reference page of all keys instead (docs/configuration.md).
     #[arg(long, exclusive = true)]
     reference: bool,
 }

@@ -1,5 +1,4 @@
-//! What the subcommands that play matches share: their common options, and the way a match is
-//! shown while it runs.
+//! Options and functions that the subcommands with matches share, and the progress bar of a match.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,29 +10,29 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::interrupt::stop_flag;
 use super::machine::cores;
 use crate::arena::labels::Labels;
-use crate::arena::ladder::{GameLine, Ladder, MatchLine, Skipped};
+use crate::arena::ladder::{GameLine, Ladder, MatchLine, SkippedLines};
 use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
-use crate::arena::open::{Context, contestant};
-use crate::arena::openings::{Book, Source};
+use crate::arena::open::{PlayerContext, contestant};
+use crate::arena::openings::{OpeningBook, OpeningSource};
 use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal};
 use crate::net::inference;
 
-/// How matches are played, wherever that can be chosen.
+/// The options of subcommands that play matches.
 #[derive(clap::Args, Debug)]
 pub struct MatchArgs {
-    /// Games of each match; an odd number is rounded up, for openings are played with both
+    /// Games of each match; an odd number is rounded up, since each opening is played with both
     /// colours
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub games: u32,
-    /// Where games begin: random:PLIES, start, or a file of transcripts or OBF positions
+    /// The openings of the games: random:PLIES, start, or a file of transcripts or OBF positions
     #[arg(long, value_name = "SOURCE", default_value = "random:6")]
-    pub openings: Source,
-    /// Threads that play games; all cores by default. Players by the clock have what cores are
-    /// left: all with `--threads 1`
+    pub openings: OpeningSource,
+    /// Threads that play games; by default one for each core. Players with a time limit divide the
+    /// cores among these threads: with `--threads 1` they can use all cores
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Where nets are computed: auto, cpu, cuda or cuda:N
+    /// The device that computes nets: auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
     /// Print one JSON object a line
@@ -42,18 +41,18 @@ pub struct MatchArgs {
 }
 
 impl MatchArgs {
-    /// How many threads play.
+    /// The number of threads that play.
     pub fn threads(&self) -> usize {
         self.threads.map_or_else(cores, usize::from)
     }
 
-    /// What players need to know.
-    pub fn context(&self, goal: Goal) -> Context {
+    /// The context in which players are opened.
+    pub fn context(&self, goal: Goal) -> PlayerContext {
         context(goal, &self.device, cores() / self.threads())
     }
 
-    /// The openings of a match, with warnings for the lines of a file that are none.
-    pub fn book<G: Geometry>(&self, seed: u64) -> anyhow::Result<Book<G>> {
+    /// The openings of a match. Prints warnings for bad lines of a file.
+    pub fn book<G: Geometry>(&self, seed: u64) -> anyhow::Result<OpeningBook<G>> {
         let wanted = self.games.div_ceil(2) as usize;
         let book = self.openings.book::<G>(wanted, seed)?;
         for remark in book.bad_lines.remarks() {
@@ -63,20 +62,20 @@ impl MatchArgs {
     }
 }
 
-/// What players need to know that compute nets on `device` and have so many cores each.
-pub fn context(goal: Goal, device: &str, cores: usize) -> Context {
+/// The context of players that compute nets on `device` and have `cores` cores each.
+pub fn context(goal: Goal, device: &str, cores: usize) -> PlayerContext {
     let inference = inference::Options::default();
-    Context { goal, device: device.into(), inference, cores: cores.max(1) }
+    PlayerContext { goal, device: device.into(), inference, cores: cores.max(1) }
 }
 
-/// The players of some specifications.
+/// The players of these specifications.
 ///
 /// # Errors
 ///
-/// One cannot be made, or two different ones were given one name.
+/// A player cannot be opened, or two different players have the same `name=`.
 pub fn contestants<G: Geometry>(
     specs: &[PlayerSpec],
-    context: &Context,
+    context: &PlayerContext,
 ) -> anyhow::Result<Vec<Contestant<'static, G>>> {
     let open = |spec| contestant(spec, context).with_context(|| format!("player `{spec}`"));
     let players = specs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
@@ -92,8 +91,8 @@ pub fn contestants<G: Geometry>(
     Ok(players)
 }
 
-/// The labels of some players and of those who have played in a ladder on this board for this
-/// goal: the same field as in the table of ratings, so that a label of the table is known here.
+/// The labels of these players and of all players in the ladder on this board and for this goal.
+/// The table of ratings has the same players, so it has the same labels.
 pub fn labels<'a, G: Geometry>(
     players: impl Iterator<Item = &'a Contestant<'static, G>>,
     ladder: Option<&'a Ladder>,
@@ -109,8 +108,8 @@ pub fn labels<'a, G: Geometry>(
     Labels::new(own.chain(others.map(|name| (name, noted(name)))))
 }
 
-/// Tells where the games of a command go, and what counts there already.
-pub fn tell_of_ladder<G: Geometry>(path: &Path, ladder: &Ladder, goal: Goal) {
+/// Prints where the games go, and how many games are there already.
+pub fn announce_ladder<G: Geometry>(path: &Path, ladder: &Ladder, goal: Goal) {
     let path = path.display();
     let on_board = |game: &&GameLine| game.board == G::SHAPE.name() && game.goal == goal.name();
     let games: Vec<_> = ladder.games.iter().filter(on_board).collect();
@@ -127,24 +126,24 @@ pub fn tell_of_ladder<G: Geometry>(path: &Path, ladder: &Ladder, goal: Goal) {
     }
 }
 
-/// Plays a match with a progress bar on a terminal; `ladder` gets each game as it ends.
+/// Plays a match, with a progress bar on a terminal. Each game is added to the ladder when it ends.
 pub fn run_match<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     labels: &Labels,
-    book: &Book<G>,
-    setting: &MatchSettings,
+    book: &OpeningBook<G>,
+    settings: &MatchSettings,
     mut ladder: Option<(&mut Ladder, &MatchLine)>,
 ) -> anyhow::Result<MatchResult<G>> {
-    let games = setting.games_of(pair, book.openings.len());
+    let games = settings.game_count(pair, book.openings.len());
     let mut done = match &ladder {
         Some((ladder, of)) => ladder.games_of(of, &book.openings),
         None => Vec::new(),
     };
-    // A match that is gone on with may have been meant to be longer.
+    // The resumed match may have been longer than this one.
     done.retain(|played| played.game < games);
     if book.openings.len() > 1 && games as usize > 2 * book.openings.len() {
         tell!(
-            "note: {} distinct openings for {} pairs of games; they are used again",
+            "note: {} distinct openings for {} pairs of games; openings are used again",
             book.openings.len(),
             games / 2
         );
@@ -156,22 +155,22 @@ pub fn run_match<G: Geometry>(
     let mut on_game = |played: &_| {
         bar.inc(1);
         if let Some((ladder, of)) = &mut ladder
-            && let Err(error) = ladder.add(of, played)
+            && let Err(error) = ladder.add_game(of, played)
         {
             failure = Some(error);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     };
-    let outcome = play(pair, &book.openings, setting, done, stop_flag(), &mut on_game)?;
+    let result = play(pair, &book.openings, settings, done, stop_flag(), &mut on_game)?;
     bar.finish_and_clear();
     match failure {
         Some(error) => Err(error.into()),
-        None => Ok(outcome),
+        None => Ok(result),
     }
 }
 
-/// A bar on a terminal; elsewhere it shows nothing.
+/// A progress bar; it is shown on a terminal only. `things` names what it counts.
 pub fn progress_bar(title: &str, count: u64, things: &str) -> ProgressBar {
     let template =
         format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {things}, {{per_sec}}, {{eta}} left");
@@ -182,13 +181,13 @@ pub fn progress_bar(title: &str, count: u64, things: &str) -> ProgressBar {
     bar
 }
 
-/// Writes a file that the user asked for.
+/// Writes an output file.
 pub fn write_file(path: &PathBuf, content: &str) -> anyhow::Result<()> {
     std::fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Tells of lines of a ladder that cannot be read.
-pub fn warn_of(ladder: &Path, skipped: &Skipped) {
+/// Prints a warning if a ladder has lines that cannot be read.
+pub fn warn_of_skipped_lines(ladder: &Path, skipped: &SkippedLines) {
     if skipped.count > 0 {
         let path = ladder.display();
         tell!("warning: {path}: lines that cannot be read are left out: {skipped}");

@@ -1,4 +1,4 @@
-//! `outflank doctor`: what this machine offers to training, what is missing, and how to mend it.
+//! `outflank doctor`: what this machine has for training, what is missing, and how to fix it.
 //!
 //! Exit code 0 when nothing is missing, 1 otherwise. Advice does not change the exit code.
 
@@ -12,20 +12,20 @@ use serde::Serialize;
 use self::found::{Bf16, Gpus, Kernels, Libtorch, Processor};
 use super::machine::{self, Cpuinfo};
 
-/// The libtorch that `tch` is made for.
+/// The version of libtorch that `tch` needs.
 const LIBTORCH_VERSION: &str = "2.11.0";
-/// Less than this much free memory is too little for a run of `configs/cpu.toml`.
-const FREE_MEMORY: u64 = 2 << 30;
+/// A run of `configs/cpu.toml` needs at least this much free memory, in bytes.
+const MIN_FREE_MEMORY: u64 = 2 << 30;
 
 /// Shows what was found on this machine, and what is missing with its fix.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// One JSON object instead of text
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
 
-/// Prints the report; a negative answer if anything is missing.
+/// Prints the report. The exit code is 1 if anything is missing.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let report = Report::gather();
     if args.json {
@@ -39,7 +39,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 #[derive(Serialize)]
 struct Report {
     version: u32,
-    /// Nothing is missing.
+    /// Whether nothing is missing.
     ok: bool,
     outflank: Build,
     libtorch: Libtorch,
@@ -47,7 +47,7 @@ struct Report {
     processor: Processor,
     bf16: Bf16,
     kernels: Kernels,
-    /// Bytes; absent where the system does not say.
+    /// In bytes; `None` if unknown.
     memory_total: Option<u64>,
     memory_free: Option<u64>,
     findings: Vec<Finding>,
@@ -101,7 +101,7 @@ impl Report {
         report
     }
 
-    /// What is missing, and what could be better.
+    /// What is missing, and advice.
     fn judge(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut add = |kind, what: String, fix| findings.push(Finding { kind, what, fix });
@@ -115,49 +115,49 @@ impl Report {
             ),
             None => add(
                 FindingKind::Advice,
-                "the version of the libtorch that was loaded is not written beside it".to_string(),
-                "if anything looks odd, run scripts/setup.sh and build again",
+                "the version of the loaded libtorch is unknown".to_string(),
+                "if anything fails, run scripts/setup.sh and build again",
             ),
         }
         let has_cuda_device = gpus.devices.iter().any(|name| name.starts_with("cuda"));
         if !gpus.driver_lists.is_empty() && !libtorch.has_cuda_part {
             add(
                 FindingKind::Advice,
-                "a GPU is here, but the libtorch that was loaded has no CUDA part".to_string(),
+                "there is a GPU, but the loaded libtorch has no CUDA part".to_string(),
                 "scripts/setup.sh --cuda, then build again",
             );
         } else if !gpus.driver_lists.is_empty() && !has_cuda_device {
             add(
                 FindingKind::Missing,
-                "CUDA: a GPU is here, but libtorch cannot use it".to_string(),
+                "CUDA: there is a GPU, but libtorch cannot use it".to_string(),
                 "update NVIDIA's driver (CUDA 13 needs 580 or later); see CUDA_VISIBLE_DEVICES",
             );
         }
         if self.processor.avx2 && !self.outflank.instruction_sets.contains(&"avx2") {
             add(
                 FindingKind::Advice,
-                "this build leaves AVX2 unused, so rules and search run slowly".to_string(),
+                "this build does not use AVX2, so rules and search are slow".to_string(),
                 "build in the checkout, with RUSTFLAGS unset",
             );
         }
         if !libtorch.has_onednn {
             add(
                 FindingKind::Advice,
-                "this libtorch has no oneDNN, so convolutions run slowly".to_string(),
+                "this libtorch has no oneDNN, so convolutions are slow".to_string(),
                 "unset LIBTORCH, run scripts/setup.sh, build again",
             );
         }
         if !self.outflank.optimised_for_speed {
             add(
                 FindingKind::Advice,
-                "this is a development build, with checks that cost time".to_string(),
+                "this is a development build, which is slow".to_string(),
                 "cargo build --release",
             );
         }
-        if self.memory_free.is_some_and(|free| free < FREE_MEMORY) {
+        if self.memory_free.is_some_and(|free| free < MIN_FREE_MEMORY) {
             add(
                 FindingKind::Advice,
-                format!("free memory is less than {}", gibibytes(FREE_MEMORY)),
+                format!("free memory is less than {}", gibibytes(MIN_FREE_MEMORY)),
                 "close other programs, or lower replay.max_positions",
             );
         }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn another_libtorch_is_missing_the_right_one() {
+    fn a_libtorch_of_another_version_is_reported_as_missing() {
         let mut report = sound();
         report.libtorch.version = Some("2.10.0".into());
         assert_eq!(kinds(&report), [FindingKind::Missing]);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_cannot_be_used_is_told_apart_from_one_that_is_not_asked_for() {
+    fn a_gpu_without_cuda_libtorch_is_advice_and_an_unusable_one_is_missing() {
         let mut report = sound();
         report.gpus.driver_lists = vec!["Some GPU, 1 MiB, 1.0".into()];
         assert_eq!(kinds(&report), [FindingKind::Advice]);

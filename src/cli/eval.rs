@@ -1,4 +1,4 @@
-//! `outflank eval`: how strong a checkpoint is, against fixed opponents.
+//! `outflank eval`: measures a checkpoint's strength against fixed opponents.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,38 +6,40 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, bail};
 
-use super::contest::{MatchArgs, contestants, labels, run_match, tell_of_ladder, warn_of};
+use super::contest::{
+    MatchArgs, announce_ladder, contestants, labels, run_match, warn_of_skipped_lines,
+};
 use super::interrupt::{INTERRUPTED, stop_flag};
-use crate::arena::ladder::{Ladder, Terms};
+use crate::arena::fu_xu;
+use crate::arena::ladder::{Ladder, MatchTerms};
 use crate::arena::matches::{Contestant, MatchSettings};
 use crate::arena::nets::LoadedNet;
-use crate::arena::paper;
-use crate::arena::report::{Report, opponents_table};
+use crate::arena::report::{MatchReport, opponents_table};
 use crate::arena::spec::{NetPlayerSpec, PlayerKind, PlayerSpec};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
 
-/// Tables of the literature that can be played again.
+/// Published tables that can be played again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum Table {
     /// Tables 1 to 4 of Fu and Xu
     Paper,
-    /// The first of them: the net with tree search
+    /// Table 1: the net with tree search
     #[value(name = "paper-1")]
     Search,
-    /// The second: the same against alpha-beta
+    /// Table 2: the same against alpha-beta
     #[value(name = "paper-2")]
     AlphaBeta,
-    /// The third: tree search with rollouts, without the net
+    /// Table 3: tree search with rollouts, without the net
     #[value(name = "paper-3")]
     Rollouts,
-    /// The fourth: the policy alone
+    /// Table 4: the policy alone
     #[value(name = "paper-4")]
     Policy,
 }
 
 impl Table {
-    /// The table's number, if it is a single one.
+    /// The table's number; `None` for all tables.
     fn number(self) -> Option<u32> {
         match self {
             Table::Paper => None,
@@ -55,7 +57,8 @@ pub struct Args {
     /// A net file, a checkpoint, or a run directory (its newest checkpoint)
     #[arg(value_name = "CHECKPOINT")]
     checkpoint: PathBuf,
-    /// An opponent; may be given several times [default: random, greedy, alphabeta:depth=2]
+    /// An opponent, written as for `outflank arena`; may be given several times [default: random,
+    /// greedy, alphabeta:depth=2]
     #[arg(long, value_name = "SPEC", conflicts_with = "table")]
     against: Vec<PlayerSpec>,
     #[command(flatten)]
@@ -63,14 +66,15 @@ pub struct Args {
     /// Simulations of the net's search for each move
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     simulations: u32,
-    /// Decides openings and random moves
+    /// The seed of openings and random moves
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Also add the games to this ladder file and tell the net's rating there
+    /// Add the games to this ladder file and show the net's rating there; by default the games are
+    /// not kept
     #[arg(long, value_name = "FILE", conflicts_with = "table")]
     ladder: Option<PathBuf>,
-    /// Play a published table again and print it side by side; it has as many games as there,
-    /// from the start position
+    /// Play a published table again, with the same number of games from the start position, and
+    /// print both side by side; by default the opponents of --against are played
     #[arg(long, value_name = "NAME", conflicts_with_all = ["games", "openings"])]
     table: Option<Table>,
 }
@@ -79,14 +83,15 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// A checkpoint, opponents, openings or a ladder that cannot be used.
+/// The checkpoint, an opponent, the openings or the ladder cannot be used.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let net = LoadedNet::read(&args.checkpoint)?;
     let (shape, goal) = (net.description.spec.shape, net.description.goal);
     if let Some(table) = args.table {
         if (shape, goal) != (Shape::Square8, Goal::Most) {
             bail!(
-                "the paper's tables are for board 8x8 and most discs; the net is for {shape} and {goal}"
+                "the tables of Fu and Xu are for board 8x8 and most discs; the net is for {shape} \
+                 and {goal}"
             );
         }
         return play_tables(&args, table);
@@ -106,19 +111,19 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     let net = PlayerKind::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
     let net = contestants::<G>(&[net.into()], &context)?.remove(0);
     let players = contestants::<G>(&opponents, &context)?;
-    // Before a ladder is begun for nothing.
+    // First, so that bad openings leave no new ladder behind.
     let book = matches.book::<G>(args.seed)?;
     let mut ladder = args.ladder.as_deref().map(Ladder::open).transpose()?;
     let all = std::iter::once(&net).chain(&players);
     let labels = labels(all.clone(), ladder.as_ref(), goal);
     if let (Some(ladder), Some(path)) = (&mut ladder, &args.ladder) {
-        warn_of(path, &ladder.skipped);
-        tell_of_ladder::<G>(path, ladder, goal);
+        warn_of_skipped_lines(path, &ladder.skipped);
+        announce_ladder::<G>(path, ladder, goal);
         for line in all.filter_map(|player| player.line.clone()) {
-            ladder.introduce(line)?;
+            ladder.add_player(line)?;
         }
     }
-    let setting = MatchSettings {
+    let settings = MatchSettings {
         goal,
         games: matches.games,
         seed: args.seed,
@@ -130,15 +135,15 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
         if stop_flag().load(Ordering::Relaxed) {
             break;
         }
-        let line = match &mut ladder {
-            Some(ladder) => Some(ladder.begin(terms::<G>(args, goal, &net, player), args.seed)?),
-            None => None,
+        let begin = |ladder: &mut Ladder| {
+            ladder.begin_match(terms::<G>(args, goal, &net, player), args.seed)
         };
+        let line = ladder.as_mut().map(begin).transpose()?;
         let (pair, names) = ([&net, player], [net.name.as_str(), player.name.as_str()]);
         let noted = ladder.as_mut().zip(line.as_ref());
-        let outcome = run_match(pair, &labels, &book, &setting, noted)?;
-        let possible = setting.games_of(pair, book.openings.len());
-        let report = Report::new(names, &labels, &outcome).limited_to(possible, matches.games);
+        let result = run_match(pair, &labels, &book, &settings, noted)?;
+        let possible = settings.game_count(pair, book.openings.len());
+        let report = MatchReport::new(names, &labels, &result).limited_to(possible, matches.games);
         if matches.json {
             println!("{}", report.opponent_json(&spec.to_string()));
         }
@@ -163,8 +168,8 @@ fn terms<G: Geometry>(
     goal: Goal,
     net: &Contestant<'_, G>,
     player: &Contestant<'_, G>,
-) -> Terms {
-    Terms {
+) -> MatchTerms {
+    MatchTerms {
         first: net.name.clone(),
         second: player.name.clone(),
         board: G::SHAPE.name().into(),
@@ -181,7 +186,7 @@ fn show_rating<G: Geometry>(ladder: &Ladder, goal: Goal, name: &str, json: bool)
     } else {
         let (rating, games) = (player.rating, player.total.games());
         let zero = standings.zero_label();
-        println!("rating in the ladder: {rating} from {games} games, {zero} being 0");
+        println!("rating in the ladder: {rating} from {games} games; {zero} has rating 0");
     }
 }
 
@@ -189,15 +194,15 @@ fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
     type G = crate::game::Square8;
     let context = args.matches.context(Goal::Most);
     let mut results = Vec::new();
-    let wanted = |row: &&paper::Row| table.number().is_none_or(|number| row.table == number);
-    let rows: Vec<_> = paper::ROWS.iter().filter(wanted).collect();
+    let is_chosen = |row: &&fu_xu::Row| table.number().is_none_or(|number| row.table == number);
+    let rows: Vec<_> = fu_xu::ROWS.iter().filter(is_chosen).collect();
     for row in &rows {
         let agent = row.agent.spec(&args.checkpoint, args.simulations);
         let opponent = row.stand_in.parse::<PlayerSpec>().context("a table's opponent")?;
         let players = contestants::<G>(&[agent, opponent], &context)?;
         let threads = args.matches.threads();
         let pair = [&players[0], &players[1]];
-        let result = paper::play_row(row, pair, args.seed, threads, stop_flag())?;
+        let result = fu_xu::play_row(row, pair, args.seed, threads, stop_flag())?;
         if stop_flag().load(Ordering::Relaxed) {
             break;
         }
@@ -210,7 +215,7 @@ fn play_tables(args: &Args, table: Table) -> anyhow::Result<ExitCode> {
     }
     if !args.matches.json {
         println!("Net: {} with {} simulations\n", args.checkpoint.display(), args.simulations);
-        print!("{}", paper::text(&results));
+        print!("{}", fu_xu::text(&results));
     }
     if results.len() < rows.len() {
         tell!("stopped: {} of {} rows are not played", rows.len() - results.len(), rows.len());

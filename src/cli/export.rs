@@ -1,4 +1,4 @@
-//! `outflank export`: a run's net in a folder of its own, with a card that says what made it.
+//! `outflank export`: copies a run's net to a folder, with a card that describes its training.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,25 +14,25 @@ use crate::config::Config;
 use crate::game::Goal;
 use crate::net::Description;
 use crate::pipeline::{LADDER, RunState};
-use crate::store::checkpoint::{self, Checkpoint, Found};
-use crate::store::run_dir::{BegunNet, Machine};
+use crate::store::checkpoint::{self, Checkpoint, NetLocation};
+use crate::store::run_dir::{InitialNetInfo, Machine};
 use crate::store::{self, run_dir};
 
-/// The card: what made a net, and how strong it was found to be.
+/// The card: how the net was trained, and its rating.
 const CARD: &str = "README.md";
 const CONFIG: &str = "config.toml";
 
-/// Copies a run's net into a folder of its own, with its configuration and a card that says what
-/// made it.
+/// Copies a run's net into a folder of its own, with its configuration and a card that describes
+/// how it was trained.
 ///
 /// The folder can be used like any other checkpoint: `net:FOLDER`, `outflank eval FOLDER`. It
-/// holds what is needed to play, not what is needed to go on with the training.
+/// holds what is needed to play, not what is needed to continue the training.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// A run directory (its newest checkpoint), or one checkpoint of a run
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// The folder to be made; it must not exist, or be empty
+    /// The new folder; it must not exist yet, or be empty
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
@@ -41,23 +41,22 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// There is no checkpoint of a run, it is damaged, or the folder cannot be written or holds
-/// something.
+/// There is no checkpoint of a run, it is damaged, or the folder cannot be written or is not empty.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Found::Checkpoint(path) = checkpoint::find(&args.run)? else {
+    let NetLocation::Checkpoint(path) = checkpoint::find(&args.run)? else {
         bail!("{} is a net without a run; only runs can be exported", args.run.display());
     };
     let origin = Origin::of(&path)?;
     let is_free = fs::read_dir(&args.folder).is_ok_and(|mut entries| entries.next().is_none());
     if args.folder.exists() && !is_free {
-        bail!("{} holds something already; name a new folder", args.folder.display());
+        bail!("{} is not empty; name a new folder", args.folder.display());
     }
     let card = origin.card()?;
     store::create_dir(&args.folder)?;
     let write = |name: &str, bytes: &[u8]| store::write_atomically(&args.folder.join(name), bytes);
     write(CARD, card.as_bytes())?;
     write(CONFIG, origin.config.as_bytes())?;
-    // Last: a folder with a net is whole.
+    // The net comes last, so a folder with a net is complete.
     write(checkpoint::NET, origin.checkpoint.net.bytes())?;
     println!("{}: net, configuration and card", args.folder.display());
     tell!("play against it with: outflank play net:{}", args.folder.display());
@@ -72,7 +71,7 @@ struct Origin {
     config: String,
     seed: u64,
     begun_with: u64,
-    first_net: Option<BegunNet>,
+    first_net: Option<InitialNetInfo>,
     program: String,
     machine: Option<Machine>,
     checkpoint: Checkpoint,
@@ -82,7 +81,7 @@ struct Origin {
 
 impl Origin {
     fn of(path: &Path) -> anyhow::Result<Origin> {
-        // Of a path such as `.` only this tells where it lies.
+        // The full path, because the parents of a path such as `.` are needed.
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let run = whole.ancestors().nth(2).unwrap_or(&whole).to_path_buf();
         let manifest = match run_dir::list(&run)?.pop() {
@@ -113,8 +112,8 @@ impl Origin {
         let Description { spec, goal, .. } = &self.description;
         let state = &self.state;
         let origin = self.run.join(CONFIG).display().to_string();
-        let config = Config::parse(&origin, &self.config, &[])?;
-        // Of a run that did not note it, what is known is where it is now.
+        let config = Config::parse_stored(&origin, &self.config, &[])?;
+        // Older runs did not note their machine. For them the card has the present machine.
         let (place, machine) = match &self.machine {
             Some(machine) => ("machine", machine.clone()),
             None => ("exported on", processor()),
@@ -127,12 +126,12 @@ impl Origin {
         let (blocks, channels) = (spec.blocks(), spec.channels());
         let earlier = match self.begun_with {
             0 => String::new(),
-            games => format!(", {games} of them of earlier runs"),
+            games => format!(", {games} of them from earlier runs"),
         };
         let first_net = self.first_net.as_ref().map_or(String::new(), |net| {
-            let BegunNet { path, positions, steps } = net;
+            let InitialNetInfo { path, positions, steps } = net;
             let path = path.display();
-            format!("| begun with | the net `{path}`: {positions} positions, {steps} steps |\n")
+            format!("| first weights | net `{path}`: {positions} positions, {steps} steps |\n")
         });
         let found = self.standings()?;
         let own = found.as_ref().and_then(|found| self.own(found));
@@ -140,13 +139,13 @@ impl Origin {
         let mut card = format!("# A net for {}, {wins}\n\n", spec.shape);
         let _ = write!(
             card,
-            "Made by `outflank export` from a run of Outflank {program}, seed {seed}.\n\n\
+            "Generated by `outflank export` from a run of Outflank {program}, seed {seed}.\n\n\
              | | |\n|---|---|\n\
              | net | {blocks} blocks of {channels} channels, {size} kB |\n\
              {first_net}\
              | games of self-play | {games}{earlier} |\n\
-             | positions made | {positions} |\n\
-             | learner's steps | {steps} of {batch} positions |\n\
+             | positions of self-play | {positions} |\n\
+             | training steps | {steps} of {batch} positions |\n\
              | hours of training | {hours:.2} |\n\
              | rating | {rating} |\n\
              | {place} | {cpu}, {cores} cores, device `{device}` |\n\
@@ -168,18 +167,18 @@ impl Origin {
         Ok(card)
     }
 
-    /// What the run's own evaluations amount to, if there were any.
+    /// The ratings of the run's own evaluations, if there were any.
     fn standings(&self) -> anyhow::Result<Option<Standings>> {
         let path = self.run.join(LADDER);
         if !path.exists() {
             return Ok(None);
         }
-        let ladder = Ladder::look_at(&path)?;
+        let ladder = Ladder::open_read_only(&path)?;
         let Description { spec, goal, .. } = &self.description;
         Ok(Some(dispatch!(spec.shape, G => standings::<G>(&ladder, *goal, None))))
     }
 
-    /// The exported net's own place. Ladders of older versions know a net by its step alone.
+    /// The exported net in the ratings. Ladders of older versions identify a net by its step alone.
     fn own<'a>(&self, found: &'a Standings) -> Option<&'a Standing> {
         let own = self.checkpoint.net.weights_checksum();
         found.players.iter().find(|player| {
@@ -190,7 +189,7 @@ impl Origin {
         })
     }
 
-    /// The ratings of the run's nets so far, as its own evaluations found them.
+    /// The card's table of ratings: the run's nets up to this one, and their opponents.
     fn curve(&self, config: &Config, found: &Standings) -> String {
         let step = |standing: &Standing| standing.origin.as_ref().map(|origin| origin.step);
         let own = self.own(found);
@@ -200,11 +199,11 @@ impl Origin {
         let zero = found.zero.as_deref().unwrap_or("the mean of all");
         let evaluation = &config.evaluation;
         let mut text = format!(
-            "\n## Ratings while it was trained\n\n\
-             Elo by maximum likelihood over the games of the run's evaluations, {zero} being 0; the \
-             error is a 95 %\ninterval. {games} games a pair, openings of {plies} random plies with \
-             both colours, {simulations} simulations a\nmove, no temperature.\n\n\
-             | player | positions made | games | rating |\n|---|---|---|---|\n",
+            "\n## Ratings during training\n\n\
+             Elo by maximum likelihood over the games of the run's evaluations; {zero} has rating \
+             0, and the error\nis a 95 % interval. {games} games a pair, openings of {plies} \
+             random plies with both colours,\n{simulations} simulations a move, no temperature.\n\n\
+             | player | positions of self-play | games | rating |\n|---|---|---|---|\n",
             games = evaluation.games,
             plies = evaluation.opening_plies,
             simulations = evaluation.simulations,

@@ -1,7 +1,7 @@
-//! How a signal ends a subcommand: the first in order, the second at once.
+//! Signals: the first one asks a subcommand to stop, the second one ends the process at once.
 //!
-//! Code that ends the process at once calls [`leave`]. Other threads may be at work in libtorch, and
-//! `std::process::exit` would run its destructors under them.
+//! Code that ends the process at once calls [`exit_now`]. `std::process::exit` would run libtorch's
+//! destructors while other threads may still use it.
 
 use std::io;
 use std::sync::LazyLock;
@@ -15,11 +15,12 @@ use signal_hook::low_level;
 
 use crate::arena::external;
 
-/// The exit code after Ctrl-C, where it leaves work undone: a shell's own.
+/// The exit code if Ctrl-C left work unfinished, as shells define it.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C (or request to terminate, or end of the terminal), which also ends all
-/// outside engines: a match that is stopped needs none of their answers. The second ends the process.
+/// A flag that the first Ctrl-C sets, and so do SIGTERM and the end of the terminal. The signal
+/// also ends all external engines, because a match that stops needs no more answers. A second
+/// signal ends the process.
 pub fn stop_flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
     static HANDLER: LazyLock<()> = LazyLock::new(|| on_signals(|signal| received(signal, &STOP)));
@@ -27,36 +28,36 @@ pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// From now on the first Ctrl-C ends the process at once, as a shell's commands do, and the engines
-/// that it has started: for subcommands that have nothing to bring in order but the terminal, which
-/// is left as it is now.
-pub fn end_at_once() {
+/// From now on the first Ctrl-C ends the process and its engines at once. This is for subcommands
+/// that have nothing to save; they only restore the present settings of the terminal.
+pub fn exit_on_interrupt() {
     let settings = tcgetattr(io::stdin()).ok();
     on_signals(move |signal| {
-        // While a line is edited the terminal is in raw mode.
+        // The line editor puts the terminal into raw mode.
         if let Some(settings) = settings.as_ref().filter(|_| owns_terminal()) {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
         }
-        leave(128 + signal)
+        exit_now(128 + signal)
     });
 }
 
-/// Ends all outside engines and then the process, whatever its other threads are doing. Nothing
-/// is written or cleared up: no destructor runs.
-pub fn leave(code: i32) -> ! {
+/// Ends all external engines and then the process, whatever its other threads are doing. No
+/// destructor runs, so nothing is written or removed.
+pub fn exit_now(code: i32) -> ! {
     external::end_all();
     low_level::exit(code)
 }
 
-/// Whether this process may change the terminal's settings: one in the background is stopped if it
-/// tries, and the settings are the shell's there.
+/// Whether this process is in the foreground of its terminal. In the background the settings belong
+/// to the shell, and a process that changes them is stopped.
 fn owns_terminal() -> bool {
     tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground == getpgrp())
 }
 
+/// Calls `act` for each signal, in a thread of its own.
 fn on_signals(act: impl Fn(i32) + Send + 'static) {
     let mut signals = vec![SIGINT, SIGTERM];
-    // `nohup` asks that the end of the terminal be ignored.
+    // `nohup` asks to ignore the end of the terminal.
     if !hangup_is_ignored() {
         signals.push(SIGHUP);
     }
@@ -67,21 +68,21 @@ fn on_signals(act: impl Fn(i32) + Send + 'static) {
 }
 
 fn received(signal: i32, stop: &AtomicBool) {
-    /// Not `stop`, which a run that ends by itself sets as well.
+    /// Whether there was a signal before. `stop` cannot tell: a run that ends by itself sets it.
     static ASKED: AtomicBool = AtomicBool::new(false);
     let again = ASKED.swap(true, Ordering::Relaxed);
     stop.store(true, Ordering::Relaxed);
-    // A terminal that is closed may say so twice.
+    // A closed terminal may send SIGHUP twice.
     if again && signal != SIGHUP {
-        leave(INTERRUPTED.into());
+        exit_now(INTERRUPTED.into());
     }
     if !again {
         external::end_all();
-        tell!("stopping; once more ends at once");
+        tell!("stopping; a second Ctrl-C ends at once");
     }
 }
 
-/// Whether this process was started with hangups ignored, as far as the system tells.
+/// Whether this process was started with SIGHUP ignored; `false` if unknown.
 fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

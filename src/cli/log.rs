@@ -1,4 +1,4 @@
-//! What the program logs to standard error, and how much of it.
+//! The log on standard error, and its level.
 
 use std::io::IsTerminal;
 
@@ -9,10 +9,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// The environment variable that sets the level.
 const VARIABLE: &str = "OUTFLANK_LOG";
-/// The program's own log; of libraries only warnings are of use.
+/// The program's own log target. Libraries log warnings at most.
 const OWN: &str = env!("CARGO_PKG_NAME");
 
-/// Starts the log at the level that the environment asks for.
+/// Starts the log at the level of the environment variable.
 pub fn start() {
     let given = std::env::var_os(VARIABLE).unwrap_or_default();
     let levels = levels(&given.to_string_lossy());
@@ -25,24 +25,24 @@ pub fn start() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .without_time()
-        // A log that nobody can read any more is no reason to panic.
+        // Do not panic if standard error is closed.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(targets).with(lines).init();
     if let Some(part) = refused {
         tell!(
-            "warning: {VARIABLE}: `{part}` is no level; allowed: off, error, warn, info, debug, \
+            "warning: {VARIABLE}: `{part}` is not a level; allowed: off, error, warn, info, debug, \
              trace, or a level for a module, such as {OWN}::net=debug; info is used"
         );
     }
     tracing::debug!("{OWN} {}", env!("CARGO_PKG_VERSION"));
 }
 
+/// The program at `level`, libraries at warnings at most.
 fn at(level: LevelFilter) -> Targets {
     Targets::new().with_default(LevelFilter::WARN.min(level)).with_target(OWN, level)
 }
 
-/// The levels that a text asks for: a level, or `MODULE=LEVEL`, or several of these with commas
-/// between them.
+/// Parses levels: `LEVEL`, `MODULE=LEVEL`, or several of these separated by commas.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_for_the_program_or_a_module() {
+    fn a_level_holds_for_the_program_or_a_module() {
         for (text, own, net, library) in [
             ("", Level::INFO, Level::INFO, Level::WARN),
             ("debug", Level::DEBUG, Level::DEBUG, Level::WARN),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_level_is_named() {
+    fn the_part_that_is_not_a_level_is_returned() {
         for (text, wanted) in [
             ("loud", "loud"),
             ("debug,outflank=loud", "outflank=loud"),

@@ -1,31 +1,30 @@
-//! What the machine has, and whether this program was built for it.
+//! The machine's CPU and memory, and the check that this program was built for its CPU.
 //!
-//! A build uses whatever instructions its own machine has (`.cargo/config.toml`), so a program
-//! copied to a lesser one would die of an illegal instruction with no word of why.
-//! [`refuse_foreign_build`] runs before anything else and says it first. It must itself get by
-//! with the plainest instructions: it formats nothing, allocates nothing, and is kept out of
-//! line, so that the compiler finds nothing in it to widen.
+//! A build uses all instructions of the machine that builds it (`.cargo/config.toml`). On a CPU
+//! that lacks some of them it would crash with an illegal instruction. [`refuse_foreign_build`]
+//! runs first and prints an error instead. It must not use such instructions itself. So it formats
+//! and allocates nothing and is not inlined, which leaves the compiler nothing to vectorise.
 
 use std::process::ExitCode;
 
 use crate::store::run_dir::Machine;
 
-/// The instruction sets that this program was built with, by the compiler's names.
+/// The instruction sets that this program was built for, by the compiler's names.
 pub fn built_for() -> Vec<&'static str> {
     env!("OUTFLANK_TARGET_FEATURES").split(',').filter(|name| !name.is_empty()).collect()
 }
 
-/// Exit code 2 and a message on standard error, if this build uses instructions that the
-/// processor lacks; else nothing.
+/// Prints an error and returns exit code 2 if this build uses instructions that the CPU lacks. Else
+/// returns `None`.
 #[inline(never)]
 pub fn refuse_foreign_build() -> Option<ExitCode> {
     let missing = first_missing()?;
-    complain(missing);
+    print_missing(missing);
     Some(ExitCode::from(2))
 }
 
 #[inline(never)]
-fn complain(missing: &'static str) {
+fn print_missing(missing: &'static str) {
     use std::io::Write;
     let mut stderr = std::io::stderr();
     for text in [
@@ -33,7 +32,7 @@ fn complain(missing: &'static str) {
         missing,
         ", which this one lacks\n  fix: build it here, with `cargo build --release`\n",
     ] {
-        // Nothing is left to be done about a standard error that cannot be written.
+        // An error of standard error cannot be reported anywhere.
         let _ = stderr.write_all(text.as_bytes());
     }
 }
@@ -50,7 +49,7 @@ use x86::first_missing;
 mod x86 {
     use std::arch::x86_64::__cpuid_count;
 
-    /// An instruction set, and the bit of CPUID that announces it.
+    /// An instruction set and its bit in CPUID.
     pub(super) struct InstructionSet {
         pub(super) name: &'static str,
         /// Whether this build uses it.
@@ -68,8 +67,8 @@ mod x86 {
         Edx,
     }
 
-    /// The standard library's detection is of no use here: it takes for granted whatever the
-    /// build was allowed to use.
+    /// The table of instruction sets. The standard library's detection cannot be used here: it
+    /// assumes that the CPU has every instruction that the build may use.
     macro_rules! instruction_sets {
         ($($leaf:literal . $subleaf:literal $register:ident: $($name:literal $bit:literal),+;)+) => {
             &[$($(InstructionSet {
@@ -102,7 +101,8 @@ mod x86 {
     impl InstructionSet {
         pub(super) fn is_present(&self) -> bool {
             let highest = __cpuid_count(self.leaf & 0x8000_0000, 0).eax;
-            // Leaf 7 alone says how many subleaves it has; past its end other leaves' bits appear.
+            // Leaf 7 gives the number of its subleaves. Behind them the bits of other leaves
+            // appear.
             let is_absent =
                 self.leaf > highest || (self.leaf == 7 && self.subleaf > __cpuid_count(7, 0).eax);
             if is_absent {
@@ -130,17 +130,17 @@ mod x86 {
     }
 }
 
-/// The processor as the kernel shows it. Empty where there is no `/proc/cpuinfo`.
+/// The CPU as `/proc/cpuinfo` describes it; empty if there is no such file.
 #[derive(Debug, Default, PartialEq)]
 pub struct Cpuinfo {
-    /// The processor's name in words.
+    /// The CPU's name.
     pub model: String,
-    /// The kernel's names of the instruction sets that programs may use.
+    /// The instruction sets that programs may use, by the kernel's names.
     pub flags: Vec<String>,
 }
 
 impl Cpuinfo {
-    /// Reads the first processor of a `/proc/cpuinfo`; they are alike on what this runs on.
+    /// Reads the first CPU in the text of `/proc/cpuinfo`. It is assumed that all are alike.
     pub fn parse(text: &str) -> Self {
         let field = |names: &[&str]| {
             let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -152,26 +152,26 @@ impl Cpuinfo {
         }
     }
 
-    /// Whether the kernel names `flag`.
+    /// Whether `flag` is among the flags.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }
 }
 
-/// The processor, and how many cores of it this process may use.
+/// The CPU's name and the number of cores that this process may use.
 pub fn processor() -> Machine {
     let cpu = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()).model;
     Machine { cpu, cores: cores() }
 }
 
-/// How many cores this process may use.
+/// The number of cores that this process may use; at least 1.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// Memory in bytes: what the machine or the control group may use in all, and what is free.
+/// The total and the free memory in bytes, of the machine or of the control group if that has less.
 ///
-/// `None` where there is no `/proc/meminfo`.
+/// `None` if there is no `/proc/meminfo`.
 pub fn memory() -> Option<(u64, u64)> {
     let (total, free) = parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
     let read = |name: &str| {
@@ -208,7 +208,7 @@ mod tests {
         let cpuinfo = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
         for set in x86::INSTRUCTION_SETS {
             assert_eq!(set.is_built_in, built_for().contains(&set.name), "{}", set.name);
-            // The kernel's names differ from the compiler's; these are spelt alike.
+            // Many names of the kernel differ from the compiler's. These are the same.
             let alike =
                 ["avx", "avx2", "bmi1", "bmi2", "fma", "avx512f", "avx512vl", "gfni", "sha_ni"];
             if alike.contains(&set.name) && !cpuinfo.flags.is_empty() {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn cpuinfo_is_read_field_by_field() {
+    fn cpuinfo_gives_the_model_and_the_flags() {
         let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nflags\t\t: fpu avx2 amx_bf16\n\nprocessor\t: 1\n";
         let cpuinfo = Cpuinfo::parse(text);
         assert_eq!(cpuinfo.model, "Some CPU @ 2 GHz");

@@ -1,4 +1,4 @@
-//! `outflank completions` and `outflank man`: what shells and `man` want to know of the options.
+//! `outflank completions` and `outflank man`: shell completions and manual pages.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::store;
 
-/// The program's name for shells and `man`.
+/// The program's name.
 const NAME: &str = "outflank";
 
 const WHERE: &str = "\
@@ -20,7 +20,7 @@ Where the script goes:
   elvish      outflank completions elvish >> ~/.config/elvish/rc.elv
   powershell  outflank completions powershell >> $PROFILE";
 
-/// Prints a script by which a shell completes subcommands and options
+/// Prints a script for a shell to complete subcommands and options
 #[derive(clap::Args, Debug)]
 #[command(after_help = WHERE)]
 pub struct CompletionsArgs {
@@ -35,8 +35,8 @@ pub struct CompletionsArgs {
     after_help = "Examples:\n  outflank man | man -l -\n  outflank man ~/.local/share/man/man1"
 )]
 pub struct ManArgs {
-    /// Where the pages of the program and of each subcommand are written; made if there is none.
-    /// By default the program's own page is printed
+    /// The folder that gets the pages of the program and of each subcommand; it is created if there
+    /// is none. By default the program's own page is printed
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ pub struct ManArgs {
 ///
 /// None.
 pub fn run_completions(args: &CompletionsArgs, mut command: Command) -> anyhow::Result<ExitCode> {
-    // Into memory first: the library panics where a pipe is closed.
+    // Into memory first, because the library panics if a pipe is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, NAME, &mut script);
     print!("{}", String::from_utf8_lossy(&script));

@@ -1,12 +1,12 @@
-//! The command line: one file per subcommand, each thin.
+//! The command line, with one file per subcommand.
 //!
-//! Standard output carries data; progress and logs go to standard error. Exit codes: 0 yes,
-//! 1 a negative answer, 2 an error.
+//! Results go to standard output; progress and logs go to standard error. Exit codes: 0 success,
+//! 1 a negative answer, 2 an error, 130 an interrupt.
 
 #![deny(clippy::print_stderr)]
 
-/// Writes a line to standard error, above a run's progress bar; whether anybody reads there must
-/// not matter to the work.
+/// Writes a line to standard error, above a run's progress bar. Errors are ignored, because a
+/// closed standard error must not stop the work.
 macro_rules! tell {
     ($($message:tt)*) => {{
         use std::io::Write as _;
@@ -21,6 +21,7 @@ mod contest;
 mod doctor;
 mod eval;
 mod export;
+mod game_args;
 mod interrupt;
 mod log;
 mod loss;
@@ -28,6 +29,7 @@ mod machine;
 mod manual;
 mod perft;
 mod play;
+mod players;
 mod runs;
 mod serve;
 mod solve;
@@ -39,23 +41,26 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::game::notation::excerpt;
 
-/// Learns Othello by playing against itself, and measures what it has learnt.
+/// Learns Othello by self-play, and measures the strength of players.
 #[derive(Parser, Debug)]
-#[command(name = "outflank", version, propagate_version = true, after_help = ENVIRONMENT)]
+#[command(name = "outflank", version, propagate_version = true, after_help = AFTER_HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const ENVIRONMENT: &str = "\
+const AFTER_HELP: &str = "\
+`outflank players` explains players, such as alphabeta:depth=6 or net:runs/quick,simulations=400.
+`outflank config --reference` explains the keys of a configuration.
+
 Environment:
-  OUTFLANK_LOG  how much is logged to standard error: off, error, warn, info, debug or trace, or a
+  OUTFLANK_LOG  the level of the log on standard error: off, error, warn, info, debug or trace, or a
                 level for a module, such as outflank::net=debug [default: info]
 
 Exit codes:
-  0 yes, 1 a negative answer, 2 an error, 130 work that Ctrl-C left unfinished";
+  0 success, 1 a negative answer, 2 an error, 130 Ctrl-C left work unfinished";
 
-// Made once in a process: its size does not matter.
+// There is one value in a process, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -67,60 +72,69 @@ enum Command {
     Export(export::Args),
     Runs(runs::Args),
     Config(config::Args),
+    Players(players::Args),
     Doctor(doctor::Args),
     Perft(perft::Args),
     Solve(solve::Args),
     Bench(bench::Args),
-    /// Plays behind the NBoard protocol, for graphical boards that speak it
+    /// Plays through the NBoard protocol, for graphical boards
     Nboard(serve::Args),
-    /// Plays behind the Go Text Protocol, as Othello programs use it
+    /// Plays through the Go Text Protocol (GTP), as Othello programs use it
     Gtp(serve::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
 
-/// Characters of an error that are shown.
-const LONGEST_ERROR: usize = 40_000;
+/// An error message is cut after this many characters.
+const MAX_ERROR_CHARS: usize = 40_000;
 
-/// Parses the arguments of the process, runs the subcommand, and reports an error in one place.
+/// Parses the process's arguments, runs the subcommand, and reports its error.
 pub fn main() -> ExitCode {
     machine::refuse_foreign_build().unwrap_or_else(parse_and_run)
 }
 
-// Out of line, so that none of its instructions comes before the check of the processor.
+// Not inlined, so that none of its instructions runs before the check of the CPU.
 #[inline(never)]
 fn parse_and_run() -> ExitCode {
-    end_quietly_with_the_reader();
+    exit_silently_on_broken_pipe();
     let cli = Cli::parse();
     log::start();
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            // A library's message may show a whole text of a file.
-            tell!("error: {}", excerpt(&format!("{error:#}"), LONGEST_ERROR));
+            // A library's message may contain a whole file.
+            tell!("error: {}", excerpt(&format!("{error:#}"), MAX_ERROR_CHARS));
             ExitCode::from(2)
         }
     }
 }
 
-/// An error with what caused it, as the program shows the one that ends it.
+/// An error with its causes, in the format of the program's error messages.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// Ends the process silently when the reader of its output is gone, as in `| head`.
+/// Ends the process silently when the pipe that reads its output is closed, as in `| head`.
 ///
-/// The standard library turns a closed pipe into a panic of the printing macros.
-fn end_quietly_with_the_reader() {
+/// The printing macros of the standard library panic on a closed pipe.
+fn exit_silently_on_broken_pipe() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
         if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            interrupt::leave(0);
+            interrupt::exit_now(0);
         }
         report(panic);
     }));
+}
+
+/// Success if the error is a closed pipe, for subcommands that get it as an error.
+fn success_on_broken_pipe(error: std::io::Error) -> anyhow::Result<ExitCode> {
+    match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        _ => Err(error.into()),
+    }
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -130,12 +144,13 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Solve(args) => solve::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Config(args) => config::run(args),
+        Command::Players(args) => players::run(&args),
         Command::Export(args) => export::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),
         Command::Eval(args) => eval::run(args),
-        Command::Loss(args) => loss::run(&args),
+        Command::Loss(args) => loss::run(args),
         Command::Play(args) => play::run(args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
@@ -143,3 +158,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Man(args) => manual::run_man(&args, Cli::command()),
     }
 }
+
+#[cfg(test)]
+mod help_tests;

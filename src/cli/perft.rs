@@ -13,11 +13,11 @@ use crate::game::{Board, Geometry, Shape, Square, perft};
 /// A pass is a ply of its own; a game that ends earlier counts as one leaf.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Board: 8x8, 6x6, 7x7, octagon88 or cross92
+    /// The board: 8x8, 6x6, 7x7, octagon88 or cross92
     #[arg(long, default_value = "8x8")]
     shape: Shape,
     /// Plies to count
-    // 18 plies from the start are about 10^17 leaves: the last ones that 64 bits surely hold.
+    // 18 plies have about 10^17 leaves; deeper counts might not fit in 64 bits.
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=18))]
     depth: u32,
     /// Show the leaves below each first move as well
@@ -35,7 +35,7 @@ pub struct Args {
 /// Standard output cannot be written.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
-    let (leaves, moves) = dispatch!(args.shape, G => counted(Board::<G>::start(), &args));
+    let (leaves, moves) = dispatch!(args.shape, G => count_leaves(Board::<G>::start(), &args));
     let seconds = started.elapsed().as_secs_f64();
     let rate = leaves as f64 / seconds;
     let mut out = std::io::stdout().lock();
@@ -69,13 +69,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The leaves in all, and move by move where that is asked for.
+/// The number of leaves, and with `--divide` the number for each move.
 type Counts = (u64, Vec<(Option<Square>, u64)>);
 
-fn counted<G: Geometry>(board: Board<G>, args: &Args) -> Counts {
+/// Counts the leaves.
+fn count_leaves<G: Geometry>(board: Board<G>, args: &Args) -> Counts {
     if args.divide {
         let moves = perft::divide(board, args.depth);
-        // At depth 0 the position itself is the only leaf, and no move's.
+        // At depth 0 the position itself is the only leaf, which belongs to no move.
         let all = moves.iter().map(|&(_, leaves)| leaves).sum();
         (if args.depth == 0 { 1 } else { all }, moves)
     } else {
@@ -89,10 +90,10 @@ mod tests {
     use crate::game::Square6;
 
     #[test]
-    fn moves_share_out_all_leaves() {
+    fn the_leaves_of_the_moves_add_up() {
         for depth in 0..5 {
             let args = |divide| Args { shape: Shape::Square6, depth, divide, json: false };
-            let count = |divide| counted(Board::<Square6>::start(), &args(divide)).0;
+            let count = |divide| count_leaves(Board::<Square6>::start(), &args(divide)).0;
             assert_eq!(count(true), count(false), "depth {depth}");
         }
     }

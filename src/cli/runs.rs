@@ -9,24 +9,24 @@ use serde::Serialize;
 
 use super::with_causes;
 use crate::arena::report::pad;
-use crate::store::run_dir::{self, Listed, Manifest, State};
+use crate::store::run_dir::{self, ListedRun, Manifest, State};
 
-/// Lists training runs: state, progress, best rating, and when they were last heard of.
+/// Lists training runs: state, progress, best rating, and the time since their last update.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// A folder of runs, or one run.
     #[arg(default_value = "runs")]
     dir: PathBuf,
-    /// Prints one JSON object for each run.
+    /// Print one JSON object a line.
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the subcommand. A run that cannot be read is listed as such and is no error.
+/// Runs the subcommand. A run that cannot be read is listed as unreadable, without an error.
 ///
 /// # Errors
 ///
-/// The folder cannot be read, or was named and does not exist.
+/// The folder cannot be read, or is given and does not exist.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let exists = args.dir.try_exists().with_context(|| args.dir.display().to_string())?;
     if !exists && args.dir != Path::new("runs") {
@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 struct Line<'a> {
     version: u32,
     run: &'a Path,
-    /// `unreadable` where `run.json` cannot be read.
+    /// The state, or `unreadable` if `run.json` cannot be read.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -77,7 +77,7 @@ struct Known {
 }
 
 impl Line<'_> {
-    fn of(run: &Listed, now: u64) -> Line<'_> {
+    fn of(run: &ListedRun, now: u64) -> Line<'_> {
         let (state, error, known) = match &run.manifest {
             Ok(manifest) => (manifest.state.name(), None, Some(known(manifest, now))),
             Err(error) => ("unreadable", Some(with_causes(error)), None),
@@ -105,15 +105,15 @@ fn known(manifest: &Manifest, now: u64) -> Known {
     }
 }
 
-fn table(runs: &[Listed], now: u64) -> String {
+fn table(runs: &[ListedRun], now: u64) -> String {
     let head =
-        ["run", "state", "games", "positions", "steps", "trained", "best rating", "last heard of"];
+        ["run", "state", "games", "positions", "steps", "trained", "best rating", "last update"];
     let mut rows = vec![head.map(String::from).to_vec()];
     rows.extend(runs.iter().map(|run| row(run, now)));
-    // A run that cannot be read has its path and one long cell, which shapes no column.
-    let shaping = |row: &&Vec<String>, column| column == 0 || row.len() == head.len();
+    // The row of an unreadable run has its path and one long cell, which must not widen its column.
+    let has_column = |row: &&Vec<String>, column| column == 0 || row.len() == head.len();
     let width = |column: usize| {
-        let rows = rows.iter().filter(|row| shaping(row, column));
+        let rows = rows.iter().filter(|row| has_column(row, column));
         rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
@@ -130,7 +130,7 @@ fn table(runs: &[Listed], now: u64) -> String {
     text
 }
 
-fn row(run: &Listed, now: u64) -> Vec<String> {
+fn row(run: &ListedRun, now: u64) -> Vec<String> {
     let path = run.path.display().to_string();
     let manifest = match &run.manifest {
         Ok(manifest) => manifest,
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_read_well() {
+    fn spans_have_two_units_at_most() {
         for (seconds, wanted) in [
             (-1.0, "0 s"),
             (59.9, "59 s"),

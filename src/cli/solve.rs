@@ -1,4 +1,4 @@
-//! `outflank solve`: what positions are worth under perfect play.
+//! `outflank solve`: the exact scores of positions.
 
 mod progress;
 mod report;
@@ -14,19 +14,19 @@ use anyhow::{Context as _, bail};
 use super::bench::number;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
-use crate::search::endgame::{SolveGoal, Solver, Watch};
+use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
 use report::{Solved, Total};
 
 /// Solves positions exactly: the score for the side to move, and a best line.
 ///
-/// Scores are disc differences with the empty squares to the winner. The exit code is 2 if a line
-/// is no position. Else it is 1 if a position is not solved within --seconds, or if a score differs
-/// from the best one that its line states. Else it is 0.
+/// Scores are disc differences, and the winner gets the empty squares. The exit code is 2 if a line
+/// is not a position. Else it is 1 if a position is not solved within --seconds, or if a score
+/// differs from the best one in its line. Else it is 0.
 ///
 /// Two more empty squares take about six times as long. On one core a position with 20 takes about
 /// half a second, with 24 ten seconds, with 30 an hour; some take ten times as long. The start of a
-/// game is out of reach. Ctrl-C ends at once.
+/// game cannot be solved. Ctrl-C ends at once.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -34,20 +34,20 @@ pub struct Args {
     /// position: an OBF line, a transcript such as f5d6, or `start`
     #[arg(value_name = "FILE|POSITION")]
     source: String,
-    /// Find out who wins and nothing more: scores are 1, 0 and -1
+    /// Solve only who wins: scores are 1, 0 and -1
     #[arg(long)]
     wld: bool,
-    /// Seconds for each position; of one that takes longer, what is known by then is shown. By
-    /// default there is no limit
+    /// Seconds for each position; after that the bounds found so far are shown. By default there is
+    /// no limit
     #[arg(long, value_name = "S", value_parser = |text: &str| number(text, 0.001..=31_536_000.0, "seconds"))]
     seconds: Option<f64>,
     /// Threads for each position
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Board: 8x8, 6x6, 7x7, octagon88 or cross92
+    /// The board: 8x8, 6x6, 7x7, octagon88 or cross92
     #[arg(long, value_name = "BOARD", default_value = "8x8")]
     shape: Shape,
-    /// Who wins: `most` or `fewest` discs
+    /// Who wins: most or fewest discs
     #[arg(long, value_name = "GOAL", default_value = "most")]
     goal: Goal,
     /// Size of the transposition table in MiB
@@ -62,7 +62,7 @@ const EXAMPLES: &str = "\
 Examples:
   outflank solve examples/positions.obf --threads 2
   outflank solve --seconds 60 --json - < FILE
-  outflank solve f5d6 --seconds 10               # what can be said after ten seconds";
+  outflank solve f5d6 --seconds 10               # the bounds after ten seconds";
 
 /// Runs the subcommand.
 ///
@@ -74,7 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     dispatch!(args.shape, G => solve_all::<G>(&args, source))
 }
 
-/// Where positions come from.
+/// The input with the positions.
 struct Source {
     /// Its name in messages.
     name: String,
@@ -93,12 +93,12 @@ impl Source {
             let input = Box::new(std::io::stdin().lock());
             return Ok(Source { name: "standard input".into(), input });
         }
-        // Neither a transcript nor an OBF line holds a slash or ends like a file name.
+        // A transcript or OBF line never contains a slash or ends in `.obf`.
         if Path::new(given).exists() || given.contains('/') || given.ends_with(".obf") {
             let file = File::open(given).with_context(|| format!("cannot read {given}"))?;
             return Ok(Source { name: given.into(), input: Box::new(BufReader::new(file)) });
         }
-        let name = "the position given, which names no file".into();
+        let name = "the given position (not a file)".into();
         Ok(Source { name, input: Box::new(Cursor::new(given.to_owned())) })
     }
 }
@@ -118,7 +118,7 @@ fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCod
                 warned = warned || warn(args, line.number, position);
                 let solved = solve(&mut solver, args, line.number, position, stated);
                 total.add(&solved);
-                writeln!(out, "{}", solved.shown(args, total.positions))?;
+                writeln!(out, "{}", solved.to_line(args, total.positions))?;
                 out.flush()?;
             }
             Err(Mistake { column, text }) => {
@@ -140,13 +140,13 @@ fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCod
     Ok(ExitCode::from(total.exit_code()))
 }
 
-/// What is wrong with a line, and in which column.
+/// The error in a line and its column, counted from 1.
 struct Mistake {
     column: usize,
     text: String,
 }
 
-/// A position, and the best score that the line states for it.
+/// The position of a line, and its best stated score, if it has scores.
 fn parse<G: Geometry>(line: &Line) -> Result<(Position<G>, Option<i32>), Mistake> {
     let at = |offset: usize, text: String| Mistake { column: 1 + line.indent + offset, text };
     let text = match &line.text {
@@ -170,7 +170,7 @@ fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), Not
     Ok((line.position, line.best()))
 }
 
-/// Where in a text the error is.
+/// The byte in `text` at which the error is.
 fn offset(error: &NotationError, text: &str) -> usize {
     match error {
         NotationError::NoSquare { offset, .. }
@@ -185,13 +185,14 @@ fn offset(error: &NotationError, text: &str) -> usize {
     }
 }
 
-/// Warns of a position that may take very long, unless there is a time limit; whether it did.
+/// Prints a warning if a position may take very long and there is no time limit. Returns whether it
+/// did.
 fn warn<G: Geometry>(args: &Args, line: usize, position: Position<G>) -> bool {
     let empties = position.board.empties();
     if args.seconds.is_some() || empties < progress::LONG {
         return false;
     }
-    let time = progress::about(progress::usual_seconds(empties, args.threads));
+    let time = progress::about(progress::typical_seconds(empties, args.threads));
     tell!(
         "warning: line {line} has {empties} empty squares, which usually take {time} and may take \
          ten times that; --seconds S sets a limit for each position"
@@ -207,14 +208,14 @@ fn solve<G: Geometry>(
     stated: Option<i32>,
 ) -> Solved {
     let board = position.board;
-    let question = if args.wld { SolveGoal::Winner } else { SolveGoal::Score };
+    let goal = if args.wld { SolveGoal::Winner } else { SolveGoal::Score };
     let before = solver.nodes;
-    let watch = Watch::start(args.seconds.map(Duration::from_secs_f64));
+    let monitor = SolveMonitor::start(args.seconds.map(Duration::from_secs_f64));
     let title = format!("line {line} ({} empties)", board.empties());
-    let answer = progress::shown::<G, _>(&title, board.empties(), &watch, || {
-        solver.answer(board, question, &watch)
+    let result = progress::with_progress::<G, _>(&title, board.empties(), &monitor, || {
+        solver.solve(board, goal, &monitor)
     });
-    let progress = watch.progress();
+    let progress = monitor.progress();
     tracing::debug!(
         "{title}: {} of {} moves done in {:.3} s, {} nodes with the best line",
         progress.moves_done,
@@ -226,7 +227,7 @@ fn solve<G: Geometry>(
         position: notation::obf(position),
         empties: board.empties(),
         expected: stated.map(|stated| if args.wld { stated.signum() } else { stated }),
-        found: report::Found::new::<G>(answer),
+        found: report::Found::new::<G>(result),
         moves_done: (progress.moves_done, progress.moves),
         nodes: solver.nodes - before,
         seconds: progress.elapsed.as_secs_f64(),

@@ -9,41 +9,43 @@ use clap::Args as ClapArgs;
 use super::interrupt::stop_flag;
 use super::machine::processor;
 use crate::config::Config;
-use crate::pipeline::{self, FirstNet, RunEnd, RunLimit};
+use crate::pipeline::{self, InitialNet, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
-use crate::store::warm_start::{Copied, WarmStart};
+use crate::store::warm_start::{CopiedGames, WarmStart};
 use crate::telemetry::Telemetry;
 
-/// Where runs go that are not told where to go.
+/// The folder of runs without `--run-dir`.
 const RUNS: &str = "runs";
 
-/// Starts a training run, or goes on with one.
+/// Starts or continues a training run.
 #[derive(ClapArgs, Debug)]
 pub struct Args {
-    /// The configuration. A resumed run without one goes on as it was configured.
+    /// The configuration. Without one a resumed run keeps its own.
     #[arg(value_name = "CONFIG", required_unless_present = "resume")]
     config: Option<PathBuf>,
-    /// Goes on with the run in the run directory: net, optimiser, schedule, window, counters
-    /// and random streams continue.
+    /// Continue the run in the run directory: net, optimiser, schedule, replay window, counters
+    /// and random streams.
     #[arg(long)]
     resume: bool,
-    /// The run directory. By default runs/NAME-NNN after the configuration's name: the next
-    /// free number, or with --resume the highest one.
+    /// The run directory. By default runs/NAME-NNN: NAME is the configuration's, NNN the next free
+    /// number, or with --resume the highest one.
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
-    /// Begins with the games of an earlier run, whatever its net: the newest positions, as many
-    /// as `replay.max_positions`, are copied and learnt from at the replay ratio before the new
-    /// net plays. They count as the run's own. May be repeated; the runs then share equally.
+    /// Start with the games of an earlier run, whatever its net; by default with none. The newest
+    /// positions, at most `replay.max_positions`, are copied and trained on at the replay ratio
+    /// before the new net plays. They count as the run's own. May be repeated; each run then gives
+    /// an equal share.
     #[arg(long, value_name = "RUN_DIR", conflicts_with = "resume")]
     games: Vec<PathBuf>,
-    /// Begins with the weights of this net instead of random ones: a net file or its folder, a
-    /// checkpoint, or a run directory. Board, goal and `[net]` must be its own.
+    /// Start with the weights of this net: a net file or its folder, a checkpoint, or a run
+    /// directory. Its board, goal and `[net]` must be those of the run. By default the weights are
+    /// random.
     #[arg(long, value_name = "NET", conflicts_with = "resume")]
     net: Option<PathBuf>,
-    /// Changes a key of the configuration, such as `learner.batch=512`; may be repeated.
+    /// Change a key of the configuration, such as `learner.batch=512`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// Shows no progress.
+    /// Show no progress.
     #[arg(long)]
     quiet: bool,
 }
@@ -52,7 +54,7 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// A bad configuration or run directory, or anything that keeps the run from going on.
+/// The configuration or the run directory is bad, or the run fails.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let stop = stop_flag();
     let (mut run, config) = if args.resume { resumed(&args)? } else { started(&args)? };
@@ -62,20 +64,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     run.set_machine(processor());
     let telemetry = Telemetry::start(run.path(), &config.resolved(), args.quiet)?;
     let result = pipeline::train(&config, &mut run, &telemetry, stop);
-    // The run's own failure says more than that of its curves.
-    let told = telemetry.finish();
+    // An error of the run matters more than an error of its curves, so it is returned first.
+    let curves = telemetry.finish();
     let summary = match result {
         Ok(summary) => summary,
         Err(error) => {
             if args.resume && run.manifest().starts == starts {
                 let path = run.path().display();
-                return Err(error.context(format!("the run in {path} cannot start like this")));
+                return Err(error.context(format!("cannot start the run in {path}")));
             }
-            // What the last checkpoint recorded still holds. If even this cannot be written, the
-            // error that ended the run says more.
-            let reached = run.manifest().summary;
-            match run.record(State::Failed, reached) {
-                // A directory that is no longer this run's is what ended it.
+            // The counters of the last checkpoint still hold. If the state cannot be written, the
+            // error that ended the run matters more.
+            let counters = run.manifest().summary;
+            match run.record(State::Failed, counters) {
+                // The run ended because the directory is no longer its own.
                 Ok(()) | Err(RunDirError::Lost { .. }) => {}
                 Err(unwritten) => tracing::warn!("{unwritten}"),
             }
@@ -86,19 +88,20 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let state = summary.limit.map_or(State::Stopped, |_| State::Finished);
         run.record(state, summary.state.summary())?;
     }
-    told?;
-    conclude(run.path(), &summary, run.manifest().starts == starts);
+    curves?;
+    print_end(run.path(), &summary, run.manifest().starts == starts);
     Ok(ExitCode::SUCCESS)
 }
 
+/// Creates a new run.
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
-    // Before there is a run directory: what cannot start leaves nothing behind.
+    // First, so that a run that cannot start leaves no directory behind.
     pipeline::check(&config)?;
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
-    let first_net = args.net.as_deref().map(|net| FirstNet::read(net, &config)).transpose()?;
+    let first_net = args.net.as_deref().map(|net| InitialNet::read(net, &config)).transpose()?;
     let dir = match &args.run_dir {
         Some(dir) => dir.clone(),
         None => {
@@ -109,15 +112,15 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
     if !args.games.is_empty() {
-        run.copying()?;
+        run.note_copying()?;
     }
     if let Some(net) = first_net {
         net.put(&mut run)?;
     }
     if !args.games.is_empty() {
-        let Copied { games, positions, skipped } = warm_start.copy(&run.games())?;
-        run.begin_with(games)?;
-        tell!("begins with {games} games, {positions} positions, of earlier runs");
+        let CopiedGames { games, positions, skipped } = warm_start.copy(&run.games())?;
+        run.note_copied_games(games)?;
+        tell!("begins with {games} games, {positions} positions from earlier runs");
         if skipped > 0 {
             tell!("warning: {skipped} games cannot be read; left out");
         }
@@ -125,6 +128,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     Ok((run, config))
 }
 
+/// Opens the run to resume.
 fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let dir = match (&args.run_dir, &args.config) {
         (Some(dir), _) => dir.clone(),
@@ -137,22 +141,22 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let run = RunDir::open(&dir)?;
     let origin = dir.join("config.toml").display().to_string();
     let stored = |overrides| -> anyhow::Result<Config> {
-        Ok(Config::parse(&origin, &run.config()?, overrides)?)
+        Ok(Config::parse_stored(&origin, &run.config()?, overrides)?)
     };
     let config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
         None => stored(&args.overrides)?,
     };
-    // A stored one that cannot be read says nothing; the checkpoint must fit in any case.
+    // If the stored configuration cannot be read, the check of the checkpoint still follows.
     let before = stored(&[]).unwrap_or_else(|_| config.clone());
-    // `run.json` knows the seed in any case.
+    // `run.json` has the seed too.
     let before = Config { seed: run.manifest().seed, ..before };
-    keep_fixed_keys(&dir, &before, &config)?;
+    check_fixed_keys(&dir, &before, &config)?;
     Ok((run, config))
 }
 
-/// Refuses a configuration that would change what a run keeps from its start to its end.
-fn keep_fixed_keys(dir: &Path, before: &Config, config: &Config) -> anyhow::Result<()> {
+/// Refuses a configuration that changes keys which are fixed for a whole run.
+fn check_fixed_keys(dir: &Path, before: &Config, config: &Config) -> anyhow::Result<()> {
     let changes = config.fixed_keys_changed(before);
     if changes.is_empty() {
         return Ok(());
@@ -161,8 +165,8 @@ fn keep_fixed_keys(dir: &Path, before: &Config, config: &Config) -> anyhow::Resu
     let dir = dir.display();
     let is_other_game = changes.iter().any(|change| ["board", "goal"].contains(&change.key));
     let advice = match is_other_game {
-        true => "begin a new run".to_string(),
-        false => format!("begin a new run, with its games if you like: --games {dir}"),
+        true => "start a new run".to_string(),
+        false => format!("start a new run, if you like with its games: --games {dir}"),
     };
     bail!("these keys cannot change when the run in {dir} is resumed; {advice}:{lines}")
 }
@@ -171,7 +175,7 @@ fn name_of(config: &Path) -> String {
     config.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The run directories of a name by rising number.
+/// The run directories `NAME-NNN` with their numbers, sorted by number.
 fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     let mut found = Vec::new();
     for listed in run_dir::list(Path::new(RUNS))? {
@@ -185,8 +189,9 @@ fn numbered(name: &str) -> anyhow::Result<Vec<(u32, PathBuf)>> {
     Ok(found)
 }
 
-/// Says how the run has ended, or that there was nothing left to do, and how to go on.
-fn conclude(dir: &Path, summary: &RunEnd, nothing_left: bool) {
+/// Prints how the run ended and how to continue it. `was_finished`: it had reached its limit before
+/// this start.
+fn print_end(dir: &Path, summary: &RunEnd, was_finished: bool) {
     let state = &summary.state;
     let rating = state.last_rating().map_or(String::new(), |rating| format!(", rating {rating}"));
     println!(
@@ -200,15 +205,17 @@ fn conclude(dir: &Path, summary: &RunEnd, nothing_left: bool) {
     let dir = dir.display();
     let Some(limit) = summary.limit else {
         tell!("play and evaluate with: {dir}");
-        tell!("go on with: outflank train --resume --run-dir {dir}");
+        tell!("continue with: outflank train --resume --run-dir {dir}");
         return;
     };
-    if nothing_left {
+    if was_finished {
         tell!("the run was finished already: {limit} is reached; nothing was changed");
     } else {
         tell!("{limit} is reached; play and evaluate with: {dir}");
     }
     let RunLimit { key, value } = limit;
     let more = value * 2.0;
-    tell!("go on with a higher limit: outflank train --resume --run-dir {dir} --set {key}={more}");
+    tell!(
+        "continue with a higher limit: outflank train --resume --run-dir {dir} --set {key}={more}"
+    );
 }

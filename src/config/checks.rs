@@ -1,26 +1,47 @@
-//! Values that are allowed each alone, but not together.
+//! Contradictions: values that are allowed alone, but not together.
 
 use super::Config;
 use super::reader::{Reader, as_toml};
+use crate::arena::spec::{PlayerKind, PlayerSpec};
+use crate::game::Shape;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};
 
-/// Channels that the kernel for matrix tiles works in.
+/// The AMX kernel computes blocks of this many channels.
 const AMX_CHANNELS: u32 = 32;
 
+/// Reports every pair of keys whose values contradict each other.
 pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
     net(reader, config);
     inference(reader, config);
     search(reader, config);
     openings(reader, config);
     replay(reader, config);
+    opponents(reader, config);
+}
+
+fn opponents(reader: &mut Reader<'_>, config: &Config) {
+    for opponent in &config.evaluation.opponents {
+        let Ok(PlayerKind::AlphaBeta(spec)) = opponent.parse().map(|spec: PlayerSpec| spec.kind)
+        else {
+            continue;
+        };
+        if spec.probcut.is_some() && !spec.evaluator.has_probcut(config.board, config.goal) {
+            let why = "`probcut` is measured on 8x8 for goal `most` only; leave it out";
+            let other = match config.board {
+                Shape::Square8 => ("goal", as_toml(&config.goal.name())),
+                board => ("board", as_toml(&board.name())),
+            };
+            reader.contradiction(("evaluation.opponents", as_toml(opponent)), other, why);
+        }
+    }
 }
 
 fn net(reader: &mut Reader<'_>, config: &Config) {
     let net = &config.net;
     let tower = ("net.tower", as_toml(&net.tower));
     if net.tower == Tower::Paper {
-        let why = "the paper's net has a policy and a value only; set it to false";
+        let why = "the `paper` tower has a policy and a value only; set it to false";
         for (key, on) in [
             ("net.score_head", net.score_head),
             ("net.owner_head", net.owner_head),
@@ -31,11 +52,11 @@ fn net(reader: &mut Reader<'_>, config: &Config) {
             }
         }
         if net.inputs != Inputs::Discs {
-            let why = "the paper's net is shown one plane of discs; set it to \"discs\"";
+            let why = "the `paper` tower has one plane of discs as input; set it to \"discs\"";
             reader.contradiction(("net.inputs", as_toml(&net.inputs)), tower, why);
         }
     } else if net.dropout > 0.0 {
-        let why = "only the paper's net has dropout; set it to 0";
+        let why = "only the `paper` tower has dropout; set it to 0";
         reader.contradiction(("net.dropout", as_toml(&net.dropout)), tower, why);
     }
     if !net.score_head && config.search.score_weight > 0.0 {
@@ -60,7 +81,7 @@ fn inference(reader: &mut Reader<'_>, config: &Config) {
     let device = ("device", as_toml(&config.device));
     let on_gpu = config.device.starts_with("cuda");
     if config.inference.precision == Precision::F16 && config.device == "cpu" {
-        let why = "a processor computes in \"f32\" or \"bf16\"";
+        let why = "a CPU computes in \"f32\" or \"bf16\"";
         reader.contradiction(precision.clone(), device.clone(), why);
     }
     let (formats, why) = match config.inference.backend {
@@ -74,7 +95,7 @@ fn inference(reader: &mut Reader<'_>, config: &Config) {
         reader.contradiction(precision, backend.clone(), why);
     }
     if on_gpu {
-        let why = "this kernel is a processor's; a GPU takes \"auto\" or \"eager\"";
+        let why = "this kernel runs on a CPU only; for a GPU use \"auto\" or \"eager\"";
         reader.contradiction(backend.clone(), device, why);
     }
     if config.net.tower == Tower::Paper {
@@ -105,9 +126,9 @@ fn search(reader: &mut Reader<'_>, config: &Config) {
 }
 
 fn openings(reader: &mut Reader<'_>, config: &Config) {
-    // Four squares are taken at the start, and at least one move is to be searched.
+    // Four squares are occupied at the start, and at least one move must remain for the search.
     let most = config.board.layout().squares as u32 - 5;
-    let why = "a game on this board would have no move left after its opening";
+    let why = "no move would be left after the opening of a game on this board";
     for (key, plies) in [
         ("selfplay.opening_plies", config.selfplay.opening_plies),
         ("evaluation.opening_plies", config.evaluation.opening_plies),
@@ -125,35 +146,35 @@ fn replay(reader: &mut Reader<'_>, config: &Config) {
         reader.contradiction(
             ("replay.ratio_max", as_toml(&replay.ratio_max)),
             ("replay.ratio", as_toml(&replay.ratio)),
-            "the most must not be less than the least; 0 is the same",
+            "the largest ratio must not be below the smallest; 0 means the same as `replay.ratio`",
         );
     }
     let search = &config.search;
-    if replay.skip_empties > search.solvable(0) {
+    if replay.skip_empties > search.max_solve_empties(0) {
         let leaves = ("search.solve_leaves", as_toml(&search.solve_leaves));
         let empties = ("search.solve_empties", as_toml(&search.solve_empties));
         reader.contradiction(
             ("replay.skip_empties", as_toml(&replay.skip_empties)),
             if search.solve_empties < search.solve_leaves { empties } else { leaves },
-            "the search would ask the net about positions that it never learns",
+            "the search would ask the net about positions that it was never trained on",
         );
     }
     if config.search.tempered_targets && config.search.prune_noise {
         reader.contradiction(
             ("search.tempered_targets", as_toml(&true)),
             ("search.prune_noise", as_toml(&true)),
-            "moves are drawn from all visits, those of noise included",
+            "moves are drawn from all visits, including those that come from noise",
         );
     }
     let least = ("replay.min_positions", as_toml(&config.replay.min_positions));
     if config.replay.min_positions > config.replay.max_positions {
         let most = ("replay.max_positions", as_toml(&config.replay.max_positions));
-        let why = "the window never holds as many, so learning would never start";
+        let why = "the window never holds that many, so training would never start";
         reader.contradiction(least.clone(), most, why);
     }
     let limit = config.limits.positions;
     if limit > 0 && config.replay.min_positions > limit {
-        let why = "the run would end before learning starts";
+        let why = "the run would end before training starts";
         reader.contradiction(least, ("limits.positions", as_toml(&limit)), why);
     }
 }

@@ -1,4 +1,4 @@
-//! From text to entries: every key with its value and its place, before anything is judged.
+//! Splits a configuration's text into entries: each key with its value and place, not yet checked.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Fault, MOST_PROBLEMS, Place, Problem};
+use super::problem::{Fault, MAX_PROBLEMS, Place, Problem};
 use crate::game::notation::excerpt;
 
 /// Characters of a key, or of an argument of `--set`, that a problem shows.
-pub(super) const LONGEST_NAME: usize = 200;
+pub(super) const MAX_NAME_CHARS: usize = 200;
 
-/// A text that values come from.
+/// The text that a value comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Source<'a> {
     File { name: Arc<str>, text: &'a str },
@@ -21,6 +21,7 @@ pub(super) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// The place of the byte at `offset`.
     pub fn place(&self, offset: usize) -> Place {
         match self {
             Source::Set { argument, .. } => Place::Set { argument: argument.clone() },
@@ -36,31 +37,32 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A value as it was written, on one line and not too long.
+    /// The text in `span` on one line, shortened to 60 characters.
     pub fn written(&self, span: Range<usize>) -> Box<str> {
         const LONGEST: usize = 60;
         let (Source::File { text, .. } | Source::Set { text, .. }) = self;
-        // One more word than fits is enough to see that not all do.
+        // Each word has at least one character, so more words than this are cut off anyway.
         let words = text.get(span).unwrap_or_default().split_whitespace().take(LONGEST + 1);
         excerpt(&words.collect::<Vec<_>>().join(" "), LONGEST)
     }
 }
 
-/// A value and where it came from.
+/// A value with its source.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     pub source: Source<'a>,
-    /// Where the key begins.
+    /// The offset at which the key begins.
     pub key: usize,
     pub value: Spanned<DeValue<'a>>,
 }
 
 impl Entry<'_> {
+    /// The place of the key.
     pub fn key_place(&self) -> Place {
         self.source.place(self.key)
     }
 
-    /// Files before overrides, each in the order of its text.
+    /// A sort key: files before overrides, then by offset.
     pub fn order(&self) -> (bool, usize) {
         match self.source {
             Source::File { .. } => (false, self.key),
@@ -69,29 +71,31 @@ impl Entry<'_> {
     }
 }
 
-/// Every value by its dotted path.
+/// All values by their dotted paths, such as `search.simulations`.
 #[derive(Debug, Default)]
 pub(super) struct Entries<'a> {
     pub values: BTreeMap<String, Entry<'a>>,
     pub problems: Vec<Problem>,
-    /// Problems that are only counted.
+    /// How many further problems there are, which are only counted.
     pub more: usize,
 }
 
 impl<'a> Entries<'a> {
-    /// Reads a file's text. One that is not TOML gives only its syntax errors: what else it
-    /// says would be guesswork.
+    /// Reads a file's text. If it is not TOML, only its syntax errors are reported, because the
+    /// rest would be guesswork.
     pub fn read_file(&mut self, name: &str, text: &'a str, is_section: impl Fn(&str) -> bool) {
         let source = Source::File { name: name.into(), text };
         let (table, errors) = DeTable::parse_recoverable(text);
-        self.more = errors.len().saturating_sub(MOST_PROBLEMS);
-        for error in errors.iter().take(MOST_PROBLEMS) {
+        self.more = errors.len().saturating_sub(MAX_PROBLEMS);
+        for error in errors.iter().take(MAX_PROBLEMS) {
             let offset = error.span().map_or(0, |span| span.start);
             self.problems.push(Problem {
                 place: source.place(offset),
                 key: "".into(),
                 value: "".into(),
-                fault: Fault::Syntax { message: excerpt(error.message().trim_end(), LONGEST_NAME) },
+                fault: Fault::Syntax {
+                    message: excerpt(error.message().trim_end(), MAX_NAME_CHARS),
+                },
             });
         }
         if errors.is_empty() {
@@ -99,9 +103,9 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads an argument of `--set`; its value replaces the one that is there.
+    /// Reads an argument of `--set`; its value replaces an earlier one of the same key.
     pub fn read_override(&mut self, argument: &'a str, is_section: impl Fn(&str) -> bool) {
-        let shared: Arc<str> = excerpt(argument, LONGEST_NAME).into();
+        let shared: Arc<str> = excerpt(argument, MAX_NAME_CHARS).into();
         let Some((key, text)) = argument.split_once('=') else {
             return self.problems.push(Problem {
                 place: Place::Set { argument: shared },
@@ -112,7 +116,7 @@ impl<'a> Entries<'a> {
         };
         let (key, text) = (key.trim(), text.trim());
         let source = Source::Set { argument: shared, text };
-        // What is no TOML value is a string without quotes, such as a board's name.
+        // A text that is not a TOML value is a string without quotes, such as a board's name.
         let value = DeValue::parse(text)
             .unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.into())));
         self.add(key.to_string(), 0, value, &source, &is_section);

@@ -1,13 +1,13 @@
-//! Keys that hold from the start of a run to its end.
+//! Keys that cannot change during a run.
 //!
-//! The games, the arrays of the net and the optimiser's state in a run's files are of the values
-//! that these keys had at its start.
+//! The games, the net's arrays and the optimiser's state in a run's files depend on the values that
+//! these keys had at its start.
 
 use serde_json::Value;
 
 use super::Config;
 
-/// The keys, with their sections.
+/// The keys with their sections.
 pub const FIXED_KEYS: [&str; 11] = [
     "board",
     "goal",
@@ -22,14 +22,14 @@ pub const FIXED_KEYS: [&str; 11] = [
     "learner.optimizer",
 ];
 
-/// A key that a run keeps and that a configuration would change.
+/// A key that cannot change during a run, with a different value in a new configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FixedKey {
     /// The key with its section.
     pub key: &'static str,
     /// Its value in the run.
     pub stored: String,
-    /// Its value in the configuration.
+    /// Its value in the new configuration.
     pub wanted: String,
 }
 
@@ -41,7 +41,7 @@ impl std::fmt::Display for FixedKey {
 }
 
 impl Config {
-    /// The keys by which a run of the configuration `stored` cannot go on with this one.
+    /// The keys that keep a run with the configuration `stored` from continuing with this one.
     pub fn fixed_keys_changed(&self, stored: &Config) -> Vec<FixedKey> {
         let values = |config: &Config| serde_json::to_value(config).unwrap_or(Value::Null);
         let (stored, wanted) = (values(stored), values(self));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_keeps_is_named_with_both_values_and_the_rest_may_change() {
+    fn changed_fixed_keys_are_listed_with_both_values() {
         for (change, stored, wanted) in [
             ("board=6x6", "\"8x8\"", "\"6x6\""),
             ("goal=fewest", "\"most\"", "\"fewest\""),

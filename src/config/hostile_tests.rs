@@ -1,10 +1,10 @@
-//! Tests of configurations that are made to cost much.
+//! Tests with configurations that try to use much time or memory.
 
 use super::*;
 
-/// Each key's place and likely meaning would take minutes to find for all of them.
+/// To find the places of all of them, and suggestions for all keys, would take minutes.
 #[test]
-fn of_many_problems_the_first_are_shown_and_all_are_counted() {
+fn the_first_of_many_problems_are_shown_and_all_are_counted() {
     let keys: String = (0..100_000).map(|index| format!("k{index}=1\n")).collect();
     let error = Config::parse("run.toml", &keys, &[]).unwrap_err().to_string();
     let wanted = "the configuration has 100000 problems, of which these are the first 20:\n  \
@@ -14,14 +14,14 @@ fn of_many_problems_the_first_are_shown_and_all_are_counted() {
     assert!(error.contains("run.toml:20:1: unknown key `k19`"), "{error}");
     let syntax = "= 1\n".repeat(1000);
     let error = Config::parse("run.toml", &syntax, &[]).unwrap_err().to_string();
-    // Each line lacks its key, and all but the first repeat that empty one.
+    // Each line has an empty key: 1000 errors. All lines but the first repeat it: 999 errors.
     let wanted = "the configuration has 1999 problems, of which these are the first 20:";
     assert!(error.starts_with(wanted), "{error}");
 }
 
-/// Comparing a long name with those of all keys would take gigabytes.
+/// A comparison of a long name with the names of all keys would need gigabytes.
 #[test]
-fn a_long_text_costs_no_more_than_its_length() {
+fn a_long_text_is_refused_with_a_short_message() {
     let long = "x".repeat(1 << 20);
     for text in [
         format!("{long} = 1"),

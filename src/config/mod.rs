@@ -1,9 +1,9 @@
 //! The configuration of a run: a TOML file plus `--set key=value`, checked as a whole.
 //!
-//! All problems are reported at once, each with its place, key, value and what is allowed.
-//! [`Config::resolved`] writes the configuration with every default filled in; it reads back
-//! as the same configuration. `docs/configuration.md` is made from the same readers that check
-//! the values.
+//! All problems are reported at once, each with its place, key, value and the allowed values.
+//! [`Config::resolved`] writes the configuration with every default filled in. Reading it gives the
+//! same configuration again. The readers that check the values also generate
+//! `docs/configuration.md`.
 
 mod checks;
 mod entries;
@@ -11,6 +11,7 @@ mod fixed;
 mod problem;
 mod reader;
 mod reference;
+mod removed;
 mod sections;
 mod unknown;
 
@@ -27,22 +28,22 @@ use crate::arena;
 use crate::game::{Goal, Shape};
 use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
-use crate::store::checkpoint::Retention;
-use crate::store::{self, limits};
+use crate::store::checkpoint::{self, Retention};
+use crate::store::{self, limits, run_dir};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
 
-/// When a run ends by itself: at the first limit that it reaches. 0 is no limit.
+/// When a run ends by itself: at the first limit that it reaches. 0 means no limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunLimits {
-    /// Minutes of training over all starts.
+    /// Minutes of training, all starts of the run added up.
     pub minutes: f64,
     /// Games of self-play.
     pub games: u64,
-    /// Positions of self-play that can be learnt from.
+    /// Positions of self-play, without the opening moves.
     pub positions: u64,
-    /// Steps of the learner.
+    /// Training steps.
     pub steps: u64,
 }
 
@@ -61,27 +62,27 @@ pub struct Config {
     /// Which disc count wins.
     #[serde(serialize_with = "by_name")]
     pub goal: Goal,
-    /// What everything random follows from.
+    /// The random seed.
     pub seed: u64,
-    /// Where the net is trained and played: `auto`, `cpu`, `cuda` or `cuda:N`.
+    /// The device that trains and plays: `auto`, `cpu`, `cuda` or `cuda:N`.
     pub device: String,
     /// When the run ends by itself.
     pub limits: RunLimits,
-    /// What the net is made of.
+    /// The net's architecture.
     pub net: TowerOptions,
-    /// How a tree search spends its simulations.
+    /// The settings of the tree search.
     pub search: mcts::Options,
-    /// How games are made.
+    /// The settings of self-play.
     pub selfplay: selfplay::Options,
-    /// How the net is computed in play.
+    /// The code that computes the net in play.
     pub inference: inference::Options,
-    /// Which positions are learnt from, and how often.
+    /// Which positions training samples, and how often.
     pub replay: replay::Options,
-    /// How the net is fitted.
+    /// The settings of training.
     pub learner: learner::Options,
-    /// When checkpoints are written and which ones stay.
+    /// When checkpoints are written and which ones are kept.
     pub checkpoint: Retention,
-    /// Which matches a run plays to see its strength.
+    /// The matches that measure a run's strength.
     pub evaluation: arena::Options,
 }
 
@@ -110,11 +111,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Reads a file; `overrides` are `key=value` as `--set` takes them, and win.
+    /// Reads a file. `overrides` have the form `key=value` of `--set` and replace the file's
+    /// values. The `config.toml` of a run directory or of an exported net's folder is read by
+    /// [`Config::parse_stored`].
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or all that is wrong with it and the overrides.
+    /// The file cannot be read, or it or an override has problems; the error holds them all.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Config, ConfigError> {
         let bytes = store::read(path, limits::CONFIG)?;
         let name = path.display().to_string();
@@ -122,18 +125,46 @@ impl Config {
             name: name.as_str().into(),
             offset: error.utf8_error().valid_up_to(),
         })?;
-        Config::parse(&name, &text, overrides)
+        match is_stored(path) {
+            true => Config::parse_stored(&name, &text, overrides),
+            false => Config::parse(&name, &text, overrides),
+        }
     }
 
-    /// Reads a text as [`Config::load`] reads a file; `name` is what problems call it.
+    /// Reads a text as [`Config::load`] reads a file. Problems give `name` as its place.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the text and the overrides.
+    /// The text or an override has problems; the error holds them all.
     pub fn parse(name: &str, text: &str, overrides: &[String]) -> Result<Config, ConfigError> {
+        Config::read(name, text, overrides, |_| ())
+    }
+
+    /// Reads a configuration that this program or an earlier version wrote. Keys that have been
+    /// removed since then are allowed if they have their default.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Config::parse`].
+    pub fn parse_stored(
+        name: &str,
+        text: &str,
+        overrides: &[String],
+    ) -> Result<Config, ConfigError> {
+        Config::read(name, text, overrides, removed::drop_removed_defaults)
+    }
+
+    /// Reads a text. `prepare` changes its entries before the overrides are read.
+    fn read(
+        name: &str,
+        text: &str,
+        overrides: &[String],
+        prepare: fn(&mut Entries<'_>),
+    ) -> Result<Config, ConfigError> {
         let is_section = |path: &str| sections::SECTIONS.contains(&path);
         let mut entries = Entries::default();
         entries.read_file(name, text, is_section);
+        prepare(&mut entries);
         for argument in overrides {
             entries.read_override(argument, is_section);
         }
@@ -150,18 +181,25 @@ impl Config {
     ///
     /// # Panics
     ///
-    /// A whole number exceeds 2^63 - 1, which no configuration that was read holds.
+    /// A whole number exceeds 2^63 - 1. No configuration that was read holds such a number.
     pub fn resolved(&self) -> String {
         toml::to_string(self).expect("a configuration is TOML")
     }
 
-    /// [`Config::resolved`] with a comment above each key: what it sets and what is allowed.
+    /// [`Config::resolved`] with a comment above each key: its meaning and the allowed values.
     pub fn explained(&self) -> String {
         reference::explain(&self.resolved())
     }
 }
 
-/// Every key, in the order of the sections.
+/// Whether a file is the stored configuration of a run directory or an exported net's folder.
+fn is_stored(path: &Path) -> bool {
+    let is_in_run = || path.parent().is_some_and(|dir| run_dir::is_run(dir).unwrap_or(false));
+    let is_beside_net = || path.with_file_name(checkpoint::NET).is_file();
+    path.file_name().is_some_and(|name| name == run_dir::CONFIG) && (is_in_run() || is_beside_net())
+}
+
+/// All keys, in the order of the sections.
 pub fn keys() -> Vec<Key> {
     let mut reader = Reader::new(Entries::default());
     sections::read(&mut reader);

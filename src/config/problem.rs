@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, and where.
+//! The problems of a configuration: faults and their places.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl fmt::Display for Place {
 pub enum Fault {
     /// The file is not TOML.
     Syntax {
-        /// What the parser says.
+        /// The parser's message.
         message: Box<str>,
     },
     /// An argument of `--set` is not `key=value`.
@@ -48,8 +48,13 @@ pub enum Fault {
     Unknown {
         /// The key that may be meant.
         suggestion: Option<Box<str>>,
-        /// The keys that stand in its section.
+        /// The keys that exist in its section.
         allowed: Box<str>,
+    },
+    /// The key was removed in an earlier version.
+    Removed {
+        /// What the program does instead, or which key to use.
+        instead: &'static str,
     },
     /// The value is of another type.
     Type {
@@ -67,13 +72,13 @@ pub enum Fault {
     },
     /// The value is no player specification.
     Player(SpecError),
-    /// The value does not go together with another key's.
+    /// The value contradicts another key's value.
     Contradiction {
         /// The other key.
         other: &'static str,
         /// Its value.
         other_value: Box<str>,
-        /// Why they do not go together, and what does.
+        /// Why they contradict each other, and often what would be allowed.
         why: &'static str,
     },
 }
@@ -81,13 +86,13 @@ pub enum Fault {
 /// One thing that is wrong with a configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
-    /// Where it stands.
+    /// The place in the file or on the command line.
     pub place: Place,
     /// The key with its section, such as `search.simulations`; empty for a syntax error.
     pub key: Box<str>,
-    /// The value as given; empty where the key is what is wrong.
+    /// The value as given; empty if the fault is in the key.
     pub value: Box<str>,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -101,6 +106,13 @@ impl fmt::Display for Problem {
                 write!(f, "{place}: unknown key `{key}`")?;
                 suggest(f, suggestion)?;
                 write!(f, "; allowed: {allowed}")
+            }
+            Fault::Removed { instead } => {
+                let fix = match place {
+                    Place::File { .. } => "delete the line",
+                    Place::Set { .. } => "leave it out",
+                };
+                write!(f, "{place}: `{key}` was removed: {instead}; {fix}")
             }
             Fault::Type { found, allowed } => {
                 write!(f, "{place}: {key} = {value} is {found}; allowed: {allowed}")
@@ -125,7 +137,7 @@ fn suggest(f: &mut fmt::Formatter<'_>, suggestion: &Option<Box<str>>) -> fmt::Re
     }
 }
 
-/// Why there is no configuration.
+/// The configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -136,13 +148,13 @@ pub enum ConfigError {
     NotText {
         /// The file.
         name: Box<str>,
-        /// Where the first bad byte is.
+        /// The offset of the first bad byte.
         offset: usize,
     },
-    /// All that is wrong, in the order of the text.
+    /// The configuration has problems.
     #[error("the configuration has {}:{}", count(problems, *more), lines(problems))]
     Problems {
-        /// The first ones, at least one.
+        /// The first ones in the order of their places, at least one.
         problems: Vec<Problem>,
         /// How many others there are.
         more: usize,
@@ -150,7 +162,7 @@ pub enum ConfigError {
 }
 
 /// How many problems are reported; the others are only counted.
-pub(super) const MOST_PROBLEMS: usize = 20;
+pub(super) const MAX_PROBLEMS: usize = 20;
 
 fn count(problems: &[Problem], more: usize) -> String {
     match (problems.len(), more) {
@@ -164,8 +176,8 @@ fn lines(problems: &[Problem]) -> String {
     problems.iter().map(|problem| format!("\n  {problem}")).collect()
 }
 
-/// The candidate that `name` is most likely a misspelling of, if one is near enough: at most a
-/// third of its letters, and always one or two, are wrong.
+/// The candidate that is most similar to `name`, if it is near enough. Allowed are as many wrong
+/// letters as a third of the name's letters, but at least 1 and at most 4.
 pub(super) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -174,7 +186,7 @@ pub(super) fn nearest<'a>(
     let allowed = (letters / 3).clamp(1, 4);
     candidates
         .into_iter()
-        // Comparing takes time and memory in proportion to both lengths.
+        // A comparison takes time and memory in proportion to the product of both lengths.
         .filter(|candidate| candidate.chars().count().abs_diff(letters) <= allowed)
         .map(|candidate| (distance(name, candidate), candidate))
         .filter(|&(distance, _)| distance <= allowed)
@@ -182,7 +194,7 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be changed, added, removed or swapped with their neighbour.
+/// The edit distance: how many letters must be changed, added, removed, or swapped with the next.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -1,8 +1,8 @@
-//! Takes values out of the entries one by one, checks each, and remembers what it allowed.
+//! Takes values out of the entries one by one, checks each, and collects descriptions of the keys.
 //!
-//! A reader never stops at a problem: it notes it and goes on with the default. Reading no
-//! entries at all yields the defaults and the list of all keys, from which the reference page
-//! is made, so that page and program cannot drift apart.
+//! A reader never stops at a problem: it notes the problem and uses the default. From no entries
+//! it reads the defaults and the list of all keys. The reference page is generated from that list,
+//! so it always agrees with the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -12,22 +12,23 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::entries::{Entries, Entry, LONGEST_NAME, Source};
-use super::problem::{Fault, MOST_PROBLEMS, Place, Problem, nearest};
+use super::entries::{Entries, Entry, MAX_NAME_CHARS, Source};
+use super::problem::{Fault, MAX_PROBLEMS, Place, Problem, nearest};
+use super::removed::removed;
 use super::unknown::unknown;
 use crate::arena::spec::PlayerSpec;
 use crate::game::notation::excerpt;
 
-/// A key as the reference page shows it.
+/// A key, as the reference page shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
     /// The section, empty at the top level.
     pub section: &'static str,
-    /// The key within it.
+    /// The name within the section.
     pub name: &'static str,
-    /// What it sets, with its unit.
-    pub what: &'static str,
-    /// What is allowed.
+    /// The meaning, with its unit.
+    pub meaning: &'static str,
+    /// The allowed values, in words.
     pub allowed: String,
     /// The default, as TOML.
     pub default: String,
@@ -44,7 +45,7 @@ pub(super) fn join(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_string() } else { format!("{section}.{name}") }
 }
 
-/// The numbers that a fractional value may be.
+/// The range of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     low: f64,
@@ -54,14 +55,17 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// From `low` to `high`, both included.
     pub const fn within(low: f64, high: f64) -> Bounds {
         Bounds { low, low_open: false, high, high_open: false }
     }
 
+    /// Above `low` to `high`, which is included.
     pub const fn above(low: f64, high: f64) -> Bounds {
         Bounds { low_open: true, ..Bounds::within(low, high) }
     }
 
+    /// From `low`, which is included, to below `high`.
     pub const fn below(low: f64, high: f64) -> Bounds {
         Bounds { high_open: true, ..Bounds::within(low, high) }
     }
@@ -81,21 +85,23 @@ impl Display for Bounds {
     }
 }
 
-/// What is wrong with a value, and which part of it.
+/// The part of a value that is wrong, as a range of bytes in its source, and the fault.
 type Refusal = (std::ops::Range<usize>, Fault);
 type Value<'a> = Spanned<DeValue<'a>>;
-/// A key and what it sets.
+/// A key's name and meaning.
 type Name = (&'static str, &'static str);
 
+/// Reads the values of all keys; see the module's documentation.
 pub(super) struct Reader<'a> {
+    /// The entries that were not read yet.
     entries: BTreeMap<String, Entry<'a>>,
     section: &'static str,
-    /// The keys that were given, with where their values begin.
+    /// The keys that were given, with the source and offset of each value.
     given: BTreeMap<String, (Source<'a>, usize)>,
-    /// Those of them whose value was refused.
+    /// The keys whose value was refused.
     refused: BTreeSet<String>,
     problems: Vec<Problem>,
-    /// Problems that are only counted.
+    /// How many further problems there are, which are only counted.
     more: usize,
     keys: Vec<Key>,
 }
@@ -116,20 +122,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The keys that follow stand in this section.
+    /// Starts a section: the keys that are read next belong to it.
     pub fn section(&mut self, section: &'static str) {
         self.section = section;
     }
 
     fn take<T: Serialize>(
         &mut self,
-        (name, what): Name,
+        (name, meaning): Name,
         default: T,
         allowed: String,
         read: impl FnOnce(&Value<'a>) -> Result<T, Refusal>,
     ) -> T {
         let (section, path) = (self.section, join(self.section, name));
-        self.keys.push(Key { section, name, what, allowed, default: as_toml(&default) });
+        self.keys.push(Key { section, name, meaning, allowed, default: as_toml(&default) });
         let Some(entry) = self.entries.remove(&path) else { return default };
         match read(&entry.value) {
             Ok(value) => value,
@@ -178,12 +184,12 @@ impl<'a> Reader<'a> {
         self.take(name, default, allowed.clone(), |value| read_number(value, bounds, &allowed))
     }
 
-    /// A number that is kept in single precision.
+    /// A number in single precision.
     pub fn single(&mut self, name: Name, default: f32, bounds: Bounds) -> f32 {
         let allowed = bounds.to_string();
         self.take(name, default, allowed.clone(), |value| {
             let number = read_number(value, bounds, &allowed)? as f32;
-            // Rounding may step over an open bound.
+            // Rounding may reach an excluded bound.
             if bounds.contains(number.into()) {
                 Ok(number)
             } else {
@@ -192,7 +198,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// One of some names.
+    /// One of the names of `all` values.
     pub fn choice<T: Copy + PartialEq>(
         &mut self,
         name: Name,
@@ -213,7 +219,7 @@ impl<'a> Reader<'a> {
         all.iter().copied().find(|&choice| name_of(choice) == chosen).unwrap_or(default)
     }
 
-    /// A word that `fits`.
+    /// A string for which `fits` returns true.
     pub fn word(
         &mut self,
         name: Name,
@@ -227,7 +233,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Player specifications.
+    /// A list of player specifications.
     pub fn players(&mut self, name: Name, default: Vec<String>) -> Vec<String> {
         let allowed = "a list of players such as \"random\" or \"alphabeta:depth=2\"";
         self.take(name, default, allowed.into(), |value| {
@@ -243,14 +249,16 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A staircase: pairs of a rising number of positions and the value from there on.
-    pub fn stairs<T: Copy + Serialize>(
+    /// A schedule: pairs of a number of positions and the value from there on, sorted by positions.
+    /// With `from_zero` there is at least one pair, and the first starts at 0. `read_step` reads
+    /// the second part of a pair.
+    pub fn schedule<T: Copy + Serialize>(
         &mut self,
         name: Name,
         default: Vec<(u64, T)>,
         allowed: String,
         from_zero: bool,
-        step: impl Fn(&Value<'a>, &str) -> Result<T, Refusal>,
+        read_step: impl Fn(&Value<'a>, &str) -> Result<T, Refusal>,
     ) -> Vec<(u64, T)> {
         self.take(name, default, allowed.clone(), |value| {
             let list = value.get_ref().as_array().ok_or_else(|| wrong_type(value, &allowed))?;
@@ -259,9 +267,9 @@ impl<'a> Reader<'a> {
                 let pair = item.get_ref().as_array().filter(|pair| pair.len() == 2);
                 let pair = pair.ok_or_else(|| wrong_type(item, &allowed))?;
                 let least = pairs.last().map_or(0, |&(last, _)| last + 1);
-                let most = if from_zero && pairs.is_empty() { 0 } else { MOST };
+                let most = if from_zero && pairs.is_empty() { 0 } else { MAX_WHOLE };
                 let positions = read_whole(&pair[0], &(least..=most), &allowed)?;
-                pairs.push((positions, step(&pair[1], &allowed)?));
+                pairs.push((positions, read_step(&pair[1], &allowed)?));
             }
             if from_zero && pairs.is_empty() {
                 Err(not_allowed(value, &allowed))
@@ -271,8 +279,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Notes that the values of two keys do not go together, unless one of them is refused
-    /// anyway. The place is that of the first, or of the second where only that was given.
+    /// Reports that the values of two keys contradict each other, unless one of them was refused.
+    /// The problem's place is that of the first key, or of the second if only that one was given.
     pub fn contradiction(
         &mut self,
         (key, value): (&'static str, String),
@@ -292,25 +300,28 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// The keys that were read, and the first problems in the order of their places with the number
-    /// of the others; what was not read is unknown.
+    /// Ends the reading; entries that were not read become unknown keys. Returns the keys that were
+    /// read, the first problems sorted by place, and the number of the other problems.
     pub fn finish(mut self) -> (Vec<Key>, Vec<Problem>, usize) {
         let mut unread: Vec<_> = std::mem::take(&mut self.entries).into_iter().collect();
         unread.sort_by_key(|(_, entry)| entry.order());
-        self.more += unread.len().saturating_sub(MOST_PROBLEMS);
-        for (path, entry) in unread.into_iter().take(MOST_PROBLEMS) {
-            let key = excerpt(&path, LONGEST_NAME);
-            let fault = unknown(&self.keys, &key);
+        self.more += unread.len().saturating_sub(MAX_PROBLEMS);
+        for (path, entry) in unread.into_iter().take(MAX_PROBLEMS) {
+            let key = excerpt(&path, MAX_NAME_CHARS);
+            let fault = match removed(&path) {
+                Some(gone) => Fault::Removed { instead: gone.instead },
+                None => unknown(&self.keys, &key),
+            };
             self.problems.push(Problem { place: entry.key_place(), key, value: "".into(), fault });
         }
         self.problems.sort_by_key(|problem| order(&problem.place));
-        self.more += self.problems.len().saturating_sub(MOST_PROBLEMS);
-        self.problems.truncate(MOST_PROBLEMS);
+        self.more += self.problems.len().saturating_sub(MAX_PROBLEMS);
+        self.problems.truncate(MAX_PROBLEMS);
         (self.keys, self.problems, self.more)
     }
 }
 
-/// Files before overrides, each in the order of its text.
+/// The order of problems: files before overrides, then by line and column.
 fn order(place: &Place) -> (bool, usize, usize) {
     match place {
         Place::File { line, column, .. } => (false, *line, *column),
@@ -319,21 +330,22 @@ fn order(place: &Place) -> (bool, usize, usize) {
 }
 
 /// The largest whole number that a configuration can hold.
-pub(super) const MOST: u64 = i64::MAX as u64;
+pub(super) const MAX_WHOLE: u64 = i64::MAX as u64;
 
+/// The allowed values of a whole number in words.
 pub(super) fn whole_text<T: Copy + Display>(range: &RangeInclusive<T>) -> String {
     let most = range.end().to_string();
-    if most == MOST.to_string() {
+    if most == MAX_WHOLE.to_string() {
         format!("a whole number, {} or more", range.start())
     } else {
         format!("a whole number, {} to {most}", range.start())
     }
 }
 
-/// A value as TOML, as it would stand behind a key.
+/// A value as TOML writes it behind a key.
 pub(super) fn as_toml(value: &impl Serialize) -> String {
     let mut text = String::new();
-    // It fails for what TOML cannot express only, and no key holds that.
+    // This fails only for a value that TOML cannot express, and no key has such a value.
     let _ = value.serialize(toml::ser::ValueSerializer::new(&mut text));
     text
 }

@@ -1,4 +1,4 @@
-//! Tests of the configuration: everything wrong is said at once, everything right survives.
+//! Tests of the configuration: all problems are reported at once, and valid values are kept.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn problems(text: &str, overrides: &[&str]) -> Vec<String> {
     parse(text, overrides).expect_err("problems")
 }
 
-/// The only problem of a text begins so.
+/// Asserts that a text has exactly one problem, whose message starts with `beginning`.
 #[track_caller]
 fn one_problem(text: &str, overrides: &[&str], beginning: &str) {
     let found = problems(text, overrides);
@@ -55,12 +55,12 @@ fn the_keys_defaults_are_the_fields_defaults() {
     for key in keys() {
         let line = format!("{} = {}", key.name, key.default);
         assert!(resolved.lines().any(|found| found == line), "{line}\n{resolved}");
-        assert!(!key.what.is_empty() && !key.allowed.is_empty(), "{}", key.path());
+        assert!(!key.meaning.is_empty() && !key.allowed.is_empty(), "{}", key.path());
     }
 }
 
 #[test]
-fn all_problems_are_told_at_once_with_their_places() {
+fn all_problems_are_reported_at_once_with_their_places() {
     let text = "\
 boards = \"8x8\"
 seed = -1
@@ -104,14 +104,14 @@ opponents = [\"random\", \"alphabeta:dept=3\"]
 }
 
 #[test]
-fn what_is_not_toml_is_told_with_its_place() {
+fn a_syntax_error_is_reported_with_its_place() {
     one_problem("seed = 1\nboard = 8x8\n", &[], "run.toml:2:");
     one_problem("seed = 1\nseed = 2\n", &[], "run.toml:2:1: not TOML: duplicate key");
     assert!(problems("a = \n[b\nc = 'x\n", &[]).len() > 1);
 }
 
 #[test]
-fn types_are_told_apart() {
+fn a_value_of_the_wrong_type_is_refused() {
     one_problem("seed = 1.5", &[], "run.toml:1:8: seed = 1.5 is a fractional number; allowed");
     one_problem("board = 8", &[], "run.toml:1:9: board = 8 is a whole number; allowed: \"8x8\"");
     one_problem("search = 3", &[], "run.toml:1:1: unknown key `search`");
@@ -127,7 +127,7 @@ fn types_are_told_apart() {
 }
 
 #[test]
-fn a_key_in_the_wrong_section_is_led_to_the_right_one() {
+fn a_key_in_the_wrong_section_gets_the_right_one_suggested() {
     one_problem(
         "simulations = 4",
         &[],
@@ -151,11 +151,11 @@ fn overrides_win_and_need_no_quotes() {
     assert_eq!(config.selfplay.ramp, [(0, 16), (9, 32)]);
     let twice = parse("", &["seed=1", "seed=2"]).unwrap();
     assert_eq!(twice.seed, 2);
-    // What the file says wrongly and an override replaces is no problem.
+    // A wrong value in the file does not matter if an override replaces it.
     assert!(parse("seed = \"x\"", &["seed=3"]).is_ok());
 }
 
-/// What contradicts what, and what is said of it.
+/// A configuration with two contradicting keys, and the beginning of the message.
 const CONTRADICTIONS: &[(&str, &str)] = &[
     (
         "[replay]\nmin_positions = 600000",
@@ -163,11 +163,11 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
     ),
     (
         "[net]\ntower = \"paper\"\nscore_head = true\n",
-        "run.toml:3:14: net.score_head = true contradicts net.tower = \"paper\": the paper's",
+        "run.toml:3:14: net.score_head = true contradicts net.tower = \"paper\": the `paper`",
     ),
     (
         "[net]\ntower = \"paper\"\ninputs = \"lookahead\"\n",
-        "run.toml:3:10: net.inputs = \"lookahead\" contradicts net.tower = \"paper\": the paper's",
+        "run.toml:3:10: net.inputs = \"lookahead\" contradicts net.tower = \"paper\": the `paper`",
     ),
     ("[net]\ndropout = 0.3", "run.toml:2:11: net.dropout = 0.3 contradicts net.tower = \"resnet\""),
     (
@@ -221,7 +221,7 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn contradictions_are_told_at_the_later_key() {
+fn contradictions_are_reported() {
     for (text, beginning) in CONTRADICTIONS {
         one_problem(text, &[], beginning);
     }
@@ -259,13 +259,12 @@ fn the_reference_page_is_up_to_date() {
     let page = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         page == reference(),
-        "docs/configuration.md is out of date; write it anew with\n  \
+        "docs/configuration.md is out of date; write it again with\n  \
          cargo run -- config --reference > docs/configuration.md"
     );
 }
 
-/// Each configuration that is shipped is read without a problem, says above each key what it is
-/// for, and names each key once.
+/// Each shipped configuration has no problem and a comment for each key.
 #[test]
 fn shipped_configurations_are_read_and_commented() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
@@ -295,7 +294,8 @@ fn shipped_configurations_are_read_and_commented() {
 fn an_explained_configuration_is_the_same_configuration() {
     let config = Config { seed: 77, ..Config::default() };
     assert_eq!(Config::parse("x", &config.explained(), &[]).unwrap(), config);
-    assert!(config.explained().contains("# positions in a step (a whole number, 2 to 1048576)\n"));
+    let comment = "# batch size: positions in a training step (a whole number, 2 to 1048576)\n";
+    assert!(config.explained().contains(comment));
 }
 
 prop_compose! {
@@ -326,7 +326,7 @@ prop_compose! {
             proptest::sample::select(mcts::FirstPlay::ALL),
         ),
         (simulations, c_puct, share) in (17..=1_000_000u32, 0.0f32..100.0, 0.0f32..=1.0),
-        (full_share, resign_below) in (0.001f32..=1.0, -1.0f32..=0.0),
+        full_share in 0.001f32..=1.0,
         ramp in proptest::collection::btree_map(0..=i64::MAX as u64, 16..1000u32, 0..4),
         rates in proptest::collection::btree_map(1..=i64::MAX as u64, 0.0..10.0f64, 0..4),
         (ratio, exponent, ema) in (1e-9..1000.0f64, 1e-9..=1.0f64, 0.0..1.0f64),
@@ -343,7 +343,6 @@ prop_compose! {
         (config.net.score_head, config.net.owner_head) = heads;
         config.search.score_weight = if heads.0 { share } else { 0.0 };
         config.selfplay.full_share = full_share;
-        config.selfplay.resign_below = resign_below;
         config.selfplay.ramp = ramp.into_iter().collect();
         config.learner.learning_rate = [(0, 0.1)].into_iter().chain(rates).collect();
         config.learner.optimizer = optimizer;

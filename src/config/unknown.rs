@@ -1,11 +1,12 @@
-//! The message for a key that does not exist: which one may be meant, and which ones there are.
+//! The fault for a key that does not exist: a suggestion, and the keys that exist.
 
 use std::collections::BTreeSet;
 
 use super::problem::{Fault, nearest};
 use super::reader::{Key, join};
 
-/// What is wrong with the key `path` beside those that exist.
+/// The fault for an unknown key `path`, given all keys. The suggestion is a similar key of the same
+/// section, else a key of that name in another section, else a similar section.
 pub(super) fn unknown(keys: &[Key], path: &str) -> Fault {
     let (section, name) = path.split_once('.').unwrap_or(("", path));
     let neighbours = || keys.iter().filter(|key| key.section == section);

@@ -1,33 +1,33 @@
-//! Estimates of the final disc difference, without search.
+//! Evaluators: they estimate the final disc difference of a position without search.
 
-use crate::game::{Board, Geometry, Goal, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
 use probcut::ProbCut;
 
 pub mod positional;
 pub mod probcut;
 
-/// Units of an evaluation in one disc of final difference.
+/// Evaluations are integers in units of 1 / `SCALE` disc.
 pub const SCALE: i32 = 128;
 
-/// Estimates what a position is worth.
+/// Estimates the final score of a position.
 ///
-/// An evaluator is made for one goal, and answers for that goal: a larger value is always
-/// better for the side to move.
+/// An evaluator belongs to one goal. A larger value is always better for the side to move, under
+/// [`Goal::Fewest`] too.
 pub trait Evaluator<G: Geometry>: Send + Sync {
-    /// The expected [`Board::final_score`] for the side to move, in units of 1 /
-    /// [`SCALE`] disc. The side to move may have to pass. A finished game is worth its score.
+    /// The expected [`Board::final_score`] for the side to move, in units of 1 / [`SCALE`] disc.
+    /// For a finished game it is the exact score. The side to move may have no legal move.
     fn evaluate(&self, board: Board<G>) -> i32;
 
-    /// How its shallow searches foretell its deep ones, if that was measured.
+    /// The parameters of Multi-ProbCut for this evaluator; `None` if nobody has measured them.
     fn probcut(&self) -> Option<&ProbCut> {
         None
     }
 }
 
-/// The disc difference on the board, as if the game ended here.
+/// Evaluates a position by its disc difference, as if the game ended there.
 #[derive(Clone, Copy, Debug)]
 pub struct Discs {
-    /// Which side of the difference is wanted.
+    /// Which score wins.
     pub goal: Goal,
 }
 

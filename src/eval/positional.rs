@@ -1,51 +1,53 @@
-//! Square values and mobility: the classical hand-made evaluation, for boards of any shape.
+//! Square values and mobility: the classical evaluation with hand-chosen weights, for any board.
 //!
-//! What a square is worth follows from how it can be outflanked. On a corner no line has two
-//! neighbours, so a disc there never turns; the squares beside an empty corner give it away.
-//! The values are judged by hand, in the manner of the tables that textbooks print for 8x8.
+//! The value of a square depends on how a disc there can be outflanked. No line through a corner
+//! has neighbours on both sides, so a disc in a corner never turns. A disc beside an empty corner
+//! helps the opponent to take that corner. The weights are chosen by hand, like the tables of
+//! square values that textbooks print for 8x8.
 
 use super::probcut::ProbCut;
 use super::{Evaluator, SCALE};
-use crate::game::{Board, Geometry, Goal, Shape, Square, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Goal, Shape, Square, SquareSet};
 
-mod forecasts;
+mod regressions;
 
-/// What one more legal move than the opponent has is worth.
+/// The value of each legal move more than the opponent has.
 const MOBILITY: i32 = SCALE;
-/// What a disc that can never turn is worth.
+/// The value of a disc that can never turn.
 const CORNER: i32 = 8 * SCALE;
-/// A disc diagonally beside an empty corner.
+/// The value of a disc diagonally beside an empty corner.
 const DIAGONAL: i32 = -7 * SCALE / 2;
-/// A disc orthogonally beside an empty corner.
+/// The value of a disc orthogonally beside an empty corner.
 const ADJACENT: i32 = -3 * SCALE / 2;
-/// A disc that a single line can turn.
+/// The value of a disc that can turn along one line only.
 const EDGE: i32 = SCALE / 2;
 
-/// Square values and mobility.
+/// The evaluator by square values and mobility.
 #[derive(Clone, Debug)]
 pub struct Positional<G: Geometry> {
     goal: Goal,
-    corners: G::Word,
-    edges: G::Word,
+    corners: G::Bitboard,
+    edges: G::Bitboard,
 }
 
 impl<G: Geometry> Positional<G> {
-    /// The evaluation for a goal: the fewest discs want the opposite of each square, but
-    /// freedom of choice just as much.
+    /// The evaluator for a goal. [`Goal::Fewest`] negates the square values; mobility counts the
+    /// same for both goals.
     pub fn new(goal: Goal) -> Self {
-        let of = |lines| {
+        let with_turnable_lines = |lines| {
             let squares = (0..G::SQUARES as u8).map(Square);
             let chosen = squares.filter(|&square| turnable_lines::<G>(square) == lines);
-            chosen.fold(G::Word::ZERO, |set, square| set | G::mask(square))
+            chosen.fold(G::Bitboard::ZERO, |set, square| set | G::mask(square))
         };
-        Positional { goal, corners: of(0), edges: of(1) }
+        Positional { goal, corners: with_turnable_lines(0), edges: with_turnable_lines(1) }
     }
 
-    /// Square values, for the owner of the most discs.
+    /// The difference of the square values, under [`Goal::Most`].
     #[inline(always)]
-    fn squares(&self, board: Board<G>) -> i32 {
-        let difference =
-            |set: G::Word| (board.mine & set).count() as i32 - (board.theirs & set).count() as i32;
+    fn square_values(&self, board: Board<G>) -> i32 {
+        let difference = |set: G::Bitboard| {
+            (board.mine & set).count() as i32 - (board.theirs & set).count() as i32
+        };
         let open = SquareSet::<G>(self.corners & !(board.mine | board.theirs));
         let (diagonal, adjacent) = (open.beside_diagonally().0, open.beside_orthogonally().0);
         CORNER * difference(self.corners)
@@ -63,13 +65,13 @@ impl<G: Geometry> Evaluator<G> for Positional<G> {
             return SCALE * board.final_score(self.goal);
         }
         let most = SCALE * G::SQUARES as i32;
-        let value = MOBILITY * (own - other) + self.goal.apply(self.squares(board));
+        let value = MOBILITY * (own - other) + self.goal.apply(self.square_values(board));
         value.clamp(-most, most)
     }
 
     fn probcut(&self) -> Option<&ProbCut> {
         let measured = G::SHAPE == Shape::Square8 && self.goal == Goal::Most;
-        measured.then_some(&forecasts::SQUARE8)
+        measured.then_some(&regressions::SQUARE8)
     }
 }
 
@@ -84,8 +86,8 @@ fn neighbour<G: Geometry>(square: Square, (down, right): (isize, isize)) -> Opti
     found.filter(|_| column < layout.width).map(|index| Square(index as u8))
 }
 
-/// How many of the four lines through a square have a neighbour on both sides, so that a disc
-/// there can turn along them.
+/// Along how many of the four lines a disc on this square can turn: those that have a neighbour
+/// on both sides of it.
 fn turnable_lines<G: Geometry>(square: Square) -> usize {
     let both = |&(down, right): &(isize, isize)| {
         neighbour::<G>(square, (down, right)).is_some()

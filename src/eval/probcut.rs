@@ -1,36 +1,36 @@
-//! What an evaluator's shallow searches tell about its deep ones: the parameters of Multi-ProbCut.
+//! The parameters of Multi-ProbCut: they predict the score of a deep search from a shallow one.
 //!
-//! M. Buro, "Experiments with Multi-ProbCut and a new high-quality evaluation function for
-//! Othello" (1997): the score of a deep search is a linear function of the score of a shallow
-//! one of the same position, and an error with a normal distribution. Both are properties of an
-//! evaluation, so an evaluator carries them.
+//! Buro (1997) models the deep score of a position as a linear function of its shallow score plus
+//! a normally distributed error. The coefficients and the error depend on the evaluator, so each
+//! evaluator has its own.
 
 use std::borrow::Cow;
 
-/// What a shallow search tells about a deep one: `slope * score + offset`, give or take `sigma`.
+/// The linear regression of deep scores on shallow ones: `deep = slope * shallow + offset`, with
+/// standard deviation `sigma`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Forecast {
-    /// The stage of the game that it holds for: the number of empty squares, divided by
-    /// [`ProbCut::empties_per_stage`] and rounded down.
+pub struct Regression {
+    /// The stage of the game: the number of empty squares divided by
+    /// [`ProbCut::empties_per_stage`], rounded down.
     pub stage: u32,
-    /// Plies of the shallow search; 0 is the evaluation alone.
+    /// Plies of the shallow search; 0 is the evaluation without search.
     pub shallow: u32,
     /// Plies of the deep search.
     pub deep: u32,
-    /// What a unit of the shallow score counts.
+    /// The factor of the shallow score.
     pub slope: f32,
-    /// What is added, in units of the evaluation.
+    /// The constant term, in units of the evaluation.
     pub offset: f32,
-    /// The standard deviation of the deep score from what was foretold, in the same units.
+    /// The standard deviation of the deep score from its prediction, in units of the evaluation.
     pub sigma: f32,
 }
 
-/// The forecasts of an evaluator.
+/// All regressions of one evaluator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbCut {
-    /// How many numbers of empty squares make a stage.
+    /// How many numbers of empty squares share one stage.
     pub empties_per_stage: u32,
-    /// In any order. What is foretold for a stage and a deep depth must include what the
-    /// evaluation alone foretells, or nothing is.
-    pub forecasts: Cow<'static, [Forecast]>,
+    /// The regressions, in any order. Those of a stage and a deep depth are used only if one of
+    /// them has `shallow` 0.
+    pub regressions: Cow<'static, [Regression]>,
 }

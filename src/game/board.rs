@@ -1,14 +1,14 @@
-//! Boards as the side to move sees them, and positions that also say who that is.
+//! Boards from the view of the side to move, and positions: boards with the colour to move.
 
 use std::fmt;
 use std::ops::Not;
 
-use super::around::Around;
-use super::geometry::{Geometry, Square, Word};
+use super::geometry::{Bitboard, Geometry, Square};
 use super::rules::{Goal, ScoreRule};
 use super::simd;
+use super::square_tables::SquareTables;
 
-/// The players by colour. Black moves first on every shape.
+/// The colour of a player. Black moves first on every shape.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Colour {
     /// Moves first from the start position.
@@ -37,24 +37,24 @@ impl fmt::Display for Colour {
     }
 }
 
-/// A set of squares of one shape.
+/// A set of squares of one shape. As an iterator it yields its squares in reading order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SquareSet<G: Geometry>(pub G::Word);
+pub struct SquareSet<G: Geometry>(pub G::Bitboard);
 
 impl<G: Geometry> SquareSet<G> {
-    /// Whether the set holds no square.
+    /// Whether the set has no squares.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.0.is_zero()
     }
 
-    /// How many squares it holds.
+    /// The number of squares in the set.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.0.count() as usize
     }
 
-    /// Whether it holds `square`.
+    /// Whether `square` is in the set.
     #[inline(always)]
     pub fn contains(self, square: Square) -> bool {
         !(self.0 & G::mask(square)).is_zero()
@@ -67,7 +67,6 @@ impl<G: Geometry> fmt::Debug for SquareSet<G> {
     }
 }
 
-/// Squares in reading order.
 impl<G: Geometry> Iterator for SquareSet<G> {
     type Item = Square;
 
@@ -92,9 +91,9 @@ impl<G: Geometry> Iterator for SquareSet<G> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Board<G: Geometry> {
     /// Discs of the side to move.
-    pub mine: G::Word,
+    pub mine: G::Bitboard,
     /// Discs of the other side.
-    pub theirs: G::Word,
+    pub theirs: G::Bitboard,
 }
 
 impl<G: Geometry> Board<G> {
@@ -104,47 +103,46 @@ impl<G: Geometry> Board<G> {
         Board { mine: G::START_BLACK, theirs: G::START_WHITE }
     }
 
-    /// The squares where the side to move may play; none means that it passes or the game is
-    /// over.
+    /// The legal moves of the side to move. If there are none, it passes or the game is over.
     #[inline(always)]
     pub fn legal(self) -> SquareSet<G> {
         SquareSet(simd::legal::<G>(self.mine, self.theirs))
     }
 
-    /// [`Board::legal`] of the side to move and of the other side.
+    /// The legal moves of the side to move, then those of the other side.
     #[inline(always)]
     pub fn legal_of_both(self) -> [SquareSet<G>; 2] {
         simd::legal_of_both::<G>(self.mine, self.theirs).map(SquareSet)
     }
 
-    /// The discs that turn when the side to move plays at `square`; none means that the move
-    /// is not legal, given that the square is empty.
+    /// The discs that turn when the side to move plays at `square`, which must be empty. If there
+    /// are none, the move is not legal.
     #[inline(always)]
     pub fn flips(self, square: Square) -> SquareSet<G> {
         SquareSet(simd::flips::<G>(G::bit_of(square), self.mine, self.theirs))
     }
 
-    /// [`Board::flips`] by bit index.
+    /// The same as [`Board::flips`], with the bit index of the square.
     #[inline(always)]
-    pub(crate) fn flips_at(self, bit: usize) -> G::Word {
+    pub(crate) fn flips_at(self, bit: usize) -> G::Bitboard {
         simd::flips::<G>(bit, self.mine, self.theirs)
     }
 
     /// How many discs turn when the side to move plays at bit index `bit`, which must be the
     /// only empty square.
     #[inline(always)]
-    pub(crate) fn last_flips(self, bit: usize) -> u32 {
-        simd::last_flips::<G>(bit, self.mine)
+    pub(crate) fn count_last_flips(self, bit: usize) -> u32 {
+        simd::count_last_flips::<G>(bit, self.mine)
     }
 
-    /// Whether the opponent has a disc beside the square at bit index `bit`; if not, playing
-    /// there turns nothing.
+    /// Whether the opponent has a disc beside the square at bit index `bit`. If not, a move there
+    /// turns no disc.
     #[inline(always)]
-    pub(crate) fn touches(self, bit: usize) -> bool {
-        !(self.theirs & G::Word::narrow(Around::<G>::NEIGHBOURS[bit & 127])).is_zero()
+    pub(crate) fn touches_opponent(self, bit: usize) -> bool {
+        !(self.theirs & G::Bitboard::narrow(SquareTables::<G>::NEIGHBOURS[bit & 127])).is_zero()
     }
 
-    /// The board after a move, seen by the opponent; `None` if the move is not legal.
+    /// The board after a move, from the view of the opponent; `None` if the move is not legal.
     pub fn play(self, square: Square) -> Option<Board<G>> {
         (square.index() < G::SQUARES && self.empty().contains(square))
             .then(|| self.flips(square))
@@ -152,15 +150,15 @@ impl<G: Geometry> Board<G> {
             .map(|flips| self.after(square, flips))
     }
 
-    /// The board after a move that is known to be legal, seen by the opponent.
+    /// The board after a legal move, from the view of the opponent.
     ///
-    /// A move that is not legal gives a meaningless board.
+    /// The caller guarantees that the move is legal; otherwise the board is meaningless.
     #[inline(always)]
     pub fn play_unchecked(self, square: Square) -> Board<G> {
         self.after(square, self.flips(square))
     }
 
-    /// The board after a move at `square` that turns `flips`, seen by the opponent.
+    /// The board after a move at `square` that turns `flips`, from the view of the opponent.
     #[inline(always)]
     pub fn after(self, square: Square, flips: SquareSet<G>) -> Board<G> {
         Board { mine: self.theirs ^ flips.0, theirs: self.mine | flips.0 | G::mask(square) }
@@ -178,13 +176,13 @@ impl<G: Geometry> Board<G> {
         SquareSet(G::PLAYABLE & !(self.mine | self.theirs))
     }
 
-    /// How many squares are empty.
+    /// The number of empty squares.
     #[inline(always)]
     pub fn empties(self) -> u32 {
         G::SQUARES as u32 - self.discs()
     }
 
-    /// How many discs lie on the board.
+    /// The number of discs on the board.
     #[inline(always)]
     pub fn discs(self) -> u32 {
         (self.mine | self.theirs).count()
@@ -196,11 +194,11 @@ impl<G: Geometry> Board<G> {
         self.legal().is_empty() && self.pass().legal().is_empty()
     }
 
-    /// The final disc difference for the side to move, empty squares to the winner: from
-    /// `-SQUARES` to `SQUARES`, of the same parity on boards without holes left empty.
+    /// The disc difference for the side to move, empty squares to the winner: from `-SQUARES` to
+    /// `SQUARES`. It is even if `SQUARES` is even; if `SQUARES` is odd, it is odd or 0.
     ///
-    /// Says what the game is worth if it is over, under [`Goal::Most`]; see
-    /// [`Board::final_score`] for the goal.
+    /// For a finished game this is the score under [`Goal::Most`]. [`Board::final_score`] takes
+    /// the goal into account.
     #[inline(always)]
     pub fn difference(self) -> i32 {
         self.difference_by(ScoreRule::EmptiesToWinner)
@@ -212,25 +210,25 @@ impl<G: Geometry> Board<G> {
         rule.difference(self.mine.count(), self.theirs.count(), self.empties())
     }
 
-    /// What a finished game is worth to the side to move under `goal`: the disc difference
-    /// with empty squares to whoever has more discs, negated for [`Goal::Fewest`].
+    /// The score of a finished game for the side to move under `goal`: the disc difference, with
+    /// the empty squares to the side that has more discs, negated for [`Goal::Fewest`].
     #[inline(always)]
     pub fn final_score(self, goal: Goal) -> i32 {
         goal.apply(self.difference())
     }
 
-    /// Whether `mine` and `theirs` are disjoint and playable.
+    /// Whether `mine` and `theirs` are disjoint and within the playable squares.
     pub fn is_valid(self) -> bool {
         (self.mine & self.theirs).is_zero() && ((self.mine | self.theirs) & !G::PLAYABLE).is_zero()
     }
 }
 
-/// A board and the colour that is to move.
+/// A board and the colour of the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position<G: Geometry> {
-    /// The board as `side` sees it.
+    /// The board from the view of `side`.
     pub board: Board<G>,
-    /// Who is to move.
+    /// The side to move.
     pub side: Colour,
 }
 
@@ -240,7 +238,8 @@ impl<G: Geometry> Position<G> {
         Position { board: Board::start(), side: Colour::Black }
     }
 
-    /// The position after a legal move, without resolving a pass; `None` if it is not legal.
+    /// The position after a move; `None` if the move is not legal. The other side is to move, even
+    /// if it must pass: see [`Position::pass_if_forced`].
     pub fn play(self, square: Square) -> Option<Position<G>> {
         let board = self.board.play(square)?;
         Some(Position { board, side: !self.side })
@@ -251,9 +250,11 @@ impl<G: Geometry> Position<G> {
         Position { board: self.board.pass(), side: !self.side }
     }
 
-    /// The position itself, or the one after a pass where the side to move has no move and
-    /// the game is not over. A side without moves passes by itself everywhere in this program.
-    pub fn settled(self) -> Position<G> {
+    /// The position after a pass if the side to move must pass, else the position itself. A side
+    /// must pass if it has no legal move and the game is not over.
+    ///
+    /// A pass is never a choice in this program: callers apply this after every move.
+    pub fn pass_if_forced(self) -> Position<G> {
         if self.board.legal().is_empty() && !self.board.pass().legal().is_empty() {
             self.pass()
         } else {
@@ -261,7 +262,7 @@ impl<G: Geometry> Position<G> {
         }
     }
 
-    /// The board as black sees it.
+    /// The board from the view of black.
     pub fn black_view(self) -> Board<G> {
         match self.side {
             Colour::Black => self.board,

@@ -1,9 +1,9 @@
-//! Board shapes: the constants of each, and the machine word its squares live in.
+//! Board shapes: the constants of each shape, and the integer type of its bitboards.
 //!
-//! Bit `row * STRIDE + column` of a word is the square in that row and column, so that a1 is
-//! bit 0. On every shape but 8x8 the stride exceeds the width: the spare columns are never
-//! occupied, and a fill that runs over the edge of the board dies there instead of wrapping.
-//! Holes inside the bounding box work the same way.
+//! Bit `row * STRIDE + column` of a bitboard is the square in that row and column; a1 is bit 0. On
+//! every shape but 8x8 the stride exceeds the width. The spare columns are never occupied, so a
+//! fill that runs over the edge of the board stops there and does not wrap to the next row. Holes
+//! inside the bounding box work the same way.
 
 use std::fmt;
 use std::hash::Hash;
@@ -11,13 +11,13 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, N
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::lanes::{Lanes, NarrowLanes, WideLanes};
+use super::lanes::{BitboardVector, U64x8, U128x8};
 
-/// The most playable squares that any shape has.
+/// The greatest number of playable squares of any shape.
 pub const MAX_SQUARES: usize = 92;
 
-/// The machine word that holds one bit for each square of a board.
-pub trait Word:
+/// An unsigned integer with one bit for each square of a board.
+pub trait Bitboard:
     Copy
     + Default
     + Eq
@@ -38,21 +38,21 @@ pub trait Word:
     + BitXorAssign
     + 'static
 {
-    /// Several of these words side by side, for kernels that take many boards at once.
-    type Lanes: Lanes<Self>;
-    /// The word without a bit.
+    /// A vector of these bitboards, for code that works on several boards at once.
+    type Vector: BitboardVector<Self>;
+    /// No bit set.
     const ZERO: Self;
-    /// The word whose only bit is `index`.
+    /// Only bit `index` set.
     fn bit(index: usize) -> Self;
-    /// How many bits are set.
+    /// The number of set bits.
     fn count(self) -> u32;
-    /// The index of the lowest set bit; the width of the word when there is none.
+    /// The index of the lowest set bit; the width of the integer if no bit is set.
     fn lowest(self) -> usize;
-    /// The word without its lowest set bit.
+    /// The same bits without the lowest set one.
     fn without_lowest(self) -> Self;
-    /// The same bits in the widest word.
+    /// The same bits as `u128`.
     fn widen(self) -> u128;
-    /// The low bits of the widest word.
+    /// The low bits of a `u128`.
     fn narrow(wide: u128) -> Self;
     /// Whether no bit is set.
     fn is_zero(self) -> bool {
@@ -60,10 +60,10 @@ pub trait Word:
     }
 }
 
-macro_rules! impl_word {
-    ($word:ty, $lanes:ty) => {
-        impl Word for $word {
-            type Lanes = $lanes;
+macro_rules! impl_bitboard {
+    ($bits:ty, $vector:ty) => {
+        impl Bitboard for $bits {
+            type Vector = $vector;
             const ZERO: Self = 0;
             #[inline(always)]
             fn bit(index: usize) -> Self {
@@ -87,18 +87,18 @@ macro_rules! impl_word {
             }
             #[inline(always)]
             fn narrow(wide: u128) -> Self {
-                wide as $word
+                wide as $bits
             }
         }
     };
 }
-impl_word!(u64, NarrowLanes);
-impl_word!(u128, WideLanes);
+impl_bitboard!(u64, U64x8);
+impl_bitboard!(u128, U128x8);
 
-/// A playable square, by its number in reading order: a1 is 0, then along the first row.
+/// A playable square, by its number in reading order: a1 is 0, then b1 and so on.
 ///
-/// Squares are numbered without gaps, so the number of a square is also its index in a policy
-/// vector. On 8x8 it equals the index of its bit.
+/// Squares are numbered without gaps, so the number is also the index in a policy vector. On 8x8
+/// it equals the index of the bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Square(pub u8);
 
@@ -112,33 +112,34 @@ impl Square {
 
 /// A board shape as a zero-sized type.
 ///
-/// Implementors give the bounding box, the stride, the holes and the start position; the
-/// tables follow from them at compile time.
+/// The macro `shapes!` of this file implements it from the bounding box, the stride, the holes and
+/// the start position. The tables are computed at compile time.
 pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug + 'static {
-    /// The word that a set of squares fits into.
-    type Word: Word;
+    /// The integer type of a set of squares.
+    type Bitboard: Bitboard;
     /// The same shape as a run-time value.
     const SHAPE: Shape;
-    /// Columns of the bounding box. All boards are square, so also its rows.
+    /// Columns, and rows, of the bounding box, which is always square.
     const WIDTH: usize;
-    /// Distance between the bits of vertically neighbouring squares.
+    /// The distance between the bits of vertically neighbouring squares.
     const STRIDE: usize;
-    /// How many squares are playable.
+    /// The number of playable squares.
     const SQUARES: usize;
     /// The set of playable squares.
-    const PLAYABLE: Self::Word;
-    /// The playable squares that a fill along a row or diagonal may pass over: without the
-    /// outer columns where rows lie back to back (8x8), all of them elsewhere.
-    const INNER: Self::Word;
+    const PLAYABLE: Self::Bitboard;
+    /// The playable squares that a fill along a row or diagonal may pass over. On 8x8, which has no
+    /// spare columns between rows, the outer columns are left out; on other shapes it is all
+    /// squares.
+    const INNER: Self::Bitboard;
     /// Black's discs at the start.
-    const START_BLACK: Self::Word;
+    const START_BLACK: Self::Bitboard;
     /// White's discs at the start.
-    const START_WHITE: Self::Word;
+    const START_WHITE: Self::Bitboard;
     /// The bit of each square number.
     const BIT_OF: &'static [u8; MAX_SQUARES];
-    /// The square number of each bit; 255 where no square is.
+    /// The square number of each bit; 255 if there is no square.
     const SQUARE_OF: &'static [u8; 128];
-    /// For each of the eight symmetries, where it takes each square number.
+    /// For each of the eight symmetries, the image of each square number.
     const MAPS: &'static [[u8; MAX_SQUARES]; 8];
 
     /// The bit index of `square`.
@@ -159,15 +160,15 @@ pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug 
         Square(Self::SQUARE_OF[bit])
     }
 
-    /// The set that holds `square` alone.
+    /// The set of `square` alone.
     #[inline(always)]
-    fn mask(square: Square) -> Self::Word {
-        Self::Word::bit(Self::bit_of(square))
+    fn mask(square: Square) -> Self::Bitboard {
+        Self::Bitboard::bit(Self::bit_of(square))
     }
 }
 
 const fn is_hole(hole: &[(usize, usize)], width: usize, row: usize, column: usize) -> bool {
-    // Holes are listed for one corner region and mirrored four ways.
+    // Holes are listed for the upper left quarter and mirrored to the others.
     let (r, c) = (
         if row * 2 >= width { width - 1 - row } else { row },
         if column * 2 >= width { width - 1 - column } else { column },
@@ -265,8 +266,8 @@ const fn maps(width: usize, stride: usize, playable: u128) -> [[u8; MAX_SQUARES]
     table
 }
 
-/// The bit set of four discs: a pair on a falling diagonal from (row, column) for white, the
-/// other diagonal for black.
+/// Black's and white's discs at the start. White has (row, column) and the square diagonally below
+/// it to the right; black has the other two squares of the four.
 const fn start(stride: usize, row: usize, column: usize) -> (u128, u128) {
     let white = 1u128 << (row * stride + column) | 1u128 << ((row + 1) * stride + column + 1);
     let black = 1u128 << (row * stride + column + 1) | 1u128 << ((row + 1) * stride + column);
@@ -283,7 +284,7 @@ macro_rules! shapes {
             pub struct $geometry;
 
             impl Geometry for $geometry {
-                type Word = $word;
+                type Bitboard = $word;
                 const SHAPE: Shape = Shape::$variant;
                 const WIDTH: usize = $width;
                 const STRIDE: usize = $stride;
@@ -325,10 +326,11 @@ macro_rules! shapes {
             }
         }
 
-        /// Runs a block with a type parameter bound to the geometry of a run-time [`Shape`](crate::game::Shape).
+        /// Evaluates an expression with a type name bound to the geometry of a run-time
+        /// [`Shape`](crate::game::Shape).
         ///
-        /// `dispatch!(shape, G => perft::<G>(depth))` compiles the block once per shape and
-        /// picks one. It belongs at the edge of the program, never inside a loop.
+        /// `dispatch!(shape, G => perft::<G>(depth))` compiles the expression once for each shape
+        /// and selects one at run time. Use it at the start of a command, never inside a loop.
         #[macro_export]
         macro_rules! dispatch {
             ($shape:expr, $g:ident => $body:expr) => {
@@ -348,17 +350,18 @@ shapes! {
     Square8, Square8, "8x8", u64, width 8, stride 8, white 3 3, holes [];
     /// The board of 36 squares; solved: the second player wins by 4.
     Square6, Square6, "6x6", u64, width 6, stride 8, white 2 2, holes [];
-    /// The board of 49 squares; its start is off centre, for there is no central 2x2.
+    /// The board of 49 squares. An odd board has no central 2x2, so its start is off centre.
     Square7, Square7, "7x7", u64, width 7, stride 8, white 3 3, holes [];
-    /// 10x10 less three squares at each corner: 88 squares (source B).
+    /// 10x10 less three squares at each corner: 88 squares (Engel).
     Octagon88, Octagon88, "octagon88", u128, width 10, stride 11, white 4 4,
         holes [(0, 0), (0, 1), (1, 0)];
-    /// 10x10 less the middle two squares of each side: 92 squares (source C, Perversi).
+    /// 10x10 less the middle two squares of each side: 92 squares (Wang, Eisenberg and Vadera,
+    /// Perversi).
     Cross92, Cross92, "cross92", u128, width 10, stride 11, white 4 4,
         holes [(0, 4), (4, 0)];
 }
 
-/// A name that is no board shape.
+/// The error for a name that no board shape has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownShape {
     /// The name as given.
@@ -394,24 +397,24 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A shape's constants as run-time values, for code that need not be compiled per shape.
+/// The constants of a shape as run-time values, for code that is not generic over shapes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Which shape this is.
+    /// The shape.
     pub shape: Shape,
     /// Columns, and rows, of the bounding box.
     pub width: usize,
-    /// Distance between the bits of vertically neighbouring squares.
+    /// The distance between the bits of vertically neighbouring squares.
     pub stride: usize,
-    /// How many squares are playable.
+    /// The number of playable squares.
     pub squares: usize,
     /// The set of playable squares.
     pub playable: u128,
-    /// For each square, its bit.
+    /// For each square, the index of its bit.
     pub bit_of: Vec<u8>,
     /// For each square, its cell `row * width + column` in the bounding box.
     pub cell_of: Vec<u8>,
-    /// For each symmetry, where it takes each square.
+    /// For each symmetry, the image of each square.
     pub maps: [Vec<u8>; 8],
 }
 
@@ -434,7 +437,7 @@ impl Layout {
         }
     }
 
-    /// Cells of the bounding box: width times height.
+    /// The number of cells of the bounding box: width times height.
     pub fn cells(&self) -> usize {
         self.width * self.width
     }

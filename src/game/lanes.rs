@@ -1,46 +1,46 @@
-//! Eight boards side by side: the fills of [`super::kernel`] over vectors of words.
+//! Vectors of eight bitboards, one for each of eight boards, for the fills of [`super::kernel`].
 //!
-//! Written as plain loops over arrays, which the compiler turns into vector instructions of
-//! whatever width the machine has. A word of 128 bits is a pair of 64-bit halves, since no
-//! vector unit shifts 128 bits.
+//! The code is plain loops over arrays. The compiler turns them into vector instructions of the
+//! width that the processor has. A 128-bit bitboard is stored as two 64-bit halves, since vector
+//! units cannot shift 128-bit numbers.
 
 use std::ops::{BitAnd, BitOr, Not};
 
-use super::geometry::Word;
+use super::geometry::Bitboard;
 use super::kernel::Bits;
 
-/// How many boards go side by side: a 512-bit vector of 64-bit words.
+/// The number of boards in a vector. Eight 64-bit bitboards fill a 512-bit register.
 pub const LANES: usize = 8;
 
-/// A word for each of [`LANES`] boards.
-#[expect(private_bounds, reason = "fills are the kernel's business")]
-pub trait Lanes<W: Word>: Bits<W> + Default {
-    /// The word in a lane.
+/// A vector with one bitboard for each of [`LANES`] boards.
+#[expect(private_bounds, reason = "only the kernel needs the operations of a fill")]
+pub trait BitboardVector<W: Bitboard>: Bits<W> + Default {
+    /// The bitboard in a lane.
     fn get(&self, lane: usize) -> W;
-    /// Puts a word into a lane.
+    /// Sets the bitboard in a lane.
     fn set(&mut self, lane: usize, word: W);
-    /// The bits of each lane counted, but at least 1 for each, in all lanes together.
+    /// The sum over all lanes of the number of set bits, where an empty lane counts as 1.
     fn count_at_least_one(self) -> u64;
 }
 
-/// Lanes of 64-bit words.
+/// Eight 64-bit bitboards.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-pub struct NarrowLanes([u64; LANES]);
+pub struct U64x8([u64; LANES]);
 
-impl NarrowLanes {
+impl U64x8 {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        NarrowLanes(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+        U64x8(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
     }
 
     #[inline(always)]
     fn map(self, f: impl Fn(u64) -> u64) -> Self {
-        NarrowLanes(self.0.map(f))
+        U64x8(self.0.map(f))
     }
 }
 
-impl BitAnd for NarrowLanes {
+impl BitAnd for U64x8 {
     type Output = Self;
     #[inline(always)]
     fn bitand(self, other: Self) -> Self {
@@ -48,7 +48,7 @@ impl BitAnd for NarrowLanes {
     }
 }
 
-impl BitOr for NarrowLanes {
+impl BitOr for U64x8 {
     type Output = Self;
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
@@ -56,7 +56,7 @@ impl BitOr for NarrowLanes {
     }
 }
 
-impl Not for NarrowLanes {
+impl Not for U64x8 {
     type Output = Self;
     #[inline(always)]
     fn not(self) -> Self {
@@ -64,10 +64,10 @@ impl Not for NarrowLanes {
     }
 }
 
-impl Bits<u64> for NarrowLanes {
+impl Bits<u64> for U64x8 {
     #[inline(always)]
     fn splat(word: u64) -> Self {
-        NarrowLanes([word; LANES])
+        U64x8([word; LANES])
     }
     #[inline(always)]
     fn up(self, by: usize) -> Self {
@@ -83,7 +83,7 @@ impl Bits<u64> for NarrowLanes {
     }
 }
 
-impl Lanes<u64> for NarrowLanes {
+impl BitboardVector<u64> for U64x8 {
     #[inline(always)]
     fn get(&self, lane: usize) -> u64 {
         self.0[lane]
@@ -98,56 +98,53 @@ impl Lanes<u64> for NarrowLanes {
     }
 }
 
-/// Lanes of 128-bit words, as halves.
+/// Eight 128-bit bitboards, as low and high halves.
 #[derive(Clone, Copy, Default)]
-pub struct WideLanes {
-    low: NarrowLanes,
-    high: NarrowLanes,
+pub struct U128x8 {
+    low: U64x8,
+    high: U64x8,
 }
 
-impl BitAnd for WideLanes {
+impl BitAnd for U128x8 {
     type Output = Self;
     #[inline(always)]
     fn bitand(self, other: Self) -> Self {
-        WideLanes { low: self.low & other.low, high: self.high & other.high }
+        U128x8 { low: self.low & other.low, high: self.high & other.high }
     }
 }
 
-impl BitOr for WideLanes {
+impl BitOr for U128x8 {
     type Output = Self;
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
-        WideLanes { low: self.low | other.low, high: self.high | other.high }
+        U128x8 { low: self.low | other.low, high: self.high | other.high }
     }
 }
 
-impl Not for WideLanes {
+impl Not for U128x8 {
     type Output = Self;
     #[inline(always)]
     fn not(self) -> Self {
-        WideLanes { low: !self.low, high: !self.high }
+        U128x8 { low: !self.low, high: !self.high }
     }
 }
 
-/// Shifts are by 1 to 63.
-impl Bits<u128> for WideLanes {
+/// Shifts must be by 1 to 63 bits.
+impl Bits<u128> for U128x8 {
     #[inline(always)]
     fn splat(word: u128) -> Self {
-        WideLanes {
-            low: NarrowLanes::splat(word as u64),
-            high: NarrowLanes::splat((word >> 64) as u64),
-        }
+        U128x8 { low: U64x8::splat(word as u64), high: U64x8::splat((word >> 64) as u64) }
     }
     #[inline(always)]
     fn up(self, by: usize) -> Self {
-        WideLanes {
+        U128x8 {
             low: self.low.up(by),
             high: self.high.zip(self.low, |high, low| high << by | low >> (64 - by)),
         }
     }
     #[inline(always)]
     fn down(self, by: usize) -> Self {
-        WideLanes {
+        U128x8 {
             low: self.low.zip(self.high, |low, high| low >> by | high << (64 - by)),
             high: self.high.down(by),
         }
@@ -155,11 +152,11 @@ impl Bits<u128> for WideLanes {
     #[inline(always)]
     fn where_any(self, condition: Self) -> Self {
         let any = condition.low | condition.high;
-        WideLanes { low: self.low.where_any(any), high: self.high.where_any(any) }
+        U128x8 { low: self.low.where_any(any), high: self.high.where_any(any) }
     }
 }
 
-impl Lanes<u128> for WideLanes {
+impl BitboardVector<u128> for U128x8 {
     #[inline(always)]
     fn get(&self, lane: usize) -> u128 {
         u128::from(self.high.0[lane]) << 64 | u128::from(self.low.0[lane])

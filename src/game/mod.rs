@@ -1,15 +1,14 @@
-//! The rules of Othello on five boards. Uses the standard library only.
+//! The rules of Othello on five boards. This module uses the standard library only.
 //!
-//! A board shape is a zero-sized type that implements [`Geometry`]; everything below the
-//! command line is generic over it, so that masks and strides are constants in the compiled
-//! code. [`Shape`] is the same choice made at run time, and [`dispatch!`](crate::dispatch)
-//! leads from one to the other, once, at the edge of the program.
+//! A board shape is a zero-sized type that implements [`Geometry`], such as [`Square8`]. All code
+//! below the command line is generic over it, so that masks and strides are compile-time
+//! constants. [`Shape`] is the shape as a run-time value. The program turns it into the type once,
+//! at the start of a command, with [`dispatch!`](crate::dispatch).
 
-// First, so that `dispatch!` is in scope in what follows.
+// The first module, so that the others can use its macro `dispatch!`.
 #[macro_use]
 mod geometry;
 
-mod around;
 mod board;
 mod kernel;
 mod lanes;
@@ -18,13 +17,14 @@ pub mod perft;
 pub mod record;
 mod rules;
 mod simd;
+mod square_tables;
 mod stability;
 mod symmetry;
 
 pub use board::{Board, Colour, Position, SquareSet};
 pub use geometry::{
-    Cross92, Geometry, Layout, MAX_SQUARES, Octagon88, Shape, Square, Square6, Square7, Square8,
-    UnknownShape, Word,
+    Bitboard, Cross92, Geometry, Layout, MAX_SQUARES, Octagon88, Shape, Square, Square6, Square7,
+    Square8, UnknownShape,
 };
 pub use rules::{Goal, ScoreRule};
 pub use symmetry::Symmetry;

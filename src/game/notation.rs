@@ -1,69 +1,69 @@
 //! Squares, moves, positions and games as text.
 //!
 //! - A square is a column letter and a row number: `f5`, on the large boards up to `j10`.
-//! - A transcript is moves in a row without passes: `f5d6c3`. Passes may be written (`pa`, `--`)
-//!   and are implied where they are not.
+//! - A transcript is a sequence of moves: `f5d6c3`. Forced passes may be written (`pa`, `--`) or
+//!   left out.
 //! - A position is an OBF line: one character for each playable square in reading order (`X`
 //!   black, `O` white, `-` empty), then the side to move, then optional `move:score` pairs.
 //!   On 8x8 this is the format of the FFO test files.
-//! - A diagram is the board as rows of characters, for people.
+//! - A diagram shows the board as rows of characters.
 
 use std::fmt::Write as _;
 
 use super::board::{Board, Colour, Position};
-use super::geometry::{Geometry, Layout, Square, Word};
+use super::geometry::{Bitboard, Geometry, Layout, Square};
 
-/// Characters of a wrong text that an error shows.
+/// The most characters of an invalid text that an error shows.
 const SHOWN: usize = 40;
 
-/// What is wrong with a piece of notation. Offsets count bytes from 0.
+/// Why a text cannot be parsed. Offsets are in bytes from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotationError {
-    /// The text at `offset` is no square of the board.
+    /// The text at `offset` is not a square of the board.
     NoSquare {
-        /// Where the offending text starts.
+        /// Where the text starts.
         offset: usize,
-        /// The offending text.
+        /// The text.
         text: Box<str>,
-        /// The board's columns and rows.
+        /// The number of columns, and rows, of the board.
         width: usize,
     },
-    /// The move at `offset` is not legal there.
+    /// The move at `offset` is not legal.
     IllegalMove {
-        /// Where the offending move starts.
+        /// Where the move starts.
         offset: usize,
-        /// The move as written.
+        /// The square.
         text: Box<str>,
-        /// The legal moves, separated by blanks; empty when the game is over.
+        /// The legal moves, separated by blanks; empty if the game is over.
         legal: Box<str>,
     },
-    /// A pass at `offset` where the side to move has a move.
+    /// There is a pass at `offset`, but the side to move has a legal move.
     IllegalPass {
-        /// Where the pass is written.
+        /// Where the pass starts.
         offset: usize,
     },
     /// A position does not have one character for each playable square.
     WrongLength {
-        /// Characters found.
+        /// The number of characters found.
         found: usize,
-        /// Characters wanted.
+        /// The number of characters expected.
         wanted: usize,
     },
     /// A character of a position is none of `X`, `O`, `-` and their common variants.
     NoDisc {
-        /// Where it stands.
+        /// Where the character is.
         offset: usize,
         /// The character.
         found: char,
     },
-    /// A position does not say who is to move.
+    /// The side to move of a position is missing or unknown.
     NoSide {
-        /// What stands in its place.
+        /// The text in its place; empty if there is none.
         found: Box<str>,
     },
     /// A `move:score` pair of an OBF line is malformed.
     NoScore {
-        /// The pair as written.
+        /// The pair.
         text: Box<str>,
     },
 }
@@ -75,7 +75,7 @@ impl std::fmt::Display for NotationError {
                 let last = (b'a' + *width as u8 - 1) as char;
                 write!(
                     f,
-                    "`{text}` at offset {offset} is no square of this board (columns a to {last}, rows 1 to {width}, holes excluded)"
+                    "`{text}` at offset {offset} is not a square of this board (columns a to {last}, rows 1 to {width}, holes excluded)"
                 )
             }
             NotationError::IllegalMove { offset, text, legal } if legal.is_empty() => {
@@ -92,13 +92,13 @@ impl std::fmt::Display for NotationError {
             }
             NotationError::NoDisc { offset, found } => write!(
                 f,
-                "`{found}` at offset {offset} is no square's content; allowed: X (black), O (white), - (empty)"
+                "`{found}` at offset {offset} is neither a disc nor an empty square; allowed: X (black), O (white), - (empty)"
             ),
             NotationError::NoSide { found } => {
                 write!(f, "side to move is `{found}`; allowed: X (black), O (white)")
             }
             NotationError::NoScore { text } => {
-                write!(f, "`{text}` is no `move:score` pair, such as `f5:+4`")
+                write!(f, "`{text}` is not a `move:score` pair, such as `f5:+4`")
             }
         }
     }
@@ -114,18 +114,18 @@ impl Layout {
         format!("{column}{}", cell / self.width + 1)
     }
 
-    /// The square of a name, in either case; `None` if the board has none of that name.
+    /// The square with a name, in lower or upper case; `None` if the board has no such square.
     pub fn parse_square(&self, name: &str) -> Option<Square> {
         let (square, rest) = self.split_square(name)?;
         rest.is_empty().then_some(square)
     }
 
-    /// The square at the beginning of `text`, and what follows it.
+    /// The square at the beginning of `text`, and the rest of the text.
     pub fn split_square<'a>(&self, text: &'a str) -> Option<(Square, &'a str)> {
         let letter = text.chars().next().filter(char::is_ascii_alphabetic)?;
         let column = (letter.to_ascii_lowercase() as u8 - b'a') as usize;
         let digits = text[1..].bytes().take(2).take_while(u8::is_ascii_digit).count();
-        // A second digit belongs to the row only where the board has that many rows.
+        // A second digit belongs to the row only if the board has that many rows.
         for digits in (1..=digits).rev() {
             let row: usize = text[1..1 + digits].parse().ok()?;
             if column < self.width && (1..=self.width).contains(&row) {
@@ -138,20 +138,20 @@ impl Layout {
     }
 }
 
-/// The beginning of a text for a message: at most so many characters, and dots for the rest.
-pub fn excerpt(text: &str, most: usize) -> Box<str> {
-    match text.char_indices().nth(most) {
+/// The beginning of a text for a message: at most `max_chars` characters, and `...` if more follow.
+pub fn excerpt(text: &str, max_chars: usize) -> Box<str> {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}...", &text[..end]).into(),
         None => text.into(),
     }
 }
 
-/// An [`excerpt`] of text from outside, safe to print: a `?` stands for each control character and
-/// for each that changes the direction of the text.
-pub fn plain_excerpt(text: &str, most: usize) -> Box<str> {
-    let turns = |letter: char| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    let plain = |letter: char| if letter.is_control() || turns(letter) { '?' } else { letter };
-    excerpt(&text.chars().take(most + 1).map(plain).collect::<String>(), most)
+/// An [`excerpt`] that is safe to print: `?` replaces each control character and each character
+/// that changes the direction of the text.
+pub fn plain_excerpt(text: &str, max_chars: usize) -> Box<str> {
+    let redirects = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let plain = |c: char| if c.is_control() || redirects(c) { '?' } else { c };
+    excerpt(&text.chars().take(max_chars + 1).map(plain).collect::<String>(), max_chars)
 }
 
 /// The name of a square of shape `G`, such as `f5`.
@@ -159,12 +159,12 @@ pub fn square_name<G: Geometry>(square: Square) -> String {
     G::SHAPE.layout().square_name(square)
 }
 
-/// The square of shape `G` with a name such as `f5`, in either case.
+/// The square of shape `G` with a name such as `f5`, in lower or upper case.
 pub fn parse_square<G: Geometry>(name: &str) -> Option<Square> {
     G::SHAPE.layout().parse_square(name)
 }
 
-/// A sequence of moves as a transcript, without passes.
+/// The transcript of a sequence of moves, without passes.
 pub fn transcript<G: Geometry>(moves: impl IntoIterator<Item = Square>) -> String {
     moves.into_iter().map(square_name::<G>).collect()
 }
@@ -174,27 +174,27 @@ fn legal_names<G: Geometry>(board: Board<G>) -> Box<str> {
     names.join(" ").into()
 }
 
-/// The moves of a transcript that starts at `position`, and the position it leads to.
+/// Parses a transcript that starts at `position`. Returns its moves and the position after them.
 ///
-/// Passes are implied; written ones (`pa`, `pass`, `--`, `@@`) are checked. Blanks, commas and
-/// move numbers' dots are not part of the notation and are refused.
+/// Forced passes may be left out; passes in the text (`pa`, `pass`, `--`, `@@`) are checked. Blanks
+/// between moves, commas, move numbers and dots are errors.
 ///
 /// # Errors
 ///
-/// The first text that is no square, no legal move, or an unfounded pass.
+/// The first part of the text that is not a square, not a legal move, or not a legal pass.
 pub fn parse_transcript<G: Geometry>(
     text: &str,
     position: Position<G>,
 ) -> Result<(Vec<Square>, Position<G>), NotationError> {
     let layout = G::SHAPE.layout();
     let given = position;
-    let mut position = given.settled();
+    let mut position = given.pass_if_forced();
     let mut moves = Vec::new();
     let mut rest = text.trim();
     let start = text.len() - text.trim_start().len();
     let total = rest.len();
-    // A pass that the rules force was already taken by `settled`; a written one then only has
-    // to stand where that happened.
+    // `pass_if_forced` has already made the forced passes. A pass in the text is legal exactly
+    // where that has just happened.
     let mut passed = position.side != given.side;
     while !rest.is_empty() {
         let offset = start + total - rest.len();
@@ -206,10 +206,10 @@ pub fn parse_transcript<G: Geometry>(
             rest = after;
             continue;
         }
-        let word = || rest.chars().take(3).collect::<String>().into();
+        let invalid = || rest.chars().take(3).collect::<String>().into();
         let (square, after) = layout.split_square(rest).ok_or_else(|| NotationError::NoSquare {
             offset,
-            text: word(),
+            text: invalid(),
             width: layout.width,
         })?;
         let next = position.play(square).ok_or_else(|| NotationError::IllegalMove {
@@ -217,7 +217,7 @@ pub fn parse_transcript<G: Geometry>(
             text: layout.square_name(square).into(),
             legal: legal_names(position.board),
         })?;
-        position = next.settled();
+        position = next.pass_if_forced();
         passed = position.side != next.side;
         moves.push(square);
         rest = after;
@@ -225,7 +225,7 @@ pub fn parse_transcript<G: Geometry>(
     Ok((moves, position))
 }
 
-/// What follows a written pass (`pa`, `pass`, `--`, `@@`); `None` if `text` begins with none.
+/// The text after a pass (`pa`, `pass`, `--`, `@@`); `None` if `text` does not begin with one.
 pub fn strip_pass(text: &str) -> Option<&str> {
     ["pass", "pa", "--", "@@"].into_iter().find_map(|pass| {
         let head = text.get(..pass.len())?;
@@ -241,25 +241,24 @@ fn parse_side(text: &str) -> Result<Colour, NotationError> {
     }
 }
 
-/// A line of an OBF file: a position, and scores for some of its moves from the view of the
-/// side to move.
+/// A line of an OBF file: a position, and scores of some of its moves for the side to move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObfLine<G: Geometry> {
     /// The position.
     pub position: Position<G>,
-    /// Moves (`None` for a pass) with their stated scores in discs, in the line's order.
+    /// Moves (`None` for a pass) with their scores in discs, in the order of the line.
     pub scores: Vec<(Option<Square>, i32)>,
 }
 
 impl<G: Geometry> ObfLine<G> {
-    /// The best score that the line states, in discs for the side to move.
+    /// The best score of the line, in discs for the side to move; `None` if it has no scores.
     pub fn best(&self) -> Option<i32> {
         self.scores.iter().map(|&(_, score)| score).max()
     }
 }
 
-/// Whether a line is a transcript and not a position: it begins with a letter and the first digit
-/// of a row. A position has a digit only where a 0 stands for a white disc.
+/// Whether a line is a transcript and not a position: it begins with a letter and a digit from 1
+/// to 9. The only digit in a position is 0, for a white disc.
 pub fn is_transcript(line: &str) -> bool {
     matches!(line.as_bytes(), [letter, b'1'..=b'9', ..] if letter.is_ascii_alphabetic())
 }
@@ -270,13 +269,13 @@ pub fn is_transcript(line: &str) -> bool {
 ///
 /// # Errors
 ///
-/// What part of the line is wrong, with its offset.
+/// The first part of the line that cannot be parsed.
 pub fn parse_obf<G: Geometry>(line: &str) -> Result<ObfLine<G>, NotationError> {
     let mut fields = line.split(';');
     let head = fields.next().unwrap_or_default();
     let mut words = head.split_whitespace();
     let squares = words.next().unwrap_or_default();
-    // The side may be glued to the board, as some tools write it.
+    // Some tools write the side to move directly after the squares.
     let count = squares.chars().count();
     let (squares, side) = match words.next() {
         Some(side) => (squares, side),
@@ -287,7 +286,7 @@ pub fn parse_obf<G: Geometry>(line: &str) -> Result<ObfLine<G>, NotationError> {
     if found != G::SQUARES {
         return Err(NotationError::WrongLength { found, wanted: G::SQUARES });
     }
-    let (mut black, mut white) = (G::Word::ZERO, G::Word::ZERO);
+    let (mut black, mut white) = (G::Bitboard::ZERO, G::Bitboard::ZERO);
     for (index, (offset, character)) in squares.char_indices().enumerate() {
         let mask = G::mask(Square(index as u8));
         match character {
@@ -339,7 +338,7 @@ fn side_mark(side: Colour) -> char {
     }
 }
 
-/// A position as an OBF line without scores: squares in reading order, a blank, the side.
+/// A position as an OBF line without scores: squares in reading order, a blank, the side to move.
 pub fn obf<G: Geometry>(position: Position<G>) -> String {
     let black_view = position.black_view();
     let mut line: String = (0..G::SQUARES)
@@ -359,8 +358,8 @@ pub fn obf<G: Geometry>(position: Position<G>) -> String {
     line
 }
 
-/// A position as rows of characters with column letters and row numbers: `X` black, `O`
-/// white, `-` empty, `.` empty and legal for the side to move, a blank where there is no square.
+/// A position as rows of characters, with column letters and row numbers: `X` black, `O` white,
+/// `.` a legal move of the side to move, `-` other empty squares, a blank for a hole.
 pub fn diagram<G: Geometry>(position: Position<G>) -> String {
     let layout = G::SHAPE.layout();
     let legal = position.board.legal();

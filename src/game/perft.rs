@@ -1,16 +1,16 @@
-//! Counting the lines of play of a given length: the standard check of move generators.
+//! Perft: the number of lines of play of a given length, the standard test of move generators.
 //!
-//! A pass is a ply of its own, and a game that ends before the last ply counts as one leaf
-//! (Bik's counting, "mode 1"). Moves wait, level by level, until a bundle of boards is full;
-//! the bundle then makes its moves and finds the replies in vector registers. The last ply is
-//! not played but counted.
+//! A pass is a ply of its own. A game that ends before the last ply counts as one leaf (Aart Bik's
+//! "mode 1"). Moves of each level are collected until a bundle of eight boards is full. Then
+//! all of them are played, and the replies found, in vector registers. Moves of the last ply are
+//! counted without playing them.
 
 use super::board::{Board, SquareSet};
-use super::geometry::{Geometry, Square, Word};
+use super::geometry::{Bitboard, Geometry, Square};
 use super::kernel;
-use super::lanes::{LANES, Lanes};
+use super::lanes::{BitboardVector, LANES};
 
-/// Leaves of the tree of `depth` plies below `board`.
+/// The number of leaves of the tree of `depth` plies below `board`.
 ///
 /// ```
 /// use outflank::game::{Board, Square8, perft};
@@ -23,8 +23,8 @@ pub fn count<G: Geometry>(board: Board<G>, depth: u32) -> u64 {
     counter.finish()
 }
 
-/// [`count`] for each move of the first ply; `None` stands for a pass. Empty where the game is
-/// over or `depth` is 0.
+/// [`count`] for each move of the first ply; `None` stands for a pass. Empty if the game is over
+/// or `depth` is 0.
 pub fn divide<G: Geometry>(board: Board<G>, depth: u32) -> Vec<(Option<Square>, u64)> {
     if depth == 0 || board.is_over() {
         return Vec::new();
@@ -36,23 +36,23 @@ pub fn divide<G: Geometry>(board: Board<G>, depth: u32) -> Vec<(Option<Square>, 
     moves.map(|square| (Some(square), count(board.play_unchecked(square), depth - 1))).collect()
 }
 
-/// Moves that wait to be made together.
+/// Moves on up to [`LANES`] boards, to be played together.
 struct Bundle<G: Geometry> {
-    mine: <G::Word as Word>::Lanes,
-    theirs: <G::Word as Word>::Lanes,
-    at: <G::Word as Word>::Lanes,
+    mine: <G::Bitboard as Bitboard>::Vector,
+    theirs: <G::Bitboard as Bitboard>::Vector,
+    at: <G::Bitboard as Bitboard>::Vector,
     filled: usize,
 }
 
 impl<G: Geometry> Bundle<G> {
     fn empty() -> Self {
-        let none = <G::Word as Word>::Lanes::default();
+        let none = <G::Bitboard as Bitboard>::Vector::default();
         Bundle { mine: none, theirs: none, at: none, filled: 0 }
     }
 }
 
 struct Counter<G: Geometry> {
-    /// `waiting[d]`: moves after which `d` plies are left.
+    /// `waiting[d]`: moves that leave `d` plies to go.
     waiting: Vec<Bundle<G>>,
     leaves: u64,
 }
@@ -62,7 +62,7 @@ impl<G: Geometry> Counter<G> {
         Counter { waiting: (0..depth).map(|_| Bundle::empty()).collect(), leaves: 0 }
     }
 
-    /// Counts the leaves below a board, `depth` plies from it.
+    /// Counts the leaves `depth` plies below a board.
     fn expand(&mut self, board: Board<G>, depth: u32) {
         let legal = board.legal();
         if depth == 0 {
@@ -84,7 +84,7 @@ impl<G: Geometry> Counter<G> {
         }
     }
 
-    fn expand_moves(&mut self, board: Board<G>, mut legal: G::Word, depth: usize) {
+    fn expand_moves(&mut self, board: Board<G>, mut legal: G::Bitboard, depth: usize) {
         if depth == 1 {
             self.leaves += u64::from(legal.count());
             return;
@@ -103,7 +103,7 @@ impl<G: Geometry> Counter<G> {
         }
     }
 
-    /// Makes the moves of a bundle, which is full or the last one of its level.
+    /// Plays the moves of a bundle. It is full, or the last one of its level.
     fn play(&mut self, depth: usize) {
         let Bundle { mine, theirs, at, filled } =
             std::mem::replace(&mut self.waiting[depth], Bundle::empty());
@@ -111,8 +111,8 @@ impl<G: Geometry> Counter<G> {
         let (mine, theirs) = (theirs & !flips, mine | flips | at);
         let legal = kernel::legal::<G, _>(mine, theirs);
         if depth == 1 {
-            // A board without a move has one continuation: the pass, or the end of the game.
-            // So have the unused lanes, which hold no discs.
+            // A board without a move counts as one leaf: the pass, or the end of the game. The
+            // unused lanes have no discs and count as one each, which is subtracted.
             self.leaves += legal.count_at_least_one() - (LANES - filled) as u64;
             return;
         }

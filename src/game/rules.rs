@@ -1,12 +1,12 @@
-//! What a finished game is worth.
+//! The score of a finished game: the goal of the players, and how empty squares count.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What the players strive for.
+/// Which score wins: the goal of both players.
 ///
-/// The goal changes the sign of a final score and nothing else: moves, passes and the end of
-/// the game are the same.
+/// The goal changes only the sign of a final score. Moves, passes and the end of the game are the
+/// same for both goals.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Goal {
     /// The most discs win: Othello.
@@ -17,7 +17,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// A disc difference as seen by this goal: kept for [`Goal::Most`], negated for
+    /// The score of a disc difference: the difference itself for [`Goal::Most`], its negative for
     /// [`Goal::Fewest`].
     #[inline(always)]
     pub fn apply(self, difference: i32) -> i32 {
@@ -50,7 +50,7 @@ impl FromStr for Goal {
     }
 }
 
-/// A name that is no goal.
+/// The error for a name that no goal has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownGoal;
 
@@ -65,10 +65,10 @@ impl std::error::Error for UnknownGoal {}
 /// How the empty squares of a finished game count.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ScoreRule {
-    /// The winner gets them: the convention of FFO and WTHOR, and of this program.
+    /// The winner gets them. FFO test files, the WTHOR archive and this program count like this.
     #[default]
     EmptiesToWinner,
-    /// Nobody gets them: some papers count this way.
+    /// Neither side gets them. Some papers count like this.
     DiscsOnly,
 }
 

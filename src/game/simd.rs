@@ -1,68 +1,75 @@
-//! Move generation for one board with vector instructions, a direction per lane.
+//! Move generation for one board with vector instructions, one direction in each lane.
 //!
-//! Serves the shapes whose word has 64 bits, on x86-64 with AVX-512 or AVX2; every other case
-//! goes through the portable [`super::kernel`], which is also what the tests compare with.
-//! The choice falls at compile time, since builds are for the machine they run on.
+//! It covers the shapes with 64-bit bitboards, on x86-64 with AVX-512 or AVX2. All other cases use
+//! the portable [`super::kernel`], and tests compare with it. The choice is made at compile time,
+//! since a build is for the processor that it runs on.
 //!
-//! The only `unsafe` code of the rules. Each call of an intrinsic needs its instruction set:
-//! the `cfg` of the module that holds it says that the whole program is compiled for it.
+//! This file has the only `unsafe` code of the rules. A call of an intrinsic needs its instruction
+//! set. The `cfg` of each module guarantees that the whole program is compiled for that set.
 
-use super::around::{Around, TURNED};
-use super::geometry::{Geometry, Word};
+use super::geometry::{Bitboard, Geometry};
 use super::kernel;
+use super::square_tables::{LINE_FLIPS, SquareTables};
 
-/// The squares where the owner of `mine` may play.
+/// The legal moves of the owner of `mine`.
 #[inline(always)]
-pub(super) fn legal<G: Geometry>(mine: G::Word, theirs: G::Word) -> G::Word {
+pub(super) fn legal<G: Geometry>(mine: G::Bitboard, theirs: G::Bitboard) -> G::Bitboard {
     #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-    if size_of::<G::Word>() == size_of::<u64>() {
+    if size_of::<G::Bitboard>() == size_of::<u64>() {
         let found = avx2::legal::<G>(mine.widen() as u64, theirs.widen() as u64);
-        return G::Word::narrow(u128::from(found));
+        return G::Bitboard::narrow(u128::from(found));
     }
-    kernel::legal::<G, G::Word>(mine, theirs)
+    kernel::legal::<G, G::Bitboard>(mine, theirs)
 }
 
-/// The squares where the owner of `mine` may play, and those where the other side may.
+/// The legal moves of the owner of `mine`, then those of the other side.
 #[inline(always)]
-pub(super) fn legal_of_both<G: Geometry>(mine: G::Word, theirs: G::Word) -> [G::Word; 2] {
+pub(super) fn legal_of_both<G: Geometry>(
+    mine: G::Bitboard,
+    theirs: G::Bitboard,
+) -> [G::Bitboard; 2] {
     #[cfg(all(
         target_arch = "x86_64",
         target_feature = "avx512f",
         target_feature = "avx512vl",
         target_feature = "avx512cd"
     ))]
-    if size_of::<G::Word>() == size_of::<u64>() {
+    if size_of::<G::Bitboard>() == size_of::<u64>() {
         let found = avx512::legal_of_both::<G>(mine.widen() as u64, theirs.widen() as u64);
-        return found.map(|set| G::Word::narrow(u128::from(set)));
+        return found.map(|set| G::Bitboard::narrow(u128::from(set)));
     }
     [legal::<G>(mine, theirs), legal::<G>(theirs, mine)]
 }
 
 /// The discs of `theirs` that turn when the owner of `mine` plays at bit index `bit`.
 #[inline(always)]
-pub(super) fn flips<G: Geometry>(bit: usize, mine: G::Word, theirs: G::Word) -> G::Word {
+pub(super) fn flips<G: Geometry>(
+    bit: usize,
+    mine: G::Bitboard,
+    theirs: G::Bitboard,
+) -> G::Bitboard {
     #[cfg(all(
         target_arch = "x86_64",
         target_feature = "avx512f",
         target_feature = "avx512vl",
         target_feature = "avx512cd"
     ))]
-    if size_of::<G::Word>() == size_of::<u64>() {
+    if size_of::<G::Bitboard>() == size_of::<u64>() {
         let found = avx512::flips::<G>(bit, mine.widen() as u64, theirs.widen() as u64);
-        return G::Word::narrow(u128::from(found));
+        return G::Bitboard::narrow(u128::from(found));
     }
-    kernel::flips::<G, G::Word>(G::Word::bit(bit), mine, theirs)
+    kernel::flips::<G, G::Bitboard>(G::Bitboard::bit(bit), mine, theirs)
 }
 
 /// How many discs turn when the owner of `mine` plays at bit index `bit`, the only empty
 /// square.
 #[inline(always)]
-pub(super) fn last_flips<G: Geometry>(bit: usize, mine: G::Word) -> u32 {
+pub(super) fn count_last_flips<G: Geometry>(bit: usize, mine: G::Bitboard) -> u32 {
     #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    if size_of::<G::Word>() == size_of::<u64>() {
-        return bmi2::last_flips::<G>(bit, mine.widen() as u64);
+    if size_of::<G::Bitboard>() == size_of::<u64>() {
+        return bmi2::count_last_flips::<G>(bit, mine.widen() as u64);
     }
-    let theirs = G::PLAYABLE & !(mine | G::Word::bit(bit));
+    let theirs = G::PLAYABLE & !(mine | G::Bitboard::bit(bit));
     flips::<G>(bit, mine, theirs).count()
 }
 
@@ -70,18 +77,18 @@ pub(super) fn last_flips<G: Geometry>(bit: usize, mine: G::Word) -> u32 {
 mod bmi2 {
     use std::arch::x86_64::_pext_u64;
 
-    use super::{Around, Geometry, TURNED};
+    use super::{Geometry, LINE_FLIPS, SquareTables};
 
-    /// Looks up each line by its own discs.
+    /// Looks up the number of flips on each line by the discs of `mine` on it.
     #[inline(always)]
-    pub(super) fn last_flips<G: Geometry>(bit: usize, mine: u64) -> u32 {
-        let lines = &Around::<G>::LINES[bit & 63];
-        let turned = |line: usize| {
+    pub(super) fn count_last_flips<G: Geometry>(bit: usize, mine: u64) -> u32 {
+        let lines = &SquareTables::<G>::LINES[bit & 63];
+        let flips_on = |line: usize| {
             // SAFETY: BMI2 is enabled for the whole program.
             let own = unsafe { _pext_u64(mine, lines.squares[line]) };
-            u32::from(TURNED[lines.before[line] as usize & 7][own as usize & 255])
+            u32::from(LINE_FLIPS[lines.before[line] as usize & 7][own as usize & 255])
         };
-        turned(0) + turned(1) + turned(2) + turned(3)
+        flips_on(0) + flips_on(1) + flips_on(2) + flips_on(3)
     }
 }
 
@@ -89,9 +96,9 @@ mod bmi2 {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{Geometry, Word};
+    use super::{Bitboard, Geometry};
 
-    /// The four 64-bit lanes joined by OR.
+    /// The OR of the four 64-bit lanes.
     #[inline(always)]
     pub(super) fn join(lanes: __m256i) -> u64 {
         // SAFETY: AVX2 is enabled for the whole program.
@@ -103,7 +110,7 @@ mod avx2 {
         }
     }
 
-    /// Fills along row, column and diagonals in four lanes, both ways at once.
+    /// Fills along row, column and diagonals in four lanes, in both directions at once.
     #[inline(always)]
     pub(super) fn legal<G: Geometry>(own: u64, theirs: u64) -> u64 {
         let stride = G::STRIDE as i64;
@@ -142,10 +149,10 @@ mod avx2 {
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::{Around, Geometry, Word};
+    use super::{Bitboard, Geometry, SquareTables};
 
-    /// The fills of [`super::avx2::legal`] for both sides: one side in the lower four lanes,
-    /// the other in the upper four.
+    /// The fills of [`super::avx2::legal`] for both sides: the owner of `mine` in the lower four
+    /// lanes, the other side in the upper four.
     #[inline(always)]
     pub(super) fn legal_of_both<G: Geometry>(mine: u64, theirs: u64) -> [u64; 2] {
         let stride = G::STRIDE as i64;
@@ -183,10 +190,11 @@ mod avx512 {
         }
     }
 
-    /// Rays from the square, four towards higher bits and four towards lower ones.
+    /// Finds the end of each ray from the square: four rays towards higher bits, four towards
+    /// lower bits.
     #[inline(always)]
     pub(super) fn flips<G: Geometry>(bit: usize, mine: u64, theirs: u64) -> u64 {
-        let rays = &Around::<G>::RAYS[bit & 63];
+        let rays = &SquareTables::<G>::RAYS[bit & 63];
         // SAFETY: AVX-512 F, VL and CD are enabled for the whole program; both loads lie within
         // the eight words of `rays`.
         unsafe {
@@ -195,13 +203,13 @@ mod avx512 {
             let mine = _mm256_set1_epi64x(mine as i64);
             let theirs = _mm256_set1_epi64x(theirs as i64);
             let ones = _mm256_set1_epi64x(-1);
-            // Upwards: the first square of the ray that is not theirs is the lowest zero of
-            // `theirs | !ray`.
+            // Upwards, the first square of the ray without a disc of `theirs` is the lowest zero
+            // of `theirs | !ray`.
             let blocked = _mm256_or_si256(theirs, _mm256_andnot_si256(up, ones));
             let first = _mm256_andnot_si256(blocked, _mm256_sub_epi64(blocked, ones));
             let outflanks = _mm256_test_epi64_mask(first, mine);
             let above = _mm256_maskz_and_epi64(outflanks, up, _mm256_add_epi64(first, ones));
-            // Downwards: the highest one of `ray & !theirs`.
+            // Downwards, it is the highest one of `ray & !theirs`.
             let zeros = _mm256_lzcnt_epi64(_mm256_andnot_si256(theirs, down));
             let first = _mm256_srlv_epi64(_mm256_set1_epi64x(i64::MIN), zeros);
             let outflanks = _mm256_test_epi64_mask(first, mine);
@@ -217,13 +225,13 @@ mod tests {
     use super::*;
     use crate::game::{Board, Shape, Square};
 
-    /// Boards with discs thrown at random, most of them unreachable in play.
+    /// Compares both on boards of random discs. Most of them cannot occur in a game.
     fn agrees_with_the_portable_kernel<G: Geometry>() {
         let mut state = 1u64;
         let mut noise = || {
             state = state.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(1);
             let mixed = state ^ state >> 29;
-            G::Word::narrow(u128::from(mixed) << 64 | u128::from(mixed.wrapping_mul(state)))
+            G::Bitboard::narrow(u128::from(mixed) << 64 | u128::from(mixed.wrapping_mul(state)))
         };
         for _ in 0..20_000 {
             let (discs, colour) = (noise() | noise(), noise());
@@ -231,16 +239,16 @@ mod tests {
             let theirs = discs & !colour & G::PLAYABLE;
             let board = Board::<G> { mine, theirs };
             let wanted = [(mine, theirs), (theirs, mine)]
-                .map(|(mine, theirs)| kernel::legal::<G, G::Word>(mine, theirs));
+                .map(|(mine, theirs)| kernel::legal::<G, G::Bitboard>(mine, theirs));
             assert_eq!(legal::<G>(mine, theirs), wanted[0]);
             assert_eq!(legal_of_both::<G>(mine, theirs), wanted);
             for square in board.empty() {
                 let bit = G::bit_of(square);
-                let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, theirs);
+                let wanted = kernel::flips::<G, G::Bitboard>(G::mask(square), mine, theirs);
                 assert_eq!(flips::<G>(bit, mine, theirs), wanted, "{board:?} {square:?}");
                 let full = G::PLAYABLE & !(mine | G::mask(square));
-                let wanted = kernel::flips::<G, G::Word>(G::mask(square), mine, full).count();
-                assert_eq!(last_flips::<G>(bit, mine), wanted, "{board:?} {square:?}");
+                let wanted = kernel::flips::<G, G::Bitboard>(G::mask(square), mine, full).count();
+                assert_eq!(count_last_flips::<G>(bit, mine), wanted, "{board:?} {square:?}");
             }
         }
         assert_eq!(G::square_at(G::bit_of(Square(7))), Square(7));

@@ -1,28 +1,31 @@
-//! Discs that can never turn again.
+//! Stable discs: discs that can never turn again.
 
-use super::around::Around;
 use super::board::{Board, SquareSet};
-use super::geometry::{Geometry, Word};
+use super::geometry::{Bitboard, Geometry};
+use super::square_tables::SquareTables;
 
-/// Bits between neighbours along the four lines, in the order of [`Around::REACHED`].
+/// The distances between the bits of neighbours along the four lines, in the order of
+/// [`SquareTables::STEP_TARGETS`].
 const fn steps<G: Geometry>() -> [usize; 4] {
     [1, G::STRIDE, G::STRIDE - 1, G::STRIDE + 1]
 }
 
 impl<G: Geometry> Board<G> {
-    /// Discs of the opponent that no sequence of moves can turn: a safe subset, found quickly.
+    /// Discs of the opponent that no sequence of moves can turn. The test is fast and finds only
+    /// some of them.
     ///
-    /// A disc is safe along a line if the line is full, or if one neighbour on it is missing
-    /// or is itself a safe disc of the same colour; a disc that is safe along all four lines
-    /// is safe.
+    /// A disc is safe along a line if the line is full, if the disc has no neighbour on one side
+    /// of the line, or if a neighbour on it is a stable disc of the same colour. A disc that is
+    /// safe along all four lines is stable.
     #[inline]
-    pub fn their_stable(self) -> SquareSet<G> {
+    pub fn opponent_stable(self) -> SquareSet<G> {
         let full = full_lines::<G>(self.mine | self.theirs);
         let edge = |line: usize| {
-            let both = Around::<G>::REACHED[line] & Around::<G>::REACHED[line + 4];
-            G::PLAYABLE & !G::Word::narrow(both)
+            let both =
+                SquareTables::<G>::STEP_TARGETS[line] & SquareTables::<G>::STEP_TARGETS[line + 4];
+            G::PLAYABLE & !G::Bitboard::narrow(both)
         };
-        let safe: [G::Word; 4] = std::array::from_fn(|line| full[line] | edge(line));
+        let safe: [G::Bitboard; 4] = std::array::from_fn(|line| full[line] | edge(line));
         let mut stable = self.theirs & safe[0] & safe[1] & safe[2] & safe[3];
         if stable.is_zero() {
             return SquareSet(stable);
@@ -30,8 +33,9 @@ impl<G: Geometry> Board<G> {
         loop {
             let mut grown = self.theirs;
             for (line, by) in steps::<G>().into_iter().enumerate() {
-                let up = stable << by & G::Word::narrow(Around::<G>::REACHED[line]);
-                let down = stable >> by & G::Word::narrow(Around::<G>::REACHED[line + 4]);
+                let up = stable << by & G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[line]);
+                let down =
+                    stable >> by & G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[line + 4]);
                 grown &= safe[line] | up | down;
             }
             if grown == stable {
@@ -43,11 +47,12 @@ impl<G: Geometry> Board<G> {
 }
 
 impl<G: Geometry> SquareSet<G> {
-    /// The squares whose discs never turn, since on each line through them one neighbour is
-    /// missing: on 8x8 the corners.
+    /// The squares whose discs can never turn, since each line through them lacks a neighbour on
+    /// one side. On 8x8 these are the corners.
     #[inline]
-    pub fn never_turned() -> SquareSet<G> {
-        let reached = |direction: usize| G::Word::narrow(Around::<G>::REACHED[direction]);
+    pub fn always_stable() -> SquareSet<G> {
+        let reached =
+            |direction: usize| G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[direction]);
         let inner = (0..4).map(|line| reached(line) & reached(line + 4));
         SquareSet(inner.fold(G::PLAYABLE, |outer, line| outer & !line))
     }
@@ -55,14 +60,14 @@ impl<G: Geometry> SquareSet<G> {
 
 /// For each of the four lines, the squares whose whole line is occupied.
 #[inline(always)]
-fn full_lines<G: Geometry>(occupied: G::Word) -> [G::Word; 4] {
+fn full_lines<G: Geometry>(occupied: G::Bitboard) -> [G::Bitboard; 4] {
     let empty = G::PLAYABLE & !occupied;
     let steps = steps::<G>();
     std::array::from_fn(|line| {
         let by = steps[line];
         let (mut up, mut down) = (empty, empty);
-        let mut above = G::Word::narrow(Around::<G>::REACHED[line]);
-        let mut below = G::Word::narrow(Around::<G>::REACHED[line + 4]);
+        let mut above = G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[line]);
+        let mut below = G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[line + 4]);
         let mut reach = by;
         let mut length = 1;
         while length < G::WIDTH {

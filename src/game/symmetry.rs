@@ -1,7 +1,7 @@
 //! The eight symmetries of the square, for boards, moves and policies.
 
 use super::board::{Board, SquareSet};
-use super::geometry::{Geometry, Square, Word};
+use super::geometry::{Bitboard, Geometry, Square};
 
 /// One of the eight symmetries of the square. Every shape has all of them.
 ///
@@ -11,9 +11,9 @@ use super::geometry::{Geometry, Square, Word};
 pub struct Symmetry(u8);
 
 impl Symmetry {
-    /// The symmetry that changes nothing.
+    /// The identity: it changes nothing.
     pub const IDENTITY: Symmetry = Symmetry(0);
-    /// All eight.
+    /// All eight symmetries, by index.
     pub const ALL: [Symmetry; 8] = {
         let mut all = [Symmetry(0); 8];
         let mut k = 0;
@@ -29,9 +29,9 @@ impl Symmetry {
         self.0 as usize
     }
 
-    /// The symmetry that undoes this one.
+    /// The inverse symmetry.
     pub fn inverse(self) -> Symmetry {
-        // A transposition swaps the roles of the two mirrors that follow it.
+        // A transposition exchanges mirrored rows and mirrored columns.
         match self.0 {
             5 => Symmetry(6),
             6 => Symmetry(5),
@@ -39,20 +39,20 @@ impl Symmetry {
         }
     }
 
-    /// Where a square goes.
+    /// The image of a square.
     #[inline(always)]
     pub fn square<G: Geometry>(self, square: Square) -> Square {
         Square(G::MAPS[self.index()][square.index()])
     }
 
-    /// Where a set of squares goes.
+    /// The image of a set of squares.
     pub fn set<G: Geometry>(self, set: SquareSet<G>) -> SquareSet<G> {
         SquareSet(
-            set.fold(G::Word::ZERO, |image, square| image | G::mask(self.square::<G>(square))),
+            set.fold(G::Bitboard::ZERO, |image, square| image | G::mask(self.square::<G>(square))),
         )
     }
 
-    /// Where a board goes.
+    /// The image of a board.
     pub fn board<G: Geometry>(self, board: Board<G>) -> Board<G> {
         Board {
             mine: self.set(SquareSet::<G>(board.mine)).0,
@@ -62,8 +62,8 @@ impl Symmetry {
 }
 
 impl<G: Geometry> Board<G> {
-    /// The least of the eight images of this board: equal for boards that differ by a
-    /// symmetry alone.
+    /// The least of the eight images of this board. Two boards have the same one exactly if they
+    /// differ only by a symmetry.
     pub fn canonical(self) -> Board<G> {
         Symmetry::ALL.into_iter().map(|symmetry| symmetry.board(self)).min().unwrap_or(self)
     }

@@ -1,4 +1,4 @@
-//! Speeds of nets on this machine, for the `bench` command and `benches/net.rs`.
+//! Measures the speed of nets on this machine, for the `bench` command and `benches/net.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::optimizer::{Optimizer, UpdateRule};
 use super::tower::{Net, Pass};
 use crate::game::{Geometry, Position, Shape};
 
-/// Positions of random games on `shape`, the same for the same seed.
+/// Positions of random games on `shape`. The same seed gives the same positions.
 pub fn positions(shape: Shape, count: usize, seed: u64) -> Vec<Input> {
     dispatch!(shape, G => positions_of::<G>(count, seed))
 }
@@ -30,21 +30,21 @@ fn positions_of<G: Geometry>(count: usize, seed: u64) -> Vec<Input> {
         inputs.push(Input::new(position.board, legal));
         let chosen = random.random_range(0..legal.len());
         let next = legal.into_iter().nth(chosen).and_then(|square| position.play(square));
-        position = next.map_or(position, Position::settled);
+        position = next.map_or(position, Position::pass_if_forced);
     }
     inputs
 }
 
-/// Positions that `backend` evaluates in a second, asked for `batch` at a time during `time`.
+/// Positions per second of `backend`, in batches of `batch`, measured for about `time`.
 ///
-/// Time in which other programs had the core does not count, and the best of several stretches
-/// is taken: a shared machine only ever slows a stretch down. A backend that works on another
-/// thread or device must have the machine to itself to be measured.
+/// The result is the best of several measurements, because other programs on the machine can only
+/// slow a measurement down. Time in which another program had the core is not counted. A backend
+/// that works on another thread or device can be measured only on a machine without other load.
 ///
 /// # Errors
 ///
 /// The backend fails.
-pub fn evaluations_per_second(
+pub fn predictions_per_second(
     backend: &mut dyn Backend,
     shape: Shape,
     batch: usize,
@@ -55,9 +55,9 @@ pub fn evaluations_per_second(
     best_rate(batch, time, || backend.evaluate(&inputs, &mut outputs))
 }
 
-/// Positions that a net learns from in a second with all its heads, `batch` a step, in `kind`:
-/// forward, losses, backward and a step of SGD, without the gathering of the batch.
-pub fn learnt_per_second(net: &Net, batch: usize, kind: Kind, time: Duration) -> f64 {
+/// Positions per second of training in `kind`, with `batch` positions per step and all heads.
+/// A step is forward pass, losses, backward pass and SGD update, without sampling the batch.
+pub fn training_positions_per_second(net: &Net, batch: usize, kind: Kind, time: Duration) -> f64 {
     let planes = net.planes(&positions(net.spec().shape, batch, 1), kind);
     let mut optimizer = Optimizer::new(net, UpdateRule::Sgd { momentum: 0.9 }, 1e-4);
     let policy = planes.select(1, 2).flatten(1, -1).to_kind(Kind::Float);
@@ -91,39 +91,40 @@ fn best_rate<E>(
     call()?;
     let (start, mut best) = (Instant::now(), 0.0f64);
     while start.elapsed() < time || best == 0.0 {
-        let (stretch, mut calls) = (Stretch::start(), 0);
-        while stretch.begun.elapsed() < time / 8 {
+        let (timer, mut calls) = (CpuTimer::start(), 0);
+        while timer.started.elapsed() < time / 8 {
             call()?;
             calls += 1;
         }
-        best = best.max((calls * batch) as f64 / stretch.seconds());
+        best = best.max((calls * batch) as f64 / timer.seconds());
     }
     Ok(best)
 }
 
-/// A span of time in which other programs do not count.
-struct Stretch {
-    begun: Instant,
-    on_processor: Option<u64>,
+/// A timer that leaves out the time in which other programs had the core.
+struct CpuTimer {
+    started: Instant,
+    cpu_time: Option<u64>,
 }
 
-impl Stretch {
-    fn start() -> Stretch {
-        Stretch { on_processor: nanoseconds_on_processor(), begun: Instant::now() }
+impl CpuTimer {
+    fn start() -> CpuTimer {
+        CpuTimer { cpu_time: thread_cpu_nanoseconds(), started: Instant::now() }
     }
 
-    /// Seconds that this thread has had a core since the start where the system tells, else all.
+    /// Seconds since the start in which this thread had a core. Where the system does not report
+    /// that: all seconds since the start.
     fn seconds(&self) -> f64 {
-        let all = self.begun.elapsed().as_secs_f64();
-        match (self.on_processor, nanoseconds_on_processor()) {
+        let all = self.started.elapsed().as_secs_f64();
+        match (self.cpu_time, thread_cpu_nanoseconds()) {
             (Some(start), Some(end)) if end > start => ((end - start) as f64 * 1e-9).min(all),
             _ => all,
         }
     }
 }
 
-/// How long this thread has had a core in its life; none where the system does not tell.
-fn nanoseconds_on_processor() -> Option<u64> {
+/// Nanoseconds for which this thread has had a core. `None` where the system does not report it.
+fn thread_cpu_nanoseconds() -> Option<u64> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split_whitespace().next()?.parse().ok()
 }

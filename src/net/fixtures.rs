@@ -1,4 +1,4 @@
-//! Nets and positions that the tests of this folder share.
+//! Nets and positions for tests.
 
 use std::io::Write;
 
@@ -6,41 +6,42 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(crate) use super::bench::positions;
-use super::plan::{NetSpec, Role, parts};
+use super::plan::{NetSpec, Role, array_specs};
 use super::weights::Weights;
 use super::{Net, TowerOptions};
 use crate::game::Shape;
 
-/// Says aloud what a test does not look at here, and why: past the runner, which keeps what passing
-/// tests print to itself.
+/// Prints which check is skipped on this machine, and why. Writes to stderr directly, because the
+/// test runner hides the output of tests that pass.
 pub(crate) fn skipped(what: &str) {
-    // Who cannot be told does not matter to the test.
+    // A failure to print must not fail the test.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
 }
 
-/// Weights of a net as it might be after training: no batch norm is left at its start.
+/// Weights like those of a trained net: every batch norm differs from its initial state.
 pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0xABCD);
     let fresh = Net::new(spec, seed, tch::Device::Cpu).weights();
     let mut weights = Weights::default();
-    for part in parts(spec) {
-        let mut values = fresh.get(&part.name, &part.shape).expect("a part of the net").to_vec();
+    for array in array_specs(spec) {
+        let mut values =
+            fresh.get(&array.name, &array.shape).expect("an array of the net").to_vec();
         for value in &mut values {
             let number: f32 = random.random_range(-1.0..1.0);
-            match part.role {
-                Role::Statistic if part.name.ends_with("variance") => *value = 1.0 + 0.6 * number,
+            match array.role {
+                Role::Statistic if array.name.ends_with("variance") => *value = 1.0 + 0.6 * number,
                 Role::Statistic => *value = 0.3 * number,
-                Role::Offset if part.name.ends_with("scale") => *value = 0.8 + 0.4 * number,
+                Role::Offset if array.name.ends_with("scale") => *value = 0.8 + 0.4 * number,
                 Role::Offset => *value = 0.3 * number,
-                Role::Factor | Role::Last => {}
+                Role::Factor | Role::OutputFactor => {}
             }
         }
-        weights.insert(part.name, part.shape, values);
+        weights.insert(array.name, array.shape, values);
     }
     weights
 }
 
-/// A residual net's description.
+/// The specification of a residual net.
 pub(crate) fn resnet(shape: Shape, blocks: u32, channels: u32) -> NetSpec {
     NetSpec { shape, options: TowerOptions { blocks, channels, ..TowerOptions::default() } }
 }

@@ -1,22 +1,23 @@
-//! A net as it plays: batch norms folded into the convolutions before them, as plain numbers.
+//! A net for inference: batch norms are folded into the convolutions before them.
 //!
-//! Every inference backend starts from this form.
+//! Every inference backend is built from this form, which is plain numbers.
 
-use super::encode::planes_of;
+use super::encode::plane_count;
 use super::options::Tower;
-use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_HIDDEN, PAPER_PADDING, parts};
+use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
 use super::tower::NORM_EPSILON;
 use super::variables::check;
 use super::weights::{Weights, WeightsError};
 
-/// A matrix or convolution and what it adds.
+/// The weights and biases of a fully connected layer or a convolution.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Affine {
     /// Sizes of `weight`, the outputs first.
     pub shape: Vec<usize>,
-    /// The factors.
+    /// The weights, row-major.
     pub weight: Vec<f32>,
-    /// One number for each output (for the policy of a `resnet`, for each square); may be empty.
+    /// One number for each output, or for each square in `policy_out` of a `resnet`. Empty where
+    /// the layer has no biases.
     pub bias: Vec<f32>,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Affine {
 pub(super) struct Block {
     /// The first convolution.
     pub first: Affine,
-    /// What the block adds after it from the mean and maximum of its input.
+    /// Global pooling: maps mean and maximum of the block's input to what is added after `first`.
     pub pool: Option<Affine>,
     /// The second convolution.
     pub second: Affine,
@@ -33,7 +34,7 @@ pub(super) struct Block {
 
 /// A folded residual net.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Resnet {
+pub(super) struct FoldedResnet {
     pub stem: Affine,
     pub blocks: Vec<Block>,
     pub policy: Affine,
@@ -46,7 +47,7 @@ pub(super) struct Resnet {
 
 /// The folded net of Fu and Xu.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Paper {
+pub(super) struct FoldedPaper {
     pub convolutions: Vec<Affine>,
     pub hidden: Vec<Affine>,
     pub policy: Affine,
@@ -54,35 +55,35 @@ pub(super) struct Paper {
     pub score: Option<Affine>,
 }
 
-/// A folded net of either kind. The owner head is left out: play does not ask it.
+/// A folded net of either tower. It has no owner head, because inference does not need it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Folded {
-    Resnet(Box<Resnet>),
-    Paper(Box<Paper>),
+pub(super) enum FoldedNet {
+    Resnet(Box<FoldedResnet>),
+    Paper(Box<FoldedPaper>),
 }
 
-impl Folded {
-    /// Folds `weights` of the net `spec`.
+impl FoldedNet {
+    /// Folds `weights` of a net of `spec`.
     ///
     /// # Errors
     ///
-    /// They are of another net.
-    pub(super) fn new(spec: &NetSpec, weights: &Weights) -> Result<Folded, WeightsError> {
-        check(&parts(spec), weights)?;
-        let fold = Fold { spec, weights };
+    /// `weights` belong to another net.
+    pub(super) fn new(spec: &NetSpec, weights: &Weights) -> Result<FoldedNet, WeightsError> {
+        check(&array_specs(spec), weights)?;
+        let folding = Folding { spec, weights };
         Ok(match spec.options.tower {
-            Tower::Resnet => Folded::Resnet(Box::new(fold.resnet()?)),
-            Tower::Paper => Folded::Paper(Box::new(fold.paper()?)),
+            Tower::Resnet => FoldedNet::Resnet(Box::new(folding.resnet()?)),
+            Tower::Paper => FoldedNet::Paper(Box::new(folding.paper()?)),
         })
     }
 }
 
-struct Fold<'a> {
+struct Folding<'a> {
     spec: &'a NetSpec,
     weights: &'a Weights,
 }
 
-impl Fold<'_> {
+impl Folding<'_> {
     fn convolution(
         &self,
         conv: &str,
@@ -126,13 +127,13 @@ impl Fold<'_> {
         })
     }
 
-    fn resnet(&self) -> Result<Resnet, WeightsError> {
+    fn resnet(&self) -> Result<FoldedResnet, WeightsError> {
         let channels = self.spec.channels();
         let layout = self.spec.shape.layout();
-        let planes = planes_of(&self.spec.options);
+        let planes = plane_count(&self.spec.options);
         let head = [HEAD_CHANNELS, channels, 1, 1];
         let score = self.spec.options.score_head.then(|| self.affine("score.out", [1, HIDDEN], 1));
-        Ok(Resnet {
+        Ok(FoldedResnet {
             stem: self.convolution("stem.conv", "stem.norm", [channels, planes, 3, 3])?,
             blocks: (0..self.spec.blocks())
                 .map(|index| self.block(index))
@@ -150,10 +151,10 @@ impl Fold<'_> {
         })
     }
 
-    fn paper(&self) -> Result<Paper, WeightsError> {
+    fn paper(&self) -> Result<FoldedPaper, WeightsError> {
         let channels = self.spec.channels();
         let layout = self.spec.shape.layout();
-        let mut planes = planes_of(&self.spec.options);
+        let mut planes = plane_count(&self.spec.options);
         let mut convolutions = Vec::new();
         for index in 0..PAPER_PADDING.len() {
             let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));
@@ -167,7 +168,7 @@ impl Fold<'_> {
             inputs = width;
         }
         let score = self.spec.options.score_head.then(|| self.affine("score.out", [1, inputs], 1));
-        Ok(Paper {
+        Ok(FoldedPaper {
             convolutions,
             hidden,
             policy: self.affine("policy.out", [layout.squares, inputs], layout.squares)?,

@@ -1,31 +1,31 @@
-//! What the rules say one move ahead, as planes.
+//! Input planes that the rules compute one move ahead.
 //!
-//! A small net spends most of its convolutions on finding out which discs a move turns and how
-//! many moves that leaves. The rules know it at once, at a hundredth of the net's cost.
+//! Without them a small net needs most of its convolutions to find out which discs a move turns,
+//! and how many moves both sides have then. The rules give that at a hundredth of the net's cost.
 
-use crate::game::{Board, Geometry, Square, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Square, SquareSet};
 
-/// Planes of sets: the other side's legal moves, my discs and theirs that can never turn, and the
-/// empty squares of regions that hold an odd number of them.
-pub(super) const SETS: usize = 4;
-/// Planes of numbers at the squares of a side's legal moves: the other side's moves after it over
-/// [`UNIT`], the mover's over the same, the discs that it turns over the same, and 1 if the other
-/// side can then take a square whose disc never turns.
-pub(super) const NUMBERS: usize = 4;
-/// What counts are divided by, so that they are of the size of the other planes' numbers.
+/// Planes of sets: the other side's legal moves, stable discs of the side to move, stable discs of
+/// the other side, and the empty squares of regions with an odd number of them.
+pub(super) const SET_PLANES: usize = 4;
+/// Planes of numbers at a side's legal moves. For each move: the opponent's mobility after it, the
+/// mover's mobility after it, the number of discs that it turns, all three divided by [`UNIT`], and
+/// 1 if the opponent can then take a square whose disc can never turn.
+pub(super) const NUMBER_PLANES: usize = 4;
+/// Counts are divided by this, so that they are about as large as the numbers of other planes.
 const UNIT: f32 = 8.0;
 
-/// The sets, and for each side, the one to move first, the squares and numbers of its moves.
-///
-/// `put` is given the side, 0 or 1, the square and the numbers.
-pub(super) fn look<G: Geometry>(
+/// Returns the sets, in the order of [`SET_PLANES`]. Calls `put` with the numbers of each legal
+/// move of both sides: the side (0 is the side to move, 1 the other), the square, and the numbers
+/// in the order of [`NUMBER_PLANES`].
+pub(super) fn look_ahead<G: Geometry>(
     (mine, theirs): (u128, u128),
-    mut put: impl FnMut(usize, Square, [f32; NUMBERS]),
-) -> [u128; SETS] {
-    let board = Board::<G> { mine: G::Word::narrow(mine), theirs: G::Word::narrow(theirs) };
+    mut put: impl FnMut(usize, Square, [f32; NUMBER_PLANES]),
+) -> [u128; SET_PLANES] {
+    let board = Board::<G> { mine: G::Bitboard::narrow(mine), theirs: G::Bitboard::narrow(theirs) };
     let sides = [board, board.pass()];
     let legal = board.legal_of_both();
-    let safe = SquareSet::<G>::never_turned();
+    let safe = SquareSet::<G>::always_stable();
     for (side, (board, legal)) in sides.into_iter().zip(legal).enumerate() {
         for square in legal {
             let flips = board.flips(square);
@@ -36,13 +36,14 @@ pub(super) fn look<G: Geometry>(
             put(side, square, numbers);
         }
     }
-    let stable = [sides[1], sides[0]].map(Board::their_stable);
+    let stable = [sides[1], sides[0]].map(Board::opponent_stable);
     [legal[1], stable[0], stable[1], odd_regions(board.empty())].map(|set| set.0.widen())
 }
 
-/// The squares of those regions, connected along lines, that hold an odd number of them.
+/// The squares of all regions with an odd number of squares. Squares of a region are connected
+/// orthogonally or diagonally.
 fn odd_regions<G: Geometry>(mut empty: SquareSet<G>) -> SquareSet<G> {
-    let mut odd = G::Word::ZERO;
+    let mut odd = G::Bitboard::ZERO;
     while !empty.is_empty() {
         let mut region = SquareSet::<G>(empty.0 & !empty.0.without_lowest());
         loop {
@@ -66,20 +67,20 @@ mod tests {
     use super::*;
     use crate::game::{Position, Shape};
 
-    /// Every number from its definition, by playing the moves.
+    /// Checks every set and number against its definition, by playing the moves.
     fn check<G: Geometry>(board: Board<G>) {
         let mut found = vec![None; 2 * G::SQUARES];
         let sets =
-            look::<G>((board.mine.widen(), board.theirs.widen()), |side, square, numbers| {
+            look_ahead::<G>((board.mine.widen(), board.theirs.widen()), |side, square, numbers| {
                 found[side * G::SQUARES + square.index()] = Some(numbers);
             });
         assert_eq!(sets[0], board.pass().legal().0.widen());
-        assert_eq!(sets[1], board.pass().their_stable().0.widen());
-        assert_eq!(sets[2], board.their_stable().0.widen());
-        // A disc that is stable though alone has an end of each line beside it.
+        assert_eq!(sets[1], board.pass().opponent_stable().0.widen());
+        assert_eq!(sets[2], board.opponent_stable().0.widen());
+        // A disc is safe where it is stable even on an otherwise empty board.
         let safe = |&square: &Square| {
-            let alone = Board::<G> { mine: G::Word::ZERO, theirs: G::mask(square) };
-            !alone.their_stable().is_empty()
+            let alone = Board::<G> { mine: G::Bitboard::ZERO, theirs: G::mask(square) };
+            !alone.opponent_stable().is_empty()
         };
         for (side, board) in [board, board.pass()].into_iter().enumerate() {
             for index in 0..G::SQUARES {
@@ -108,7 +109,7 @@ mod tests {
                     let legal = position.board.legal();
                     let count = legal.len().max(1);
                     let Some(square) = legal.into_iter().nth(ply * 7 % count) else { break };
-                    position = position.play(square).map_or(position, Position::settled);
+                    position = position.play(square).map_or(position, Position::pass_if_forced);
                 }
             });
         }
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn regions_meet_at_corners_and_not_beyond_edges() {
         use crate::game::Square8;
-        // a1 b2 are one region; h8 is another, g1 h1 and a8 b8 c8 too.
+        // Four regions: a1 b2, then h8, then g1 h1, then a8 b8 c8.
         let set = |bits: &[u32]| bits.iter().fold(0u64, |set, bit| set | 1 << bit);
         let empty = SquareSet::<Square8>(set(&[0, 9, 63, 6, 7, 56, 57, 58]));
         assert_eq!(odd_regions(empty).0, set(&[63, 56, 57, 58]));

@@ -1,4 +1,7 @@
-//! Networks: the tower, its inference copies, and the optimiser. Knows no search.
+//! Neural nets: their architecture, their training step, and copies for fast inference.
+//!
+//! A net maps a position to a policy, a value, a score and the owner of each square. Nothing here
+//! depends on search or self-play.
 
 mod allocator;
 pub mod average;
@@ -29,5 +32,5 @@ pub use allocator::keep_freed_memory;
 pub use description::Description;
 pub use encode::{Encoding, Input};
 pub use options::{Inputs, Tower, TowerOptions};
-pub use plan::{NetSpec, Part, Role, Start, parts};
+pub use plan::{ArraySpec, NetSpec, Role, Start, array_specs};
 pub use tower::{Heads, Net, Pass};

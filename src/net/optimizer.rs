@@ -1,26 +1,26 @@
-//! Gradient steps over a net's long vectors, with a state that can be saved.
+//! Optimisers over a net's long vectors, with a state that can be saved.
 //!
-//! The rules of the `tch` crate keep their momenta to themselves, so that a stopped run could not
-//! go on as if it had not stopped. Here the state is tensors of our own. A step takes no number
-//! from the device to the host.
+//! The optimisers of the `tch` crate do not give access to their moments, so a resumed run would
+//! differ from one that never stopped. Here the state is accessible. A step copies no number from
+//! the device to the host.
 
-use tch::{Kind, Tensor};
+use tch::Tensor;
 
 use super::plan::Role;
 use super::tower::Net;
 use super::variables::{ROLES, TRAINED, to_vec};
 use super::weights::{Weights, WeightsError};
 
-/// Added to the root of Adam's second moment, and to a norm that is divided by.
+/// Added to the root of Adam's second moment, against division by 0.
 const EPSILON: f64 = 1e-8;
-/// Share of the old first moment in Adam's.
+/// Share of the old value in Adam's first moment.
 const BETA1: f64 = 0.9;
-/// Share of the old second moment in Adam's.
+/// Share of the old value in Adam's second moment.
 const BETA2: f64 = 0.999;
-/// A float32 counts exactly up to here.
+/// float32 holds all whole numbers up to this exactly.
 const LOW_STEPS: u64 = 1 << 24;
 
-/// How a gradient becomes a step.
+/// The rule that turns a gradient into a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum UpdateRule {
     /// `v = momentum * v + g; w -= rate * v`.
@@ -43,21 +43,21 @@ impl UpdateRule {
     }
 }
 
-/// Steps a net's variables, and remembers what the rule needs.
+/// Updates a net's variables, and keeps the moments that the rule needs.
 ///
-/// Factors are decayed towards 0; biases and the scales of batch norms are not.
+/// Weight decay applies to all roles but [`Role::Offset`].
 #[derive(Debug)]
 pub struct Optimizer {
     rule: UpdateRule,
     decay: f64,
     steps: u64,
-    /// For each moment of the rule, one tensor for each vector.
+    /// `[moment of the rule][long vector]`.
     moments: Vec<Vec<Tensor>>,
     decayed: [bool; TRAINED],
 }
 
 impl Optimizer {
-    /// An optimiser that has made no step of `net` yet.
+    /// An optimiser for `net` before its first step.
     pub fn new(net: &Net, rule: UpdateRule, decay: f64) -> Optimizer {
         let zeros = || net.parameters().iter().map(|vector| vector.detach().zeros_like()).collect();
         Optimizer {
@@ -69,12 +69,13 @@ impl Optimizer {
         }
     }
 
-    /// Steps made so far.
+    /// The number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Moves the net against `gradients` (from [`Net::gradients`]) by a step of size `rate`.
+    /// Updates `net` by one step. `gradients` are from [`Net::gradients`], `rate` is the learning
+    /// rate.
     pub fn step(&mut self, net: &Net, gradients: &[Tensor], rate: f64) {
         self.steps += 1;
         tch::no_grad(|| {
@@ -135,7 +136,7 @@ impl Optimizer {
         let _ = weights.g_sub_(&(first / root * (rate / correct1)));
     }
 
-    /// The steps and moments as plain data.
+    /// The step count and the moments as named arrays.
     pub fn state(&self) -> Weights {
         let mut state = Weights::default();
         let steps = [self.steps % LOW_STEPS, self.steps / LOW_STEPS].map(|part| part as f32);
@@ -148,11 +149,11 @@ impl Optimizer {
         state
     }
 
-    /// Continues from a saved state.
+    /// Restores a saved state.
     ///
     /// # Errors
     ///
-    /// The state is of another rule or another net; then nothing changes.
+    /// The state belongs to another rule or another net. Nothing has changed then.
     pub fn load_state(&mut self, state: &Weights) -> Result<(), WeightsError> {
         let steps = state.get("steps", &[2])?;
         let mut moments = Vec::new();
@@ -170,21 +171,6 @@ impl Optimizer {
     }
 }
 
-/// Shortens gradients to a joint Euclidean norm of at most `longest`, in place. Returns the norm
-/// that they had, as a tensor that need not be read.
-pub fn clip(gradients: &mut [Tensor], longest: f64) -> Tensor {
-    tch::no_grad(|| {
-        let squares: Vec<Tensor> =
-            gradients.iter().map(|gradient| gradient.square().sum(Kind::Float)).collect();
-        let norm = Tensor::stack(&squares, 0).sum(Kind::Float).sqrt();
-        let factor = (longest / (&norm + EPSILON)).clamp_max(1.0);
-        for gradient in gradients {
-            let _ = gradient.g_mul_(&factor);
-        }
-        norm
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,17 +184,17 @@ mod tests {
     }
 
     fn gradients(net: &Net, step: usize) -> Vec<Tensor> {
-        let of = |vector: &Tensor| {
+        let wave = |vector: &Tensor| {
             let count = vector.numel();
             let values: Vec<f32> =
                 (0..count).map(|i| ((i * 7 + step * 3) % 11) as f32 / 10.0 - 0.4).collect();
             Tensor::from_slice(&values)
         };
-        net.parameters().iter().map(of).collect()
+        net.parameters().iter().map(wave).collect()
     }
 
-    /// Each rule as its paper writes it, one number at a time, in float64.
-    struct ByHand {
+    /// Each rule as in its paper, for one number, in float64.
+    struct Reference {
         rule: UpdateRule,
         decay: f64,
         weight: f64,
@@ -217,7 +203,7 @@ mod tests {
         steps: i32,
     }
 
-    impl ByHand {
+    impl Reference {
         fn step(&mut self, mut gradient: f64, rate: f64) {
             self.steps += 1;
             match self.rule {
@@ -245,24 +231,30 @@ mod tests {
         for rule in RULES {
             let net = net();
             let mut optimizer = Optimizer::new(&net, rule, 0.01);
-            let mut by_hand: Vec<Vec<ByHand>> = (net.parameters().iter().enumerate())
+            let mut reference: Vec<Vec<Reference>> = (net.parameters().iter().enumerate())
                 .map(|(vector, tensor)| {
                     let decay = if vector == 2 { 0.0 } else { 0.01 };
-                    let start =
-                        |weight| ByHand { rule, decay, weight, first: 0.0, second: 0.0, steps: 0 };
+                    let start = |weight| Reference {
+                        rule,
+                        decay,
+                        weight,
+                        first: 0.0,
+                        second: 0.0,
+                        steps: 0,
+                    };
                     to_vec(tensor).into_iter().map(|weight| start(weight as f64)).collect()
                 })
                 .collect();
             for step in 0..5 {
                 let gradients = gradients(&net, step);
                 optimizer.step(&net, &gradients, 0.05);
-                for (vector, gradient) in by_hand.iter_mut().zip(&gradients) {
+                for (vector, gradient) in reference.iter_mut().zip(&gradients) {
                     for (number, gradient) in vector.iter_mut().zip(to_vec(gradient)) {
                         number.step(gradient as f64, 0.05);
                     }
                 }
             }
-            for (vector, wanted) in net.parameters().iter().zip(&by_hand) {
+            for (vector, wanted) in net.parameters().iter().zip(&reference) {
                 for (found, wanted) in to_vec(vector).into_iter().zip(wanted) {
                     assert!((found as f64 - wanted.weight).abs() < 1e-5, "{rule:?}");
                 }
@@ -271,12 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_state_goes_on_as_if_never_stopped() {
+    fn a_restored_state_continues_exactly() {
         for rule in RULES {
-            let (straight, mut stopped) = (net(), net());
-            let mut optimizer = Optimizer::new(&straight, rule, 1e-3);
+            let (unstopped, mut stopped) = (net(), net());
+            let mut optimizer = Optimizer::new(&unstopped, rule, 1e-3);
             for step in 0..6 {
-                optimizer.step(&straight, &gradients(&straight, step), 0.01);
+                optimizer.step(&unstopped, &gradients(&unstopped, step), 0.01);
             }
             let mut first = Optimizer::new(&stopped, rule, 1e-3);
             for step in 0..3 {
@@ -294,7 +286,7 @@ mod tests {
             for step in 3..6 {
                 second.step(&stopped, &gradients(&stopped, step), 0.01);
             }
-            assert_eq!(straight.weights(), stopped.weights());
+            assert_eq!(unstopped.weights(), stopped.weights());
             assert_eq!(optimizer.state(), second.state());
         }
     }
@@ -305,16 +297,5 @@ mod tests {
         let sgd = Optimizer::new(&net, RULES[0], 0.0).state();
         let mut adam = Optimizer::new(&net, UpdateRule::Adam, 0.0);
         assert!(matches!(adam.load_state(&sgd), Err(WeightsError::Missing { .. })));
-    }
-
-    #[test]
-    fn clipping_shortens_long_gradients_only() {
-        let mut gradients = [Tensor::from_slice(&[3f32, 0.0]), Tensor::from_slice(&[4f32])];
-        let norm = clip(&mut gradients, 10.0);
-        assert!((norm.double_value(&[]) - 5.0).abs() < 1e-6);
-        assert_eq!(to_vec(&gradients[1]), [4.0]);
-        let _ = clip(&mut gradients, 1.0);
-        assert!((to_vec(&gradients[0])[0] - 0.6).abs() < 1e-6);
-        assert!((to_vec(&gradients[1])[0] - 0.8).abs() < 1e-6);
     }
 }

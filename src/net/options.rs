@@ -1,4 +1,4 @@
-//! The settings of a network and of its inference copies.
+//! Settings of a net and of its inference.
 
 use std::ops::RangeInclusive;
 
@@ -7,34 +7,35 @@ use serde::de::{Deserialize, Deserializer, Error};
 use crate::choices::choices;
 
 choices! {
-    /// The kind of trunk that a net has.
+    /// The architecture of a net's trunk.
     pub enum Tower {
         /// Residual blocks of two 3x3 convolutions.
         #[default]
         Resnet = "resnet",
-        /// Four convolutions and two fully connected layers over one plane (Fu and Xu).
+        /// Four convolutions and two fully connected layers over one plane: the net of Fu and Xu
+        /// (see `docs/references.md`).
         Paper = "paper",
     }
 }
 
 choices! {
-    /// What a `resnet` is shown of a position. The default is what nets have been shown whose files
-    /// do not say.
+    /// The input planes of a `resnet`. The default applies to older net files, which do not name
+    /// their inputs.
     pub enum Inputs {
         /// The discs of both sides and the legal moves.
         #[default]
         Discs = "discs",
-        /// The same, and what the rules say a move ahead: see [`super::lookahead`].
+        /// The same, and planes that the rules compute one move ahead: see [`super::lookahead`].
         Lookahead = "lookahead",
     }
 }
 
-/// What a net is made of.
+/// The architecture of a net, without its board.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TowerOptions {
-    /// The kind of trunk.
+    /// The architecture of the trunk.
     pub tower: Tower,
-    /// What a `resnet` is shown.
+    /// The input planes of a `resnet`.
     #[serde(default)]
     pub inputs: Inputs,
     /// Residual blocks of a `resnet`, within [`TowerOptions::BLOCKS`].
@@ -43,24 +44,24 @@ pub struct TowerOptions {
     /// Channels of each convolution, within [`TowerOptions::CHANNELS`].
     #[serde(deserialize_with = "channels")]
     pub channels: u32,
-    /// Whether some blocks of a `resnet` see averages over the whole board.
+    /// Whether some blocks of a `resnet` use means and maxima over the whole board.
     pub global_pooling: bool,
-    /// Whether the net also foretells the final disc difference.
+    /// Whether the net also predicts the final disc difference.
     pub score_head: bool,
-    /// Whether the net also foretells the final owner of each square.
+    /// Whether the net also predicts the final owner of each square.
     pub owner_head: bool,
     /// Share of the `paper` tower's hidden units that a training step drops, 0 to below 1.
     pub dropout: f64,
 }
 
 impl TowerOptions {
-    /// How many residual blocks a net may have.
+    /// The allowed numbers of residual blocks.
     pub const BLOCKS: RangeInclusive<u32> = 1..=100;
-    /// How many channels its convolutions may have.
+    /// The allowed numbers of channels.
     pub const CHANNELS: RangeInclusive<u32> = 1..=1024;
 }
 
-// A file may say anything, and whoever builds a net by it takes memory as it says.
+// A damaged or malicious file could ask for a net that does not fit into memory.
 fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     within(deserializer, "blocks", &TowerOptions::BLOCKS)
 }
@@ -97,42 +98,42 @@ impl Default for TowerOptions {
     }
 }
 
-/// The copy of a net that plays.
+/// Settings of inference.
 pub mod inference {
     use super::choices;
 
     choices! {
-        /// The code that computes a net's outputs for play.
+        /// The code that computes a net's predictions.
         pub enum BackendKind {
-            /// The fastest one that the machine and the net allow.
+            /// The fastest one that supports the machine and the net.
             #[default]
             Auto = "auto",
             /// libtorch, operator by operator.
             Eager = "eager",
-            /// The kernel of this program for processors with matrix tiles; bf16.
+            /// This program's kernel for processors with matrix tiles (Intel AMX), in bf16.
             Amx = "amx",
-            /// The kernel of this program for any processor; f32, with filters in f16 where that
-            /// is faster and not asked against.
+            /// This program's kernel for any processor, in f32. With [`Precision::Auto`] filters
+            /// may be stored in f16 where that is faster.
             Winograd = "winograd",
         }
     }
 
     choices! {
-        /// The number format of weights and activations in play.
+        /// The number format of weights and activations in inference.
         pub enum Precision {
-            /// The fastest one that the device has.
+            /// The fastest one on the device.
             #[default]
             Auto = "auto",
             /// 32-bit floats.
             F32 = "f32",
             /// 16-bit brain floats.
             Bf16 = "bf16",
-            /// 16-bit floats; a GPU only.
+            /// 16-bit floats, on a GPU only.
             F16 = "f16",
         }
     }
 
-    /// How a net is computed in play.
+    /// How a net's predictions are computed.
     #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
     pub struct Options {
         /// The code that computes it.

@@ -1,42 +1,44 @@
-//! The parts of a net by name: which arrays it has, their shapes, and how they start.
+//! The arrays of a net: their names, shapes, roles and initial values.
 //!
-//! One list serves the trained net, its inference copies and files. A residual net of `B` blocks
-//! and `C` channels over `W x W` cells, of which `S` are squares:
+//! The trained net, its inference copies and its files use the same list. A residual net of `B`
+//! blocks and `C` channels, for a board of `W x W` cells of which `S` are squares:
 //!
 //! ```text
 //! stem            3x3 convolution P -> C, batch norm, ReLU
 //! block.0 .. B-1  x -> ReLU(norm2(conv2(ReLU(norm1(conv1(x)) + pool(x)))) + x)
 //!                 pool, in every second block (1, 3, ..): a C x 2C matrix times the mean and the
-//!                 maximum of each channel over the squares, added alike to all cells
-//! policy          1x1 convolution C -> 16, norm, ReLU, then 16 -> 1 a cell, plus a bias a square
+//!                 maximum of each channel over the squares. The result is added to every cell.
+//! policy          1x1 convolution C -> 16, norm, ReLU, then 16 -> 1 per cell and a bias per square
 //! value           1x1 convolution C -> 16, norm, ReLU (the features), then all cells -> 64, ReLU,
 //!                 then 64 -> 1, tanh
 //! score           64 -> 1 from the value's hidden layer: the final disc difference over S
-//! owner           16 -> 1 a cell from the value's features, tanh: +1 mine, -1 theirs
+//! owner           16 -> 1 per cell from the value's features, tanh: +1 mine, -1 theirs
 //! ```
 //!
-//! `P` is 4, or 16 where a net is shown what a move leads to ([`planes_of`]).
+//! `P` is the number of input planes: 4, or 16 with lookahead ([`plane_count`]).
 //!
-//! After each ReLU the cells that are no squares are set to 0, so that holes look like the world
-//! beyond the edge. Global pooling is KataGo's method (Wu 2019), here from a block's input; the
-//! score and owner heads are his as well.
+//! Some boards have holes: cells of the bounding square that are not squares of the board. After
+//! each ReLU holes are set to 0, like the padding beyond the edge. Global pooling and the score and
+//! owner heads are methods of KataGo (Wu 2019); here pooling reads a block's input.
 
-use super::encode::planes_of;
+use super::encode::plane_count;
 use super::options::{Tower, TowerOptions};
 use crate::game::Shape;
 
-/// Channels of the policy head and of the value head over each cell.
+/// Channels of the policy head's and of the value head's 1x1 convolution.
 pub const HEAD_CHANNELS: usize = 16;
-/// Width of the layer that value and score share.
+/// Width of the hidden layer that value and score share.
 pub const HIDDEN: usize = 64;
-/// Padding of each convolution of the `paper` tower: with 1 it keeps the board's size, with 0 it
-/// drops the rim. The paper has no figures of its net but the number of layers; these and the
-/// widths are of the program that its design follows (alpha-zero-general).
+/// Padding of each convolution of the `paper` tower. With 1 a convolution keeps the board's size,
+/// with 0 it drops the rim.
+///
+/// Fu and Xu give only the number of layers. Paddings and widths are those of the program that they
+/// followed (alpha-zero-general).
 pub const PAPER_PADDING: [i64; 4] = [1, 1, 0, 0];
 /// Widths of the fully connected layers of the `paper` tower.
 pub const PAPER_HIDDEN: [usize; 2] = [1024, 512];
 
-/// What a net is: enough to build it, or to read its weights.
+/// The board and architecture of a net: enough to build it or to read its weights.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NetSpec {
     /// The board.
@@ -61,13 +63,13 @@ mod shape_name {
 }
 
 impl NetSpec {
-    /// Whether a residual block adds what it sees of the whole board: every second one, so that
-    /// the first does not (it has seen little yet) and the last of an even number does.
+    /// Whether a residual block has global pooling. Every second block has, from the second on: the
+    /// input of the first has few features yet.
     pub fn pools(&self, block: usize) -> bool {
         self.options.global_pooling && block % 2 == 1
     }
 
-    /// Residual blocks.
+    /// The number of residual blocks.
     pub fn blocks(&self) -> usize {
         self.options.blocks as usize
     }
@@ -77,13 +79,13 @@ impl NetSpec {
         self.options.channels as usize
     }
 
-    /// Multiplications and additions of one position's convolutions, as literature counts them:
-    /// taps beyond the edge included, heads and pooling left out.
+    /// Multiplications plus additions in the trunk's convolutions for one position. Taps beyond the
+    /// edge are counted, as is usual in the literature. Heads and pooling are not.
     pub fn flops(&self) -> f64 {
         let cells = self.shape.layout().cells();
         let channels = self.channels() as f64;
-        let planes = planes_of(&self.options) as f64;
-        // Cells that the convolutions after the first one compute, all together.
+        let planes = plane_count(&self.options) as f64;
+        // The total number of cells that all convolutions after the first compute.
         let inner = match self.options.tower {
             Tower::Resnet => 2 * self.blocks() * cells,
             Tower::Paper => (2..=PAPER_PADDING.len()).map(|count| self.cells_after(count)).sum(),
@@ -91,56 +93,58 @@ impl NetSpec {
         2.0 * 9.0 * channels * (planes * cells as f64 + channels * inner as f64)
     }
 
-    /// Cells that are left after so many convolutions of the `paper` tower.
+    /// Cells per channel after the first `convolutions` convolutions of the `paper` tower.
     fn cells_after(&self, convolutions: usize) -> usize {
         let dropping = PAPER_PADDING[..convolutions].iter().filter(|&&padding| padding == 0);
         (self.shape.layout().width - 2 * dropping.count()).pow(2)
     }
 
-    /// Numbers that the `paper` tower's convolutions hand to its fully connected layers.
+    /// Inputs of the first fully connected layer of the `paper` tower.
     pub fn paper_features(&self) -> usize {
         self.channels() * self.cells_after(PAPER_PADDING.len())
     }
 }
 
-/// What an array is for, which decides how it is trained and stored.
+/// The use of an array, which determines its precision and its training.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
-    /// A factor of the bulk of the work: computed in the pass's precision, decayed.
+    /// Weights of a convolution or a hidden layer. Computed in the precision of the pass, with
+    /// weight decay.
     Factor,
-    /// A factor of the last layers: computed in float32, decayed.
-    Last,
-    /// A bias or a batch norm's scale: computed in float32, not decayed.
+    /// Weights of an output layer. Computed in float32, with weight decay.
+    OutputFactor,
+    /// A bias, or a batch norm's scale or shift. Computed in float32, without weight decay.
     Offset,
-    /// A batch norm's running mean or variance: not trained but tracked.
+    /// A batch norm's running mean or variance: updated by training passes, not by gradients.
     Statistic,
 }
 
-/// How an array starts.
+/// The initial values of an array.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Start {
     /// One number everywhere.
     Constant(f32),
-    /// Normally distributed with this standard deviation.
+    /// Normally distributed with mean 0 and this standard deviation.
     Normal(f32),
 }
 
 /// An array of a net.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Part {
+pub struct ArraySpec {
     /// Its name, unique within the net.
     pub name: String,
     /// Its sizes, outermost first.
     pub shape: Vec<usize>,
-    /// What it is for.
+    /// Its use.
     pub role: Role,
-    /// How it starts.
+    /// Its initial values.
     pub start: Start,
 }
 
-/// The arrays of a net in the order in which they are stored.
-pub fn parts(spec: &NetSpec) -> Vec<Part> {
-    let mut list = List(Vec::new());
+/// The arrays of a net, in the order in which they lie in the long vectors of one role. Saved
+/// optimiser states depend on it.
+pub fn array_specs(spec: &NetSpec) -> Vec<ArraySpec> {
+    let mut list = ArrayList(Vec::new());
     match spec.options.tower {
         Tower::Resnet => list.resnet(spec),
         Tower::Paper => list.paper(spec),
@@ -148,15 +152,15 @@ pub fn parts(spec: &NetSpec) -> Vec<Part> {
     list.0
 }
 
-struct List(Vec<Part>);
+struct ArrayList(Vec<ArraySpec>);
 
-impl List {
+impl ArrayList {
     fn push(&mut self, name: String, shape: &[usize], role: Role, start: Start) {
-        self.0.push(Part { name, shape: shape.to_vec(), role, start });
+        self.0.push(ArraySpec { name, shape: shape.to_vec(), role, start });
     }
 
-    /// A factor that starts so that it keeps the size of what flows through a ReLU (He et al.
-    /// 2015), times `gain`.
+    /// Weights with the initial standard deviation of He et al. 2015, which preserves the variance
+    /// of activations through ReLUs, times `gain`.
     fn factor(&mut self, name: &str, shape: &[usize], role: Role, gain: f32) {
         let inputs: usize = shape[1..].iter().product();
         let deviation = gain * (2.0 / inputs as f32).sqrt();
@@ -167,7 +171,7 @@ impl List {
         self.push(format!("{name}.bias"), &[size], Role::Offset, Start::Constant(0.0));
     }
 
-    /// A convolution with its batch norm.
+    /// A convolution and its batch norm. `scale` is the norm's initial scale.
     fn convolution(&mut self, conv: &str, norm: &str, shape: [usize; 4], scale: f32) {
         self.factor(conv, &shape, Role::Factor, 1.0);
         let size = &shape[..1];
@@ -177,15 +181,20 @@ impl List {
         self.push(format!("{norm}.variance"), size, Role::Statistic, Start::Constant(1.0));
     }
 
-    fn last(&mut self, name: &str, inputs: usize) {
-        self.factor(name, &[1, inputs], Role::Last, 0.3);
+    fn scalar_output(&mut self, name: &str, inputs: usize) {
+        self.factor(name, &[1, inputs], Role::OutputFactor, 0.3);
         self.bias(name, 1);
     }
 
     fn resnet(&mut self, spec: &NetSpec) {
         let layout = spec.shape.layout();
         let channels = spec.channels();
-        self.convolution("stem.conv", "stem.norm", [channels, planes_of(&spec.options), 3, 3], 1.0);
+        self.convolution(
+            "stem.conv",
+            "stem.norm",
+            [channels, plane_count(&spec.options), 3, 3],
+            1.0,
+        );
         for block in 0..spec.blocks() {
             let name = |part| format!("block.{block}.{part}");
             let shape = [channels, channels, 3, 3];
@@ -193,24 +202,24 @@ impl List {
             if spec.pools(block) {
                 self.factor(&name("pool"), &[channels, 2 * channels], Role::Factor, 0.5);
             }
-            // A block that starts as the identity lets a deep net learn at once.
+            // With scale 0 a block starts as the identity, which makes deep nets easier to train.
             self.convolution(&name("conv2"), &name("norm2"), shape, 0.0);
         }
         for head in ["policy", "value"] {
             let shape = [HEAD_CHANNELS, channels, 1, 1];
             self.convolution(&format!("{head}.conv"), &format!("{head}.norm"), shape, 1.0);
         }
-        self.factor("policy.out", &[1, HEAD_CHANNELS], Role::Last, 0.3);
+        self.factor("policy.out", &[1, HEAD_CHANNELS], Role::OutputFactor, 0.3);
         self.bias("policy.out", layout.squares);
         let flat = HEAD_CHANNELS * layout.cells();
         self.factor("value.hidden", &[HIDDEN, flat], Role::Factor, 1.0);
         self.bias("value.hidden", HIDDEN);
-        self.last("value.out", HIDDEN);
+        self.scalar_output("value.out", HIDDEN);
         if spec.options.score_head {
-            self.last("score.out", HIDDEN);
+            self.scalar_output("score.out", HIDDEN);
         }
         if spec.options.owner_head {
-            self.last("owner.out", HEAD_CHANNELS);
+            self.scalar_output("owner.out", HEAD_CHANNELS);
         }
     }
 
@@ -218,7 +227,7 @@ impl List {
         let layout = spec.shape.layout();
         let channels = spec.channels();
         for index in 0..PAPER_PADDING.len() {
-            let planes = if index == 0 { planes_of(&spec.options) } else { channels };
+            let planes = if index == 0 { plane_count(&spec.options) } else { channels };
             let shape = [channels, planes, 3, 3];
             self.convolution(&format!("conv.{index}"), &format!("norm.{index}"), shape, 1.0);
         }
@@ -229,14 +238,14 @@ impl List {
             self.bias(&name, width);
             inputs = width;
         }
-        self.factor("policy.out", &[layout.squares, inputs], Role::Last, 0.3);
+        self.factor("policy.out", &[layout.squares, inputs], Role::OutputFactor, 0.3);
         self.bias("policy.out", layout.squares);
-        self.last("value.out", inputs);
+        self.scalar_output("value.out", inputs);
         if spec.options.score_head {
-            self.last("score.out", inputs);
+            self.scalar_output("score.out", inputs);
         }
         if spec.options.owner_head {
-            self.factor("owner.out", &[layout.squares, inputs], Role::Last, 0.3);
+            self.factor("owner.out", &[layout.squares, inputs], Role::OutputFactor, 0.3);
             self.bias("owner.out", layout.squares);
         }
     }

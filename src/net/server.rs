@@ -1,17 +1,18 @@
-//! One interface for whoever asks a net, on his own thread or through a server of a shared device.
+//! One interface to a net's predictions: computed on the caller's thread, or by a server that
+//! shares a device between threads.
 //!
 //! ```text
-//! CPU   actor ── Local ── Backend                      computed at once, on the actor's thread
+//! CPU   actor ── LocalPredictor ── Backend             computed at once, on the actor's thread
 //! GPU   actor ── Client ──┐ requests   ┌ worker ── Backend ┐
 //!       actor ── Client ──┼───────────▶┤                   ├── one device
 //!       actor ── Client ──┘            └ worker ── Backend ┘
 //!           ▲───────── one reply channel per slot ─────────┘
 //! ```
 //!
-//! A worker gathers requests into a batch, computes it and answers. Two workers keep two batches
-//! in flight: while the device computes one, the other is gathered and encoded and its kernels
-//! are queued behind. A question's buffers travel to the server and back and are used again; what is
-//! allocated for a question is its reply channel.
+//! A worker collects requests into a batch, computes it and replies. Two workers keep two batches
+//! in flight: while the device computes one batch, the other is collected, encoded and queued. The
+//! buffers of a query go to the server and back and are reused. Only the reply channel is allocated
+//! for each query.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,74 +25,74 @@ use super::encode::Input;
 use super::inference::{Backend, InferenceError, Outputs};
 use super::weights::Weights;
 
-/// How long a worker waits for its batch to fill while another batch is in flight.
-const PATIENCE: Duration = Duration::from_micros(500);
-/// How often whoever waits for an answer looks whether anybody is left to give it.
-const LOOK_AROUND: Duration = Duration::from_millis(200);
+/// The longest time that a worker waits for a full batch while another batch is in flight.
+const FILL_TIMEOUT: Duration = Duration::from_micros(500);
+/// A client that waits for a reply checks in this interval whether a worker is left.
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Positions, and room for what the net says about them.
+/// Positions and their predictions. The buffers can be reused for the next query.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Query {
     /// The positions.
     pub inputs: Vec<Input>,
-    /// The answer, once collected.
+    /// The predictions, once the query is collected.
     pub outputs: Outputs,
 }
 
-/// Answers questions about positions, possibly several at the same time.
+/// Computes predictions for queries, several at a time if the implementation allows it.
 ///
-/// Each slot holds one question: submit it, do something else, collect it.
+/// Each slot holds one query. The caller submits it, may do other work, and collects it.
 pub trait Predictor: Send {
-    /// Puts a question into `slot`, which must be free. May block while the device is busy.
+    /// Submits a query in `slot`, which must be empty. May block while the device is busy.
     ///
     /// # Errors
     ///
-    /// The net fails, or its server has ended.
-    fn submit(&mut self, slot: usize, question: Query) -> Result<(), InferenceError>;
+    /// The computation fails, or the server has ended.
+    fn submit(&mut self, slot: usize, query: Query) -> Result<(), InferenceError>;
 
-    /// Takes the question back from `slot` with its answer. Blocks until the answer is there.
+    /// Takes the query from `slot`, with its predictions. Blocks until they are computed.
     ///
     /// # Errors
     ///
-    /// The net fails, its server has ended, or the slot is empty.
+    /// The computation fails, the server has ended, or the slot is empty.
     fn collect(&mut self, slot: usize) -> Result<Query, InferenceError>;
 
-    /// Takes newer weights for the questions to come. `version` rises with each; a version that
-    /// is not newer is left aside, so that all who share a server may hand on the same.
+    /// Uses `weights` for later queries if `version` is newer than the version in use. Therefore
+    /// all clients of a server may pass on the same weights.
     ///
     /// # Errors
     ///
-    /// The weights are of another net.
+    /// The weights belong to another net. A server reports that for a later query, and ends.
     fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError>;
 }
 
-/// A backend of one's own: questions are answered when they are submitted.
-pub struct Local {
+/// A predictor with its own backend. It computes a query when it is submitted.
+pub struct LocalPredictor {
     backend: Box<dyn Backend>,
     version: u64,
-    answered: Vec<Option<Query>>,
+    slots: Vec<Option<Query>>,
 }
 
-impl Local {
-    /// Answers with `backend`.
-    pub fn new(backend: Box<dyn Backend>) -> Local {
-        Local { backend, version: 0, answered: Vec::new() }
+impl LocalPredictor {
+    /// A predictor that computes with `backend`.
+    pub fn new(backend: Box<dyn Backend>) -> LocalPredictor {
+        LocalPredictor { backend, version: 0, slots: Vec::new() }
     }
 }
 
-impl Predictor for Local {
-    fn submit(&mut self, slot: usize, mut question: Query) -> Result<(), InferenceError> {
-        self.backend.evaluate(&question.inputs, &mut question.outputs)?;
-        if self.answered.len() <= slot {
-            self.answered.resize_with(slot + 1, || None);
+impl Predictor for LocalPredictor {
+    fn submit(&mut self, slot: usize, mut query: Query) -> Result<(), InferenceError> {
+        self.backend.evaluate(&query.inputs, &mut query.outputs)?;
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, || None);
         }
-        self.answered[slot] = Some(question);
+        self.slots[slot] = Some(query);
         Ok(())
     }
 
     fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
-        let taken = self.answered.get_mut(slot).and_then(Option::take);
-        taken.ok_or(InferenceError::NothingAsked { slot })
+        let taken = self.slots.get_mut(slot).and_then(Option::take);
+        taken.ok_or(InferenceError::EmptySlot { slot })
     }
 
     fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
@@ -104,7 +105,7 @@ impl Predictor for Local {
 }
 
 struct Request {
-    question: Query,
+    query: Query,
     reply: Sender<Result<Query, InferenceError>>,
 }
 
@@ -112,31 +113,31 @@ struct Request {
 struct Shared {
     /// Batches that are being computed.
     in_flight: AtomicUsize,
-    /// Workers that have not ended. When there are none, questions may still lie in the channel, which
-    /// nobody will answer.
+    /// Workers that have not ended. After the last one has ended, queries that remain in the
+    /// channel get no reply.
     workers: AtomicUsize,
-    /// Weights newer than those that the workers began with.
+    /// The newest version and its weights. `None` until the first [`Predictor::load`].
     newest: Mutex<Option<(u64, Arc<Weights>)>>,
 }
 
-/// Counts a worker out, however it ends.
-struct AtWork(Arc<Shared>);
+/// Counts a worker in [`Shared::workers`] until it ends, also by a panic.
+struct WorkerGuard(Arc<Shared>);
 
-impl AtWork {
-    fn begin(shared: &Arc<Shared>) -> AtWork {
+impl WorkerGuard {
+    fn begin(shared: &Arc<Shared>) -> WorkerGuard {
         shared.workers.fetch_add(1, Ordering::Relaxed);
-        AtWork(shared.clone())
+        WorkerGuard(shared.clone())
     }
 }
 
-impl Drop for AtWork {
+impl Drop for WorkerGuard {
     fn drop(&mut self) {
         self.0.workers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Threads that answer for a device. They end when the server and all its clients are dropped,
-/// or when the device fails.
+/// Worker threads that compute predictions on a shared device. They end when the server and all its
+/// clients are dropped, or when the device fails.
 pub struct Server {
     requests: Sender<Request>,
     shared: Arc<Shared>,
@@ -144,15 +145,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a worker for each of `backends`, all copies of one net on one device. Two keep two
-    /// batches in flight. To a batch questions are added until it has `batch` positions or more.
+    /// Starts a worker for each of `backends`, which must be copies of one net on one device. A
+    /// worker adds queries to a batch until it has at least `batch` positions.
     ///
     /// # Errors
     ///
-    /// The system refuses a thread.
+    /// The operating system cannot start a thread.
     pub fn start(backends: Vec<Box<dyn Backend>>, batch: usize) -> std::io::Result<Server> {
-        // Whoever finds the channel full waits in `submit`, which is where an actor that is
-        // faster than the device ought to wait. The room lets a worker fill a batch at once.
+        // Where actors are faster than the device, the channel is full and they wait in `submit`.
+        // With many waiting requests a worker can fill a batch at once.
         let (sender, receiver) = bounded(64);
         let shared = Arc::new(Shared {
             in_flight: AtomicUsize::new(0),
@@ -171,25 +172,25 @@ impl Server {
                 joint: Query::default(),
             };
             let builder = std::thread::Builder::new().name(format!("inference-{index}"));
-            let at_work = AtWork::begin(&shared);
+            let guard = WorkerGuard::begin(&shared);
             workers.push(builder.spawn(move || {
-                let _at_work = at_work;
+                let _guard = guard;
                 while worker.serve() {}
             })?);
         }
         Ok(Server { requests: sender, shared, workers })
     }
 
-    /// Whom one actor asks through.
+    /// A new client, for one actor.
     pub fn client(&self) -> Client {
         Client { requests: self.requests.clone(), shared: self.shared.clone(), slots: Vec::new() }
     }
 
-    /// Waits until the workers have ended, which they do once all clients are dropped.
+    /// Waits until all workers have ended. They end once all clients are dropped.
     pub fn join(self) {
         drop(self.requests);
         for worker in self.workers {
-            // A worker that panicked has said so on stderr, and its clients see it end.
+            // A panic has been printed to stderr already, and the clients get an error.
             let _ = worker.join();
         }
     }
@@ -203,12 +204,12 @@ struct Worker {
     backend: Box<dyn Backend>,
     version: u64,
     group: Vec<Request>,
-    /// The group's questions in a row.
+    /// The positions of all queries of the group, and their predictions.
     joint: Query,
 }
 
 impl Worker {
-    /// Serves one batch; false when there is nothing more to do.
+    /// Serves one batch. False if the worker must end.
     fn serve(&mut self) -> bool {
         if !self.gather() {
             return false;
@@ -218,12 +219,11 @@ impl Worker {
         self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
         match result {
             Ok(()) => {
-                self.answer();
+                self.reply();
                 true
             }
             Err(error) => {
-                // One asker learns what went wrong; the others, who may be heard first, see that the
-                // server has ended.
+                // One client gets this error. The others get `ServerEnded`, possibly before.
                 tracing::warn!("the inference server ends: {error}");
                 if let Some(request) = self.group.pop() {
                     let _ = request.reply.send(Err(error));
@@ -233,13 +233,14 @@ impl Worker {
         }
     }
 
-    /// Waits for requests until the batch is full, or patience ends; where no other batch is being
-    /// computed, it takes those that are there.
+    /// Waits for a request, then adds requests until the batch is full or [`FILL_TIMEOUT`] is over.
+    /// While no other batch is in flight it adds only requests that are already waiting. False if
+    /// there are no clients left.
     fn gather(&mut self) -> bool {
         let Ok(request) = self.requests.recv() else { return false };
-        let mut positions = request.question.inputs.len();
+        let mut positions = request.query.inputs.len();
         self.group.push(request);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + FILL_TIMEOUT;
         while positions < self.batch {
             let idle = self.shared.in_flight.load(Ordering::Relaxed) == 0;
             let next = match idle {
@@ -247,13 +248,13 @@ impl Worker {
                 false => self.requests.recv_deadline(deadline).ok(),
             };
             let Some(request) = next else { break };
-            positions += request.question.inputs.len();
+            positions += request.query.inputs.len();
             self.group.push(request);
         }
         true
     }
 
-    /// Loads the newest weights if they are not in use yet.
+    /// Loads the newest weights unless they are already in use.
     fn refresh(&mut self) -> Result<(), InferenceError> {
         let newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((version, weights)) = newest.filter(|(version, _)| *version > self.version) {
@@ -264,39 +265,39 @@ impl Worker {
     }
 
     fn evaluate(&mut self) -> Result<(), InferenceError> {
-        if let [Request { question, .. }] = &mut self.group[..] {
-            return self.backend.evaluate(&question.inputs, &mut question.outputs);
+        if let [Request { query, .. }] = &mut self.group[..] {
+            return self.backend.evaluate(&query.inputs, &mut query.outputs);
         }
         self.joint.inputs.clear();
         for request in &self.group {
-            self.joint.inputs.extend(&request.question.inputs);
+            self.joint.inputs.extend(&request.query.inputs);
         }
         self.backend.evaluate(&self.joint.inputs, &mut self.joint.outputs)?;
         let outputs = &self.joint.outputs;
         let squares = outputs.policy.len() / self.joint.inputs.len().max(1);
         let mut start = 0;
-        for Request { question, .. } in &mut self.group {
-            let end = start + question.inputs.len();
-            question.outputs.policy.clear();
-            question.outputs.policy.extend(&outputs.policy[start * squares..end * squares]);
-            question.outputs.value.clear();
-            question.outputs.value.extend(&outputs.value[start..end]);
-            question.outputs.score.clear();
-            question.outputs.score.extend(&outputs.score[start..end]);
+        for Request { query, .. } in &mut self.group {
+            let end = start + query.inputs.len();
+            query.outputs.policy.clear();
+            query.outputs.policy.extend(&outputs.policy[start * squares..end * squares]);
+            query.outputs.value.clear();
+            query.outputs.value.extend(&outputs.value[start..end]);
+            query.outputs.score.clear();
+            query.outputs.score.extend(&outputs.score[start..end]);
             start = end;
         }
         Ok(())
     }
 
-    fn answer(&mut self) {
+    fn reply(&mut self) {
         for request in self.group.drain(..) {
-            // An asker who has gone needs no answer.
-            let _ = request.reply.send(Ok(request.question));
+            // Sending fails only if the client was dropped.
+            let _ = request.reply.send(Ok(request.query));
         }
     }
 }
 
-/// Asks a [`Server`].
+/// A predictor that sends its queries to a [`Server`].
 pub struct Client {
     requests: Sender<Request>,
     shared: Arc<Shared>,
@@ -304,27 +305,28 @@ pub struct Client {
 }
 
 impl Predictor for Client {
-    fn submit(&mut self, slot: usize, question: Query) -> Result<(), InferenceError> {
-        // A channel for one answer, so that a worker never blocks on it and its end is seen.
-        let (reply, answer) = bounded(1);
-        let request = Request { question, reply };
+    fn submit(&mut self, slot: usize, query: Query) -> Result<(), InferenceError> {
+        // One channel per query: a worker never blocks on it, and if the worker drops the request,
+        // the client gets an error.
+        let (reply, receiver) = bounded(1);
+        let request = Request { query, reply };
         self.requests.send(request).map_err(|_| InferenceError::ServerEnded)?;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
-        self.slots[slot] = Some(answer);
+        self.slots[slot] = Some(receiver);
         Ok(())
     }
 
     fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
         let taken = self.slots.get_mut(slot).and_then(Option::take);
-        let answer = taken.ok_or(InferenceError::NothingAsked { slot })?;
+        let receiver = taken.ok_or(InferenceError::EmptySlot { slot })?;
         loop {
-            // The channel of questions keeps those that nobody has taken when the last worker ends,
-            // and with them their ways back.
+            // After the last worker has ended, the request channel still holds requests and their
+            // reply channels. So the end cannot be seen from the reply channel alone.
             let ended = self.shared.workers.load(Ordering::Relaxed) == 0;
-            match answer.recv_timeout(LOOK_AROUND) {
-                Ok(answered) => return answered,
+            match receiver.recv_timeout(END_CHECK_INTERVAL) {
+                Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) if !ended => {}
                 Err(_) => return Err(InferenceError::ServerEnded),
             }

@@ -1,4 +1,4 @@
-//! The net as a whole.
+//! Tests of the net as a whole.
 
 use tch::{Device, Kind, Tensor};
 
@@ -8,7 +8,7 @@ use super::{Net, NetSpec, Pass, Tower};
 use crate::game::{Shape, Symmetry};
 use crate::net::fixtures::{positions, resnet, trained};
 use crate::net::weights::Metadata;
-use crate::net::{Inputs, TowerOptions, parts};
+use crate::net::{Inputs, TowerOptions, array_specs};
 
 fn paper(shape: Shape) -> NetSpec {
     let options =
@@ -36,7 +36,7 @@ fn the_description_survives_json() {
     let text = serde_json::to_string(&spec).unwrap();
     assert!(text.contains("cross92"), "{text}");
     assert_eq!(serde_json::from_str::<NetSpec>(&text).unwrap(), spec);
-    // Files from before there was a choice do not name it.
+    // Older files have no `inputs` key.
     let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(old["options"].as_object_mut().unwrap().remove("inputs").unwrap(), "lookahead");
     let old: NetSpec = serde_json::from_value(old).unwrap();
@@ -61,13 +61,13 @@ fn weights_of_another_net_are_refused() {
     let error = refusal(&mut net, &resnet(Shape::Square8, 1, 16));
     assert!(error.contains("block.1.conv1.weight") && error.contains("missing"), "{error}");
     let error = refusal(&mut net, &resnet(Shape::Square8, 3, 16));
-    assert!(error.contains("block.2") && error.contains("no part"), "{error}");
+    assert!(error.contains("this net has no array `block.2"), "{error}");
     let error = refusal(&mut net, &resnet(Shape::Square6, 2, 16));
     assert!(error.contains("policy.out.bias"), "{error}");
     assert_eq!(net.weights(), before);
 }
 
-/// What the `paper` tower takes for granted when it does not mask what is left of the board.
+/// The `paper` tower relies on this: it does not mask its planes after the rim is dropped.
 #[test]
 fn all_holes_are_on_the_rim() {
     for shape in Shape::ALL {
@@ -85,7 +85,7 @@ fn all_holes_are_on_the_rim() {
 
 #[test]
 fn the_paper_tower_drops_the_rim_twice() {
-    // Of 8x8: convolutions over 8, 8, 6 and 4 rows, then 16 cells.
+    // On 8x8 the convolutions compute 8, 8, 6 and 4 rows. That leaves 4 * 4 = 16 cells.
     let spec = paper(Shape::Square8);
     assert_eq!(spec.paper_features(), 8 * 16);
     let cells = f64::from(8 * (8 * 8 + 6 * 6 + 4 * 4) + 8 * 8);
@@ -99,27 +99,27 @@ fn heads_have_their_sizes_and_can_be_switched_off() {
         for mut spec in [resnet(shape, 2, 16), paper(shape)] {
             let inputs = positions(shape, 3, 1);
             let net = Net::new(&spec, 1, Device::Cpu);
-            let heads = net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE);
+            let heads = net.forward(&net.planes(&inputs, Kind::Float), Pass::INFERENCE);
             assert_eq!(heads.policy.size(), [3, squares]);
             assert_eq!(heads.value.size(), [3]);
             assert_eq!(heads.score.map(|score| score.size()), Some(vec![3]));
             assert_eq!(heads.owner.map(|owner| owner.size()), Some(vec![3, squares]));
             (spec.options.score_head, spec.options.owner_head) = (false, false);
             let net = Net::new(&spec, 1, Device::Cpu);
-            let heads = net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE);
+            let heads = net.forward(&net.planes(&inputs, Kind::Float), Pass::INFERENCE);
             assert!(heads.score.is_none() && heads.owner.is_none());
         }
     }
 }
 
-/// Every filter made symmetric, the trunk and the heads over cells must turn with the board.
+/// With symmetric filters the policy of a turned position is the turned policy.
 #[test]
 fn a_symmetric_net_turns_with_the_board() {
     for shape in Shape::ALL {
         let spec = resnet(shape, 2, 16);
         let mut weights = Weights::default();
         let source = trained(&spec, 3);
-        for part in parts(&spec) {
+        for part in array_specs(&spec) {
             let mut values = source.get(&part.name, &part.shape).unwrap().to_vec();
             if part.shape.ends_with(&[3, 3]) {
                 for filter in values.chunks_exact_mut(9) {
@@ -135,7 +135,7 @@ fn a_symmetric_net_turns_with_the_board() {
         }
         let net = Net::with_weights(&spec, &weights, Device::Cpu).unwrap();
         let policy = |inputs: &[crate::net::Input]| {
-            net.forward(&net.planes(inputs, Kind::Float), Pass::EVALUATE).policy
+            net.forward(&net.planes(inputs, Kind::Float), Pass::INFERENCE).policy
         };
         let layout = shape.layout();
         let inputs = positions(shape, 5, 2);
@@ -165,7 +165,7 @@ fn a_symmetric_net_turns_with_the_board() {
 }
 
 #[test]
-fn training_in_bf16_lowers_the_loss_and_moves_every_part() {
+fn training_in_bf16_lowers_the_loss_and_changes_every_array() {
     let spec = resnet(Shape::Square6, 2, 16);
     let net = Net::new(&spec, 2, Device::Cpu);
     let start = net.weights();

@@ -1,17 +1,17 @@
-//! Matrix tiles (Intel AMX): the instructions, and the right to use them.
+//! Matrix tiles (Intel AMX): a safe interface to their instructions.
 //!
-//! Stable Rust has no intrinsics for tiles, so this file holds them as inline assembly, and
-//! nothing else of the program does. The compiler knows nothing of tile registers: it neither
-//! saves nor uses them. All that is unsafe about them is settled here:
+//! Stable Rust has no intrinsics for tiles. This file has them as inline assembly, the only
+//! assembly of the program. The compiler neither uses nor saves tile registers. The interface is
+//! safe for these reasons:
 //!
-//! - Tile registers mean something only between [`Tiles::configure`] and the drop of its guard,
-//!   on one thread. The methods of the guard are the only way to them.
-//! - A load reads, and a store writes, 16 rows of 64 bytes. Both take references to arrays of just
-//!   that; a load that repeats one row reads its 64 bytes alone.
+//! - Tile registers are valid only between [`Tiles::configure`] and the drop of its guard, on one
+//!   thread. They can be used only through the methods of the guard.
+//! - A load reads and a store writes 16 rows of 64 bytes. Both take references to arrays of exactly
+//!   that size. A load that repeats one row reads only the 64 bytes of that row.
 //!
-//! libtorch uses tiles of its own on the same thread, so nothing of libtorch may run while there is
-//! a guard. Otherwise sums are wrong, or the processor stops the program; memory is safe even then,
-//! since no configuration has more rows or longer ones.
+//! libtorch configures tiles for itself, so no function of libtorch may run on a thread that has a
+//! guard. Otherwise sums would be wrong, or the processor would stop the program. Memory would be
+//! safe even then, because no configuration has more or longer rows.
 
 #[cfg(test)]
 pub mod emulated;
@@ -31,36 +31,37 @@ pub(super) const TILE_ROWS: usize = 16;
 /// A tile in memory: rows of 64 bytes, 16 floats or 32 numbers of bf16.
 pub(super) type Tile = [Vector; TILE_ROWS];
 
-/// Nothing but zeros.
+/// A tile of zeros.
 pub(super) const ZEROS: Tile = [Vector::ZERO; TILE_ROWS];
 
-/// What fills a tile.
+/// The memory from which a tile is loaded.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
-    /// A row for each of the tile's.
-    Each(&'a Tile),
-    /// The same for all.
-    Same(&'a Vector),
+    /// One row of memory for each row of the tile.
+    Tile(&'a Tile),
+    /// One row of memory for all rows of the tile.
+    RepeatedRow(&'a Vector),
 }
 
 impl<'a> From<&'a Tile> for Source<'a> {
     #[inline(always)]
     fn from(tile: &'a Tile) -> Self {
-        Source::Each(tile)
+        Source::Tile(tile)
     }
 }
 
 impl<'a> From<&'a Vector> for Source<'a> {
     #[inline(always)]
     fn from(row: &'a Vector) -> Self {
-        Source::Same(row)
+        Source::RepeatedRow(row)
     }
 }
 
-/// Whether this process may use tiles of bf16 numbers. The first call asks the system.
+/// Whether this process may use tiles of bf16 numbers. The first call requests the permission of
+/// the operating system.
 pub(super) fn available() -> bool {
     #[cfg(test)]
-    if emulated::on() {
+    if emulated::is_on() {
         return Avx512::new().is_some();
     }
     static AVAILABLE: LazyLock<bool> =
@@ -82,12 +83,13 @@ fn processor_has_tiles() -> bool {
     enabled & TILE_STATE == TILE_STATE
 }
 
-/// Linux saves the 8 KB of tiles at a context switch only for processes that asked for it.
+/// Requests permission: Linux saves the 8 KB of tiles at a context switch only for processes that
+/// have requested it.
 #[cfg(target_os = "linux")]
 fn system_allows_tiles() -> bool {
     const ARCH_REQ_XCOMP_PERM: libc::c_ulong = 0x1023;
     const XFEATURE_XTILEDATA: libc::c_ulong = 18;
-    // SAFETY: this call takes two numbers and touches no memory of ours. Asking twice is allowed.
+    // SAFETY: this call takes two numbers and touches no memory of ours. It may be repeated.
     unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0 }
 }
 
@@ -97,17 +99,18 @@ fn system_allows_tiles() -> bool {
 }
 
 thread_local! {
-    /// Whether this thread has a guard. Another one's drop would leave the first without registers.
-    static TAKEN: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread has a guard. With two guards, the drop of one would release the
+    /// registers of the other.
+    static IN_USE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The tile registers of this thread, all eight set up as 16 rows of 64 bytes.
 ///
 /// Neither `Send` nor `Sync`: registers belong to a thread.
 pub(super) struct Tiles {
-    /// What else a processor with tiles has.
+    /// AVX-512, which the kernels need besides tiles.
     pub avx512: Avx512,
-    of_this_thread: PhantomData<*const ()>,
+    not_send: PhantomData<*const ()>,
 }
 
 #[repr(C, align(64))]
@@ -128,15 +131,16 @@ static CONFIGURATION: Configuration = Configuration {
 };
 
 impl Tiles {
-    /// Sets the registers up; `None` where [`available`] is false, or while there is another guard.
+    /// Configures the registers. `None` where [`available`] is false, or if this thread already has
+    /// a guard.
     pub(super) fn configure() -> Option<Tiles> {
         let avx512 = Avx512::new().filter(|_| available())?;
-        if TAKEN.replace(true) {
+        if IN_USE.replace(true) {
             return None;
         }
-        let tiles = Tiles { avx512, of_this_thread: PhantomData };
+        let tiles = Tiles { avx512, not_send: PhantomData };
         #[cfg(test)]
-        if emulated::on() {
+        if emulated::is_on() {
             return Some(tiles);
         }
         // SAFETY: the instruction exists, and the configuration is valid and 64 bytes long.
@@ -146,21 +150,21 @@ impl Tiles {
         Some(tiles)
     }
 
-    /// Fills tile `T`.
+    /// Loads tile `T`.
     #[inline(always)]
     pub(super) fn load<'a, const T: u8>(&self, from: impl Into<Source<'a>>) {
         const { assert!(T < 8) };
         let from = from.into();
         #[cfg(test)]
-        if emulated::on() {
+        if emulated::is_on() {
             return emulated::load(T, from);
         }
         let (from, stride) = match from {
-            Source::Each(tile) => (tile.as_ptr(), size_of::<Vector>()),
-            Source::Same(row) => (&raw const *row, 0),
+            Source::Tile(tile) => (tile.as_ptr(), size_of::<Vector>()),
+            Source::RepeatedRow(row) => (&raw const *row, 0),
         };
         // SAFETY: tiles are configured, as `self` proves, and the 16 rows, `stride` bytes apart,
-        // are those of a tile or 16 times the one.
+        // are those of a tile, or 16 times the same row.
         unsafe {
             asm!(
                 "tileloadd tmm{tile}, [{from} + {stride}*1]",
@@ -170,12 +174,12 @@ impl Tiles {
         }
     }
 
-    /// Takes down tile `T`.
+    /// Stores tile `T`.
     #[inline(always)]
     pub(super) fn store<const T: u8>(&self, to: &mut Tile) {
         const { assert!(T < 8) };
         #[cfg(test)]
-        if emulated::on() {
+        if emulated::is_on() {
             return emulated::store(T, to);
         }
         // SAFETY: tiles are configured, as `self` proves, and `to` is the 16 rows that are written.
@@ -188,13 +192,14 @@ impl Tiles {
         }
     }
 
-    /// `C += A * B`: `C` is 16 x 16 float32, `A` 16 x 32 bf16, and `B` 32 x 16 bf16 with the two
-    /// numbers of rows `2k` and `2k + 1` side by side. Three tiles, or the processor refuses.
+    /// `C += A * B`: `C` is 16 x 16 float32, `A` 16 x 32 bf16, and `B` 32 x 16 bf16. Row `k` of
+    /// tile `B` holds rows `2k` and `2k + 1` of the matrix, interleaved. The three tiles must
+    /// differ.
     #[inline(always)]
     pub(super) fn multiply<const C: u8, const A: u8, const B: u8>(&self) {
         const { assert!(A < 8 && B < 8 && C < 8 && A != B && A != C && B != C) };
         #[cfg(test)]
-        if emulated::on() {
+        if emulated::is_on() {
             return emulated::multiply(C, A, B);
         }
         // SAFETY: tiles are configured, as `self` proves, and no memory is touched.
@@ -207,7 +212,7 @@ impl Tiles {
         }
     }
 
-    /// Tiles 0 to 3 += tiles 4 and 5 times tiles 6 and 7.
+    /// Adds to tiles 0 to 3 the products 4 * 6, 4 * 7, 5 * 6 and 5 * 7.
     #[inline(always)]
     pub(super) fn multiply_four(&self) {
         self.multiply::<0, 4, 6>();
@@ -219,12 +224,12 @@ impl Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        TAKEN.set(false);
+        IN_USE.set(false);
         #[cfg(test)]
-        if emulated::on() {
+        if emulated::is_on() {
             return;
         }
-        // SAFETY: the instruction exists, or there were no `Tiles`.
+        // SAFETY: a `Tiles` exists only where the processor has the instruction.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
     }
 }
@@ -237,7 +242,7 @@ mod tests {
     fn a_thread_has_one_guard_at_a_time() {
         emulated::with(|| {
             let Some(first) = Tiles::configure() else {
-                crate::net::fixtures::skipped("tiles in memory: the processor has no AVX-512");
+                crate::net::fixtures::skipped("emulated tiles: the processor has no AVX-512");
                 return;
             };
             assert!(Tiles::configure().is_none());

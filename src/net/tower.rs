@@ -1,48 +1,51 @@
-//! The net that learns: float32 variables, and the pass from planes to heads.
+//! The net on libtorch: float32 variables, and the forward pass from planes to heads.
+//!
+//! Training uses it, and tests compare every faster implementation with it.
 
 use tch::{Device, Kind, Tensor};
 
 use super::encode::Encoding;
 use super::options::Tower;
-use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING, parts};
+use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
 use super::variables::{Slices, Variables, check};
 use super::weights::{Weights, WeightsError};
 
-/// Added to a variance before its root is taken.
+/// Batch norms add this to a variance before taking its root.
 pub(super) const NORM_EPSILON: f64 = 1e-5;
-/// Share of a batch in the running statistics of a batch norm.
+/// Share of the newest batch in the running statistics of a batch norm.
 pub(super) const NORM_MOMENTUM: f64 = 0.1;
 
-/// How a pass is made.
+/// Settings of a forward pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pass {
-    /// Whether batch norms use the batch's own statistics and track them, and hidden units drop.
+    /// Whether this is a pass for training. Then batch norms use the statistics of the batch and
+    /// update their running statistics, and dropout is on.
     pub train: bool,
-    /// The format of activations and factors: `Float`, `BFloat16`, or on a GPU `Half`.
+    /// The number format of activations and weights: `Float`, `BFloat16`, or on a GPU `Half`.
     pub kind: Kind,
 }
 
 impl Pass {
-    /// A pass that judges positions, in float32.
-    pub const EVALUATE: Pass = Pass { train: false, kind: Kind::Float };
+    /// A pass for predictions, in float32.
+    pub const INFERENCE: Pass = Pass { train: false, kind: Kind::Float };
 
-    /// A pass that a gradient is taken of. Dropped units are drawn from libtorch's generator of
-    /// the device, which is to be seeded by `tch::manual_seed` if `dropout` is above 0.
+    /// A pass for training. Dropout uses libtorch's random generator of the device: seed it with
+    /// `tch::manual_seed` if `dropout` is above 0.
     pub fn train(kind: Kind) -> Pass {
         Pass { train: true, kind }
     }
 }
 
-/// What a net says about `n` positions, all in float32, from the side to move's view.
+/// A net's predictions for `n` positions, in float32, from the view of the side to move.
 #[derive(Debug)]
 pub struct Heads {
-    /// `[n, squares]`: logits over the squares in the order of their numbers, legal or not.
+    /// `[n, squares]`: a logit for each square in the order of their numbers, legal or not.
     pub policy: Tensor,
-    /// `[n]`: the expected outcome, -1 to 1.
+    /// `[n]`: the expected result, -1 (loss) to 1 (win).
     pub value: Tensor,
-    /// `[n]`: the final disc difference over the number of squares.
+    /// `[n]`: the final disc difference divided by the number of squares.
     pub score: Option<Tensor>,
-    /// `[n, squares]`: the final owner of each square, 1 mine, -1 theirs.
+    /// `[n, squares]`: the final owner of each square, -1 (other side) to 1 (side to move).
     pub owner: Option<Tensor>,
 }
 
@@ -52,14 +55,14 @@ pub struct Net {
     spec: NetSpec,
     device: Device,
     variables: Variables,
-    /// `[cells]`: 1 on squares, 0 on holes; none where every cell is a square.
+    /// `[cells]`: 1 on squares, 0 on holes. `None` for boards without holes.
     mask: Option<Tensor>,
-    /// `[squares]`: the cell of each square; none where every cell is a square.
+    /// `[squares]`: the cell of each square. `None` for boards without holes.
     cells: Option<Tensor>,
 }
 
 impl Net {
-    /// A net whose variables are drawn from `seed`: the same seed gives the same net everywhere.
+    /// A net with random initial weights. The same seed gives the same weights everywhere.
     pub fn new(spec: &NetSpec, seed: u64, device: Device) -> Net {
         let layout = spec.shape.layout();
         let holes = layout.squares < layout.cells();
@@ -79,44 +82,44 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// The weights are of another net.
+    /// The weights belong to another net.
     pub fn with_weights(
         spec: &NetSpec,
         weights: &Weights,
         device: Device,
     ) -> Result<Net, WeightsError> {
-        // A file may describe a huge net: it is built only if its arrays are there.
-        check(&parts(spec), weights)?;
+        // A file may describe a huge net: check its arrays before allocating memory.
+        check(&array_specs(spec), weights)?;
         let mut net = Net::new(spec, 0, device);
         net.load(weights)?;
         Ok(net)
     }
 
-    /// What the net is.
+    /// The board and architecture.
     pub fn spec(&self) -> &NetSpec {
         &self.spec
     }
 
-    /// Where its variables are.
+    /// The device that holds the variables.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// A copy of the variables, running statistics included.
+    /// A copy of the variables and the running statistics.
     pub fn weights(&self) -> Weights {
         self.variables.export(self.variables.vectors())
     }
 
-    /// Takes over `weights`.
+    /// Replaces the variables by `weights`.
     ///
     /// # Errors
     ///
-    /// They are of another net; then nothing changes.
+    /// `weights` belong to another net. Nothing has changed then.
     pub fn load(&mut self, weights: &Weights) -> Result<(), WeightsError> {
         self.variables.load(weights)
     }
 
-    /// The variables as a few long vectors: what an optimiser steps.
+    /// The trained variables as a few long vectors.
     pub fn parameters(&self) -> &[Tensor] {
         self.variables.trained()
     }
@@ -130,23 +133,23 @@ impl Net {
         &self.variables
     }
 
-    /// The positions as this net's planes for a pass in `kind`.
+    /// The input planes `[n, planes, width, width]` of positions, for a pass in `kind`.
     pub fn planes(&self, inputs: &[super::Input], kind: Kind) -> Tensor {
         Encoding::new(&self.spec).planes(inputs, kind, self.device)
     }
 
-    /// What the net says about positions given as [`Net::planes`].
+    /// The predictions for positions given as [`Net::planes`].
     ///
     /// # Panics
     ///
-    /// The planes are of another board, tower or device.
+    /// The planes were made for another board, tower or device.
     pub fn forward(&self, planes: &Tensor, pass: Pass) -> Heads {
         let slices = self.variables.slices(pass.kind);
         let planes = planes.to_kind(pass.kind);
-        let walk = Walk { net: self, slices, pass, mask: self.mask(pass.kind) };
+        let forward = ForwardPass { net: self, slices, pass, mask: self.mask(pass.kind) };
         match self.spec.options.tower {
-            Tower::Resnet => walk.resnet(&planes),
-            Tower::Paper => walk.paper(&planes),
+            Tower::Resnet => forward.resnet(&planes),
+            Tower::Paper => forward.paper(&planes),
         }
     }
 
@@ -156,26 +159,26 @@ impl Net {
     }
 }
 
-/// One pass through a net.
-struct Walk<'a> {
+/// A forward pass in progress.
+struct ForwardPass<'a> {
     net: &'a Net,
     slices: Slices<'a>,
     pass: Pass,
     mask: Option<Tensor>,
 }
 
-impl Walk<'_> {
+impl ForwardPass<'_> {
     fn get(&self, name: &str) -> &Tensor {
         self.slices.get(name)
     }
 
-    /// A convolution that keeps the board's size, and its batch norm.
+    /// A convolution that keeps the board's size, then its batch norm.
     fn convolve(&self, x: &Tensor, conv: &str, norm: &str) -> Tensor {
         let padding = self.get(&format!("{conv}.weight")).size()[2] / 2;
         self.convolve_padded(x, conv, norm, padding)
     }
 
-    /// A convolution and its batch norm.
+    /// A convolution, then its batch norm.
     fn convolve_padded(&self, x: &Tensor, conv: &str, norm: &str, padding: i64) -> Tensor {
         let weight = self.get(&format!("{conv}.weight"));
         let y = x.conv2d(weight, None::<&Tensor>, 1, padding, 1, 1);
@@ -192,7 +195,7 @@ impl Walk<'_> {
         )
     }
 
-    /// ReLU, and 0 on holes.
+    /// ReLU; holes are set to 0.
     fn activate(&self, mut x: Tensor) -> Tensor {
         let y = x.relu_();
         match &self.mask {
@@ -201,11 +204,11 @@ impl Walk<'_> {
         }
     }
 
-    /// What a block adds to all cells, `[n, channels, 1, 1]`.
+    /// Global pooling: what a block adds to every cell, `[n, channels, 1, 1]`.
     fn pool(&self, x: &Tensor, name: &str) -> Tensor {
         let layout = self.net.spec.shape.layout();
         let width = layout.width as i64;
-        // Holes hold 0 and nothing is below it, so they change neither the sum nor the maximum.
+        // Holes hold 0 and no value is negative, so holes change neither sum nor maximum.
         let correction = layout.cells() as f64 / layout.squares as f64;
         let mean = x.avg_pool2d([width, width], 1, 0, false, true, None) * correction;
         let top = x.max_pool2d([width, width], 1, 0, 1, false);
@@ -247,9 +250,9 @@ impl Walk<'_> {
         }
     }
 
-    /// One number for each square from the channels of its cell, `[n, squares]` in float32.
+    /// A linear map from the channels of each cell to one number, `[n, squares]` in float32.
     fn per_square(&self, x: &Tensor, name: &str) -> Tensor {
-        // Rows of cells times one column: a product in float32 without a copy of the layout.
+        // Channels are last in memory, so the permutation copies nothing.
         let rows = x.permute([0, 2, 3, 1]).flatten(1, 2).to_kind(Kind::Float);
         let cells =
             rows.linear(self.get(&format!("{name}.weight")), None::<&Tensor>).squeeze_dim(2);
@@ -272,7 +275,7 @@ impl Walk<'_> {
         for (index, padding) in PAPER_PADDING.into_iter().enumerate() {
             let (conv, norm) = (format!("conv.{index}"), format!("norm.{index}"));
             let mut y = self.convolve_padded(&x, &conv, &norm, padding);
-            // All holes are on the rim, which is dropped where there is no padding.
+            // All holes are on the rim, which a convolution without padding drops.
             x = if padding == 0 { y.relu_() } else { self.activate(y) };
         }
         let mut x = x.permute([0, 2, 3, 1]).flatten(1, -1);

@@ -1,7 +1,7 @@
-//! A net's arrays as tensors: a few long vectors of which every array is a slice.
+//! A net's arrays as tensors. All arrays of one role lie in one long vector, each as a slice.
 //!
-//! Long vectors make an optimiser's step, a cast to bf16 and an average each a handful of tensor
-//! operations, whatever the number of layers; the gradient of a split is one concatenation.
+//! With long vectors an optimiser's step, a cast to bf16 and an average take only a few tensor
+//! operations each, for any number of layers. The gradient of the split is one concatenation.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,19 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tch::{Device, Kind, Tensor};
 
-use super::plan::{NetSpec, Part, Role, Start, parts};
+use super::plan::{ArraySpec, NetSpec, Role, Start, array_specs};
 use super::weights::{Weights, WeightsError};
 
 /// The roles, in the order of [`Variables::vectors`].
-pub(super) const ROLES: [Role; 4] = [Role::Factor, Role::Last, Role::Offset, Role::Statistic];
+pub(super) const ROLES: [Role; 4] =
+    [Role::Factor, Role::OutputFactor, Role::Offset, Role::Statistic];
 
-/// How many of [`ROLES`] are trained.
+/// The number of roles that are trained by gradients: the first ones of [`ROLES`].
 pub(super) const TRAINED: usize = 3;
 
-/// Where an array lies: which vector, and which of its slices.
+/// Where an array lies: the index of the long vector, and of the slice within it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SliceIndex {
     vector: usize,
     slice: usize,
 }
@@ -29,22 +30,22 @@ struct Place {
 /// The arrays of one net, on one device.
 #[derive(Debug)]
 pub(super) struct Variables {
-    parts: Vec<Part>,
-    places: HashMap<String, Place>,
+    arrays: Vec<ArraySpec>,
+    by_name: HashMap<String, SliceIndex>,
     sizes: [Vec<i64>; 4],
     shapes: [Vec<Vec<i64>>; 4],
-    /// One vector per role, float32; the first three require gradients.
+    /// One vector per role, float32. The first [`TRAINED`] require gradients.
     vectors: [Tensor; 4],
 }
 
 impl Variables {
-    /// The arrays of `spec` as drawn from `seed`; the same on every device and with every
-    /// version of libtorch.
+    /// The initial arrays of `spec`. The same `seed` gives the same numbers on every device and
+    /// with every version of libtorch.
     pub(super) fn new(spec: &NetSpec, seed: u64, device: Device) -> Variables {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut draw = |part: &Part| {
-            let count = part.shape.iter().product();
-            match part.start {
+        let mut draw = |array: &ArraySpec| {
+            let count = array.shape.iter().product();
+            match array.start {
                 Start::Constant(value) => vec![value; count],
                 Start::Normal(deviation) => (0..count)
                     .map(|_| {
@@ -54,16 +55,16 @@ impl Variables {
                     .collect::<Vec<f32>>(),
             }
         };
-        let parts = parts(spec);
+        let arrays = array_specs(spec);
         let mut values = [const { Vec::new() }; 4];
         let (mut sizes, mut shapes) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);
-        let mut places = HashMap::new();
-        for part in &parts {
-            let vector = vector_of(part.role);
-            let start = draw(part);
-            places.insert(part.name.clone(), Place { vector, slice: sizes[vector].len() });
+        let mut by_name = HashMap::new();
+        for array in &arrays {
+            let vector = vector_of(array.role);
+            let start = draw(array);
+            by_name.insert(array.name.clone(), SliceIndex { vector, slice: sizes[vector].len() });
             sizes[vector].push(start.len() as i64);
-            shapes[vector].push(part.shape.iter().map(|&size| size as i64).collect());
+            shapes[vector].push(array.shape.iter().map(|&size| size as i64).collect());
             values[vector].extend(start);
         }
         let vectors = ROLES.map(|role| {
@@ -71,10 +72,10 @@ impl Variables {
             let vector = Tensor::from_slice(values).to_device(device);
             if role == Role::Statistic { vector } else { vector.set_requires_grad(true) }
         });
-        Variables { parts, places, sizes, shapes, vectors }
+        Variables { arrays, by_name, sizes, shapes, vectors }
     }
 
-    /// The long vectors that gradients are taken of.
+    /// The long vectors that are trained by gradients.
     pub(super) fn trained(&self) -> &[Tensor] {
         &self.vectors[..TRAINED]
     }
@@ -84,7 +85,7 @@ impl Variables {
         &self.vectors
     }
 
-    /// The arrays as slices for one pass, the factors cast to `kind`.
+    /// The arrays as slices for one pass. Arrays of [`Role::Factor`] are cast to `kind`.
     pub(super) fn slices(&self, kind: Kind) -> Slices<'_> {
         let tensors = std::array::from_fn(|vector| {
             let cast = ROLES[vector] == Role::Factor && kind != Kind::Float;
@@ -100,16 +101,16 @@ impl Variables {
         Slices { variables: self, tensors }
     }
 
-    /// A copy as plain data. `vectors` are this net's, or an average of them.
+    /// A copy of `vectors` as named arrays. `vectors` are this net's, or an average of them.
     pub(super) fn export(&self, vectors: &[Tensor; 4]) -> Weights {
         let values = vectors.each_ref().map(to_vec);
         let mut starts = [0; 4];
         let mut weights = Weights::default();
-        for part in &self.parts {
-            let vector = vector_of(part.role);
-            let end = starts[vector] + part.shape.iter().product::<usize>();
+        for array in &self.arrays {
+            let vector = vector_of(array.role);
+            let end = starts[vector] + array.shape.iter().product::<usize>();
             let slice = values[vector][starts[vector]..end].to_vec();
-            weights.insert(part.name.clone(), part.shape.clone(), slice);
+            weights.insert(array.name.clone(), array.shape.clone(), slice);
             starts[vector] = end;
         }
         weights
@@ -119,21 +120,21 @@ impl Variables {
     ///
     /// # Errors
     ///
-    /// An array is missing, has another shape, or is none of this net's.
+    /// An array is missing, has another shape, or does not belong to this net.
     pub(super) fn import(&self, weights: &Weights) -> Result<[Vec<f32>; 4], WeightsError> {
-        check(&self.parts, weights)?;
+        check(&self.arrays, weights)?;
         let mut values = [const { Vec::new() }; 4];
-        for part in &self.parts {
-            values[vector_of(part.role)].extend(weights.get(&part.name, &part.shape)?);
+        for array in &self.arrays {
+            values[vector_of(array.role)].extend(weights.get(&array.name, &array.shape)?);
         }
         Ok(values)
     }
 
-    /// Takes over `weights`.
+    /// Replaces the numbers by `weights`.
     ///
     /// # Errors
     ///
-    /// They are of another net; then nothing changes.
+    /// `weights` belong to another net. Nothing has changed then.
     pub(super) fn load(&mut self, weights: &Weights) -> Result<(), WeightsError> {
         let values = self.import(weights)?;
         tch::no_grad(|| {
@@ -145,28 +146,32 @@ impl Variables {
     }
 }
 
-/// Which of the long vectors holds arrays of a role.
+/// The index of the long vector that holds the arrays of a role.
 pub(super) fn vector_of(role: Role) -> usize {
     match role {
         Role::Factor => 0,
-        Role::Last => 1,
+        Role::OutputFactor => 1,
         Role::Offset => 2,
         Role::Statistic => 3,
     }
 }
 
-/// Whether `weights` are exactly those of the net whose parts are given.
-pub(super) fn check(parts: &[Part], weights: &Weights) -> Result<(), WeightsError> {
-    for part in parts {
-        weights.get(&part.name, &part.shape)?;
+/// Checks that `weights` are exactly `arrays`.
+///
+/// # Errors
+///
+/// An array is missing, has another shape, or is not one of `arrays`.
+pub(super) fn check(arrays: &[ArraySpec], weights: &Weights) -> Result<(), WeightsError> {
+    for array in arrays {
+        weights.get(&array.name, &array.shape)?;
     }
-    match weights.iter().find(|(name, _)| parts.iter().all(|part| part.name != *name)) {
+    match weights.iter().find(|(name, _)| arrays.iter().all(|array| array.name != *name)) {
         Some((name, _)) => Err(WeightsError::Unknown { name: name.into() }),
         None => Ok(()),
     }
 }
 
-/// A tensor's numbers in reading order.
+/// A tensor's numbers as float32, in row-major order.
 pub(super) fn to_vec(tensor: &Tensor) -> Vec<f32> {
     let flat = tensor.detach().to_device(Device::Cpu).to_kind(Kind::Float).contiguous();
     let mut values = vec![0.0; flat.numel()];
@@ -181,9 +186,13 @@ pub(super) struct Slices<'a> {
 }
 
 impl Slices<'_> {
-    /// The array called `name`, which must be one of the net's.
+    /// The array called `name`.
+    ///
+    /// # Panics
+    ///
+    /// The net has no such array.
     pub(super) fn get(&self, name: &str) -> &Tensor {
-        let place = self.variables.places[name];
-        &self.tensors[place.vector][place.slice]
+        let index = self.variables.by_name[name];
+        &self.tensors[index.vector][index.slice]
     }
 }

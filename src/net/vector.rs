@@ -1,29 +1,29 @@
-//! Vectors of floats, the unit that kernels on a processor compute with.
+//! Vectors of 16 floats, with which the CPU kernels compute.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86;
 
 pub(super) use wide::f32x16 as Vector;
 
-/// Numbers of a vector.
+/// Floats of a vector.
 pub(super) const LANES: usize = 16;
 
-/// The numbers of vectors one after another.
+/// The floats of `vectors` in order.
 pub(super) fn flat(vectors: &[Vector]) -> &[f32] {
     bytemuck::cast_slice(vectors)
 }
 
-/// The numbers of vectors one after another, to be written.
+/// The floats of `vectors` in order, for writing.
 pub(super) fn flat_mut(vectors: &mut [Vector]) -> &mut [f32] {
     bytemuck::cast_slice_mut(vectors)
 }
 
-/// So many numbers as vectors, rounded up.
+/// The number of vectors that hold `numbers` floats.
 pub(super) fn vectors(numbers: usize) -> usize {
     numbers.div_ceil(LANES)
 }
 
-/// Asks for the cache line at an address, which need not be one of ours.
+/// Prefetches the cache line at an address, which need not be valid.
 #[inline(always)]
 pub(super) fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -32,7 +32,7 @@ pub(super) fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
-/// The instructions that vectors are computed with, for people.
+/// The name of the instruction set that this build uses for vectors, for messages.
 pub(super) fn instructions() -> &'static str {
     match () {
         () if cfg!(target_feature = "avx512f") => "AVX-512",

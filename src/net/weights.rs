@@ -1,4 +1,4 @@
-//! Named arrays as plain data: what travels from the learner to the actors and into files.
+//! Named arrays as plain data. The learner passes weights to actors and files in this form.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,37 @@ use safetensors::{Dtype, SafeTensors};
 /// One array of 32-bit floats.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Array {
-    /// Sizes, outermost first; the last runs fastest in memory.
+    /// Sizes, outermost first. The last index varies fastest in memory.
     pub shape: Vec<usize>,
-    /// As many numbers as the product of `shape`.
+    /// The numbers; their count is the product of `shape`.
     pub values: Vec<f32>,
 }
 
-/// Named arrays in the order of their names: a net's parameters, or an optimiser's state.
+/// Named arrays in the order of their names: a net's weights, or an optimiser's state.
 ///
-/// Knows nothing of tensors and devices, so it is cheap to share between threads.
+/// It holds no tensors, so that threads can share it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Weights(BTreeMap<String, Array>);
 
-/// The longest header of safetensors bytes that is read. The largest net has 0.15 MiB of it.
-/// Reading one takes several times its length in memory, so a hostile one is kept short.
+/// The longest safetensors header that is read, in bytes. The largest net has 0.15 MiB.
+///
+/// Parsing a header takes several times its length in memory, so a malicious file must not have a
+/// longer one.
 pub const LONGEST_HEADER: u64 = 1 << 20;
 
-/// Text that goes with weights in a file.
+/// Texts that a file stores beside the weights, by key.
 pub type Metadata = BTreeMap<String, String>;
 
-/// Why bytes are no weights, or weights not those that were asked for.
+/// Why weights cannot be read, or do not fit a net.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
     /// The bytes are not in safetensors format, or end too early.
-    #[error("these are not safetensors bytes")]
+    #[error("not in safetensors format")]
     Format(#[from] safetensors::SafeTensorError),
-    /// The header claims to be longer than any net's.
-    #[error("the header of these bytes is {found} bytes long; at most {LONGEST_HEADER} are read")]
+    /// The header is longer than that of any net.
+    #[error("the safetensors header is {found} bytes long; at most {LONGEST_HEADER} are read")]
     Header {
-        /// Its length.
+        /// The length that the file gives.
         found: u64,
     },
     /// An array does not hold 32-bit floats.
@@ -43,7 +45,7 @@ pub enum WeightsError {
     NumberFormat {
         /// The array.
         name: Box<str>,
-        /// What it holds.
+        /// Its number format.
         found: Dtype,
     },
     /// An array is missing.
@@ -51,31 +53,31 @@ pub enum WeightsError {
     Missing {
         /// The array.
         name: Box<str>,
-        /// The shape that it ought to have.
+        /// The shape that the net needs.
         wanted: Vec<usize>,
     },
-    /// An array has another shape: the weights are of another net.
+    /// An array has another shape: the weights belong to another net.
     #[error("array `{name}` has shape {found:?}, but this net needs {wanted:?}")]
     Shape {
         /// The array.
         name: Box<str>,
-        /// The shape that it has.
+        /// Its shape.
         found: Vec<usize>,
-        /// The shape that it ought to have.
+        /// The shape that the net needs.
         wanted: Vec<usize>,
     },
-    /// An array holds something that is no number: it would spoil all that is computed with it.
-    #[error("array `{name}` holds {found} at place {index}; only finite numbers can be used")]
+    /// An array holds an infinity or a NaN, which would spread to everything computed from it.
+    #[error("array `{name}` holds {found} at index {index}; only finite numbers can be used")]
     NotFinite {
         /// The array.
         name: Box<str>,
-        /// Where in it, counted from 0 in reading order.
+        /// The index in row-major order, from 0.
         index: usize,
-        /// What it holds: an infinity, or not a number.
+        /// The infinity or NaN.
         found: f32,
     },
-    /// There is an array that the net does not have.
-    #[error("array `{name}` belongs to no part of this net")]
+    /// The net has no array of this name.
+    #[error("this net has no array `{name}`")]
     Unknown {
         /// The array.
         name: Box<str>,
@@ -87,7 +89,7 @@ impl Weights {
     ///
     /// # Panics
     ///
-    /// The shape does not fit the number of values.
+    /// The product of `shape` is not the number of values.
     pub fn insert(&mut self, name: impl Into<String>, shape: Vec<usize>, values: Vec<f32>) {
         assert_eq!(shape.iter().product::<usize>(), values.len(), "an array's shape and values");
         self.0.insert(name.into(), Array { shape, values });
@@ -97,7 +99,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// There is none, or it has not the shape `wanted`.
+    /// There is no such array, or it has another shape than `wanted`.
     pub fn get(&self, name: &str, wanted: &[usize]) -> Result<&[f32], WeightsError> {
         let array = self
             .0
@@ -118,20 +120,20 @@ impl Weights {
         self.0.iter().map(|(name, array)| (name.as_str(), array))
     }
 
-    /// How many arrays there are.
+    /// The number of arrays.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no array.
+    /// Whether there are no arrays.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The arrays and a text in safetensors format. The same content gives the same bytes.
+    /// The arrays and the metadata in safetensors format. The same content gives the same bytes.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
-        // The crate's own writer keeps metadata in a hash map, whose order differs from run to
-        // run; a header of our own keeps files comparable.
+        // The writer of the safetensors crate keeps metadata in a hash map, whose order differs
+        // between processes. Writing the header here makes the bytes reproducible.
         let mut header = serde_json::Map::new();
         header.insert("__metadata__".into(), serde_json::json!(metadata));
         let mut end = 0;
@@ -156,12 +158,11 @@ impl Weights {
         bytes
     }
 
-    /// Reads what [`Weights::to_bytes`] or another safetensors writer made.
+    /// Reads arrays and metadata in safetensors format.
     ///
     /// # Errors
     ///
-    /// The bytes are not safetensors, are cut off, or hold something else than finite 32-bit
-    /// floats.
+    /// The bytes are not in that format, are cut off, or hold anything but finite 32-bit floats.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
         check_header(bytes)?;
         let (_, header) = SafeTensors::read_metadata(bytes)?;
@@ -185,13 +186,13 @@ impl Weights {
     }
 }
 
-/// Whether safetensors bytes begin with a header that is worth reading.
+/// Checks the header length of safetensors bytes.
 ///
 /// # Errors
 ///
-/// It claims more than [`LONGEST_HEADER`] bytes.
+/// The header is longer than [`LONGEST_HEADER`].
 pub fn check_header(bytes: &[u8]) -> Result<(), WeightsError> {
-    // Fewer than eight bytes are refused by whatever reads them.
+    // The parser rejects fewer than eight bytes.
     let length = bytes.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
     if length > LONGEST_HEADER { Err(WeightsError::Header { found: length }) } else { Ok(()) }
 }
@@ -222,7 +223,7 @@ mod tests {
         let (weights, metadata) = sample();
         let bytes = weights.to_bytes(&metadata);
         for length in 0..bytes.len() {
-            assert!(Weights::from_bytes(&bytes[..length]).is_err(), "{length} bytes were taken");
+            assert!(Weights::from_bytes(&bytes[..length]).is_err(), "{length} bytes were accepted");
         }
         assert!(Weights::from_bytes(b"a text file of some length, not a net").is_err());
     }
@@ -241,17 +242,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named() {
+    fn an_error_names_the_number_that_is_not_finite() {
         for found in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let (mut weights, metadata) = sample();
             weights.insert("c", vec![2, 2], vec![f32::MAX, 0.0, found, f32::NAN]);
             let error = Weights::from_bytes(&weights.to_bytes(&metadata)).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("array `c` holds {found} at place 2;")), "{error}");
+            assert!(error.starts_with(&format!("array `c` holds {found} at index 2;")), "{error}");
         }
     }
 
     #[test]
-    fn a_wrong_array_is_named() {
+    fn an_error_names_the_wrong_array() {
         let (weights, _) = sample();
         let error = weights.get("b", &[3, 2]).unwrap_err().to_string();
         assert_eq!(error, "array `b` has shape [2, 3], but this net needs [3, 2]");

@@ -1,4 +1,4 @@
-//! The loop of an actor thread: play a batch, send what ended, take the next net when due.
+//! The loop of an actor thread: play a batch, send the finished games, load the next net when due.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use super::sync::{Schedule, Shared};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::net::inference::InferenceError;
-use crate::store::games::learnable;
+use crate::store::games::training_positions;
 use crate::store::stream::GameStream;
 use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 
-/// How often an actor reports its activity, and how soon it notices a stop while it waits.
+/// Time between two activity reports, and the longest time before a waiting actor notices a stop.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
-/// What an actor thread works with.
+/// An actor thread.
 pub(super) struct ActorThread<'a, G: Geometry> {
     pub actor: Actor<G>,
     pub numbers: &'a GameNumbers,
     pub shared: &'a Shared<'a>,
     pub schedule: Schedule,
-    /// The version that the actor starts with.
+    /// The version of the net that the actor has.
     pub version: u32,
     pub nets: Receiver<NewNet>,
     pub games: Box<dyn GameStream>,
@@ -32,54 +32,57 @@ pub(super) struct ActorThread<'a, G: Geometry> {
 }
 
 impl<G: Geometry> ActorThread<'_, G> {
-    /// Plays until the run stops or the learner is gone.
+    /// Plays until the run stops or the coordinator has ended.
     pub fn run(mut self) -> Result<(), InferenceError> {
         let mut finished = Vec::new();
-        let mut done = Activity::default();
+        let mut activity = Activity::default();
         let mut reported = Instant::now();
         while !self.shared.stopping() {
             if reported.elapsed() >= REPORT_EVERY {
                 reported = Instant::now();
-                done.work += self.actor.take_work();
-                // A report that finds the channel full goes with the next.
-                if self.activity.try_send(done).is_ok() {
-                    done = Activity::default();
+                activity.work += self.actor.take_work();
+                // If the channel is full, the next report includes this one.
+                if self.activity.try_send(activity).is_ok() {
+                    activity = Activity::default();
                 }
             }
             let start = Instant::now();
-            // Where the ratio is a band, an actor may go on for long with the net that it has, and
-            // must not for that.
-            if self.schedule.is_band()
+            // If the ratio is a range, an actor may play with its net for long. It takes a newer
+            // net as soon as there is one.
+            if self.schedule.has_ratio_range()
                 && let Some(net) = self.nets.try_iter().last()
             {
                 self.load(&net)?;
             }
-            if self.has_enough(self.version) && !self.shared.starved.load(Ordering::Relaxed) {
-                self.take_net()?;
-                done.waiting += start.elapsed();
+            if self.has_enough(self.version) && !self.shared.learner_starved.load(Ordering::Relaxed)
+            {
+                self.wait_for_net()?;
+                activity.waiting += start.elapsed();
                 continue;
             }
             let start = Instant::now();
             self.actor.step(self.numbers, &mut finished)?;
-            done.busy += start.elapsed();
+            activity.busy += start.elapsed();
             let start = Instant::now();
             if !self.send(&mut finished) {
                 return Ok(());
             }
-            done.waiting += start.elapsed();
+            activity.waiting += start.elapsed();
         }
         Ok(())
     }
 
-    /// Whether as many positions are made as may be before a net that is newer than `version`.
+    /// Whether as many positions are generated as are allowed with `version`.
     fn has_enough(&self, version: u32) -> bool {
-        self.shared.made.load(Ordering::Acquire) >= self.schedule.allowed(version)
+        self.shared.positions_generated.load(Ordering::Acquire)
+            >= self.schedule.positions_allowed(version)
     }
 
-    /// Takes the next net if it comes soon; returns without it so that a stop is noticed.
-    fn take_net(&mut self) -> Result<(), InferenceError> {
+    /// Waits a short time for the next net and loads it. Returns without one so that the thread
+    /// notices a stop.
+    fn wait_for_net(&mut self) -> Result<(), InferenceError> {
         match self.nets.recv_timeout(REPORT_EVERY) {
-            // One that it may not play with yet is passed over: the next is on its way.
+            // A net whose positions are all generated is skipped: a newer one follows.
             Ok(net) if self.has_enough(net.version) => self.version = net.version,
             Ok(net) => self.load(&net)?,
             Err(RecvTimeoutError::Timeout) => {}
@@ -89,22 +92,22 @@ impl<G: Geometry> ActorThread<'_, G> {
     }
 
     fn load(&mut self, net: &NewNet) -> Result<(), InferenceError> {
-        let made = NetVersion { version: net.version, positions: net.positions };
-        self.actor.load(&net.weights, made)?;
+        let version = NetVersion { version: net.version, positions: net.positions };
+        self.actor.load(&net.weights, version)?;
         self.version = net.version;
         Ok(())
     }
 
-    /// Sends the games that ended; false if nobody listens any more.
+    /// Sends the finished games; false if the receiver was dropped.
     fn send(&mut self, finished: &mut Vec<GameRecord>) -> bool {
         for game in finished.drain(..) {
-            let positions = learnable(&game);
-            // Not left to the coordinator: what an actor may do must not depend on how soon another
-            // thread has looked at its games.
+            let positions = training_positions(&game);
+            // The actor updates the shared counters, not the coordinator: whether it may continue
+            // must not depend on when another thread receives its games.
             if positions > 0 && !holds_out(&game) {
-                self.shared.starved.store(false, Ordering::Relaxed);
+                self.shared.learner_starved.store(false, Ordering::Relaxed);
             }
-            self.shared.made.fetch_add(positions as u64, Ordering::AcqRel);
+            self.shared.positions_generated.fetch_add(positions as u64, Ordering::AcqRel);
             if self.games.send(game).is_err() {
                 return false;
             }
@@ -127,27 +130,28 @@ mod tests {
     use crate::net::weights::Weights;
     use crate::store::stream::in_process;
 
-    /// A net that knows nothing, notes which versions it was given, and ends the run by itself.
-    struct Notes {
+    /// A predictor that returns zeros, records the versions that it loads, and stops the run after
+    /// some queries.
+    struct RecordingPredictor {
         loaded: Arc<Mutex<Vec<u64>>>,
-        question: Option<Query>,
-        questions_left: u32,
+        query: Option<Query>,
+        queries_left: u32,
         stop: Arc<AtomicBool>,
     }
 
-    impl Predictor for Notes {
-        fn submit(&mut self, _: usize, mut question: Query) -> Result<(), InferenceError> {
-            let (count, outputs) = (question.inputs.len(), &mut question.outputs);
+    impl Predictor for RecordingPredictor {
+        fn submit(&mut self, _: usize, mut query: Query) -> Result<(), InferenceError> {
+            let (count, outputs) = (query.inputs.len(), &mut query.outputs);
             outputs.policy = vec![0.0; 36 * count];
             (outputs.value, outputs.score) = (vec![0.0; count], vec![0.0; count]);
-            self.question = Some(question);
-            self.questions_left -= 1;
-            self.stop.fetch_or(self.questions_left == 0, Ordering::Relaxed);
+            self.query = Some(query);
+            self.queries_left -= 1;
+            self.stop.fetch_or(self.queries_left == 0, Ordering::Relaxed);
             Ok(())
         }
 
         fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
-            self.question.take().ok_or(InferenceError::NothingAsked { slot })
+            self.query.take().ok_or(InferenceError::EmptySlot { slot })
         }
 
         fn load(&mut self, _: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
@@ -156,9 +160,9 @@ mod tests {
         }
     }
 
-    /// Versions that an actor loads which finds three in its channel and plays by this schedule until
-    /// it has asked so many questions, or waits for a fourth. Nobody takes its games.
-    fn loaded(schedule: Schedule, questions: u32) -> Vec<u64> {
+    /// The versions that an actor loads. It finds versions 1 to 3 in its channel and plays until it
+    /// has submitted `queries` queries, or waits for a fourth version. Nobody receives its games.
+    fn loaded_versions(schedule: Schedule, queries: u32) -> Vec<u64> {
         let (sender, nets) = bounded(8);
         for version in 1..=3 {
             let weights = Arc::new(Weights::default());
@@ -166,54 +170,59 @@ mod tests {
         }
         drop(sender);
         let (activity, _reports) = unbounded();
-        alone(nets, activity, schedule, questions, true)
+        run_actor(nets, activity, schedule, queries, true)
     }
 
-    /// Versions that an actor loads which gets its nets from here.
-    fn alone(
+    /// Runs one actor thread and returns the versions that it loads from `nets`.
+    fn run_actor(
         nets: Receiver<NewNet>,
         activity: Sender<Activity>,
         schedule: Schedule,
-        questions: u32,
-        starved: bool,
+        queries: u32,
+        learner_starved: bool,
     ) -> Vec<u64> {
         let text =
             "board = \"6x6\"\n[search]\nsimulations = 2\nsolve_empties = 0\nsolve_leaves = 0";
         let config = Config::parse("test", text, &[]).expect("a configuration");
-        let (notes, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
-        let evaluator = Notes {
-            loaded: Arc::clone(&notes),
-            question: None,
-            questions_left: questions,
+        let (loaded, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let predictor = RecordingPredictor {
+            loaded: Arc::clone(&loaded),
+            query: None,
+            queries_left: queries,
             stop: stop.clone(),
         };
         let numbers = GameNumbers::from(0);
-        let rules = crate::pipeline::rules(&config);
-        let made = NetVersion::default();
-        let actor = Actor::<Square6>::new(rules, Box::new(evaluator), 1, &numbers, made);
+        let settings = crate::pipeline::selfplay_settings(&config);
+        let net = NetVersion::default();
+        let actor = Actor::<Square6>::new(settings, Box::new(predictor), 1, &numbers, net);
         let (games, _source) = in_process(1000);
-        let starved = AtomicBool::new(starved);
+        let learner_starved = AtomicBool::new(learner_starved);
         let finished = AtomicBool::new(false);
-        let shared = Shared { made: AtomicU64::new(0), starved, stop: &stop, finished };
-        let games = games.another();
+        let shared = Shared {
+            positions_generated: AtomicU64::new(0),
+            learner_starved,
+            stop: &stop,
+            finished,
+        };
+        let games = games.boxed_clone();
         let (numbers, shared) = (&numbers, &shared);
         let thread =
             ActorThread { actor, numbers, shared, schedule, version: 0, nets, games, activity };
         thread.run().expect("a net that does not fail");
-        notes.lock().expect("one thread").clone()
+        loaded.lock().expect("one thread").clone()
     }
 
-    /// Nobody plays, and still it is told that all of them wait.
+    /// An actor reports its waiting time even if it does not play.
     #[test]
-    fn an_actor_that_waits_for_a_net_says_so() {
+    fn a_waiting_actor_reports_its_waiting_time() {
         let (sender, nets) = bounded(1);
         let (activity, reports) = unbounded();
-        let waits = std::thread::spawn(move || {
+        let closer = std::thread::spawn(move || {
             std::thread::sleep(3 * REPORT_EVERY);
             drop(sender);
         });
-        alone(nets, activity, schedule(0, 0.0, 0.0), 200, false);
-        waits.join().expect("a thread");
+        run_actor(nets, activity, schedule(0, 0.0, 0.0), 200, false);
+        closer.join().expect("a thread");
         let waited: Duration = reports.iter().map(|report| report.waiting).sum();
         assert!(waited >= REPORT_EVERY, "{waited:?}");
     }
@@ -223,18 +232,18 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_net_is_taken_at_once_where_the_ratio_is_a_band() {
-        assert_eq!(loaded(schedule(1_000_000, 1000.0, 8000.0), 20), [3]);
+    fn with_a_range_of_ratios_the_newest_net_is_loaded_at_once() {
+        assert_eq!(loaded_versions(schedule(1_000_000, 1000.0, 8000.0), 20), [3]);
     }
 
     #[test]
-    fn a_net_is_taken_when_it_is_due_where_the_ratio_is_one_number() {
-        assert!(loaded(schedule(1_000_000, 1000.0, 1000.0), 20).is_empty());
+    fn with_a_single_ratio_a_net_is_loaded_when_it_is_due() {
+        assert!(loaded_versions(schedule(1_000_000, 1000.0, 1000.0), 20).is_empty());
     }
 
-    /// Else it would play on with an old net for as long as the coordinator is busy elsewhere.
+    /// Otherwise it would play with an old net while the coordinator is busy.
     #[test]
-    fn an_actor_that_has_made_enough_takes_the_next_net_before_anybody_has_seen_its_games() {
-        assert_eq!(loaded(schedule(0, 1000.0, 1000.0), 200).last(), Some(&3));
+    fn an_actor_takes_the_next_net_even_if_its_games_were_not_received() {
+        assert_eq!(loaded_versions(schedule(0, 1000.0, 1000.0), 200).last(), Some(&3));
     }
 }

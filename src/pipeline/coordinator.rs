@@ -1,8 +1,8 @@
-//! The coordinator: owner of the replay window, the learner, the game files and the counters.
+//! The coordinator: it owns the replay window, the learner, the game files and the counters.
 //!
-//! It works in generations. For each it takes games until enough positions are made, trains,
-//! and publishes a net; checkpoints and reports fall between generations. A game counts once
-//! it is in the game file, and only then.
+//! It works in generations. In each, it receives games until there are enough positions, trains,
+//! and publishes a net. Checkpoints and reports come between generations. A game is counted only
+//! after it is in the game file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::GameWriter;
 use crate::store::net_file::NetFile;
 use crate::store::run_dir::{RunDir, State};
-use crate::store::stream::{Closed, GameSource, InProcessSource};
+use crate::store::stream::{GameSource, InProcessSource, StreamClosed};
 use crate::telemetry::{Event, Progress};
 use crate::train::learner::{Learner, Losses, RunProgress};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
 use crate::train::selfplay::GameNumbers;
 
-/// Positions of held-out games that a report looks at.
+/// Held-out positions on which each report evaluates the net.
 const HELD_OUT_BATCH: usize = 512;
 /// Time between two reports to the curves.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub stream: InProcessSource,
     pub activity: Receiver<Activity>,
     pub to_actors: Vec<Sender<NewNet>>,
-    pub to_evaluator: Option<Sender<NetToRate>>,
+    pub to_evaluation: Option<Sender<NetToRate>>,
     pub telemetry: Sender<Event>,
     pub ratings: Receiver<NetRating>,
     /// The mean total loss of the last report that had one.
@@ -61,17 +61,17 @@ pub(super) struct Coordinator<'a, G: Geometry> {
 }
 
 impl<G: Geometry> Coordinator<'_, G> {
-    /// Trains until a limit is reached or the run is stopped, and leaves a checkpoint.
+    /// Trains until a limit is reached or the run is stopped, and writes a last checkpoint.
     ///
     /// # Errors
     ///
-    /// The learner diverges, or a file cannot be written. The last checkpoint then stands.
+    /// The learner diverges, or a file cannot be written. The previous checkpoint then remains.
     pub fn run(mut self) -> anyhow::Result<RunEnd> {
-        let clock = TrainingClock::after(self.state.seconds);
+        let clock = TrainingClock::starting_at(self.state.seconds);
         let mut statistics = Statistics::default();
-        let trained = super::guarded(|| self.generations(&mut statistics, &clock));
+        let trained = super::catch_panic(|| self.generations(&mut statistics, &clock));
         let clock = clock.stopped();
-        let limit = limits::reached(&self.config.limits, &self.state, clock.seconds());
+        let limit = limits::reached_limit(&self.config.limits, &self.state, clock.seconds());
         let rates_last_net = limit.is_some() && trained.is_ok() && !self.shared.interrupted();
         if rates_last_net {
             self.shared.finish()
@@ -79,29 +79,32 @@ impl<G: Geometry> Coordinator<'_, G> {
             self.shared.stop()
         }
         self.to_actors.clear();
-        // What was played is kept, whatever has happened.
+        // Also after an error: games that were played are stored.
         let drained = self.drain(&mut statistics);
-        let kept = self.games.flush_sync();
+        let synced = self.games.flush_sync();
         let losses = trained?;
         drained?;
-        kept?;
-        // Games without the work behind them, in however short a time, tell of no speed.
+        synced?;
+        // No speeds in this report: activity reports for these games may be missing.
         let values = self.figures(losses, None, &clock);
-        self.tell(values, &statistics, &clock);
-        match self.to_evaluator.take() {
-            Some(evaluator) if rates_last_net => self.rate_last_net(evaluator, &clock)?,
-            evaluator => {
+        self.report(values, &statistics, &clock);
+        match self.to_evaluation.take() {
+            Some(nets) if rates_last_net => self.rate_last_net(nets, &clock)?,
+            nets => {
                 self.checkpoint(&clock)?;
-                if evaluator.is_some() {
-                    let why = limit.map_or("the run stops before a limit", |_| "Ctrl-C came first");
-                    tracing::info!("the last net is not rated: {why}");
+                if nets.is_some() {
+                    let reason = match limit {
+                        None => "the run stopped before a limit",
+                        Some(_) => "Ctrl-C stopped the run",
+                    };
+                    tracing::info!("the last net is not rated: {reason}");
                 }
             }
         }
         Ok(RunEnd { state: self.state, limit })
     }
 
-    /// One net after another; the losses since the last report.
+    /// Trains and publishes nets until the run ends. Returns the losses since the last report.
     fn generations(
         &mut self,
         statistics: &mut Statistics,
@@ -112,7 +115,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let mut evaluation = Timer::every(self.config.evaluation.every_minutes);
         let mut losses: Option<(Losses, u64)> = None;
         self.publish()?;
-        while !self.shared.stopping() && !self.limit_reached(clock) {
+        while !self.shared.stopping() && !self.is_limit_reached(clock) {
             let start = Instant::now();
             if !self.receive_generation(statistics, clock)? {
                 break;
@@ -136,11 +139,11 @@ impl<G: Geometry> Coordinator<'_, G> {
                 let losses = losses.take().map(|(losses, _)| losses);
                 let mut values = statistics.scalars();
                 values.extend(self.figures(losses, Some(&batch), clock));
-                self.tell(values, statistics, clock);
+                self.report(values, statistics, clock);
                 *statistics = Statistics::default();
             }
-            // An evaluation begins with a checkpoint.
-            let is_evaluated = evaluation.is_due() && self.evaluate(clock)?;
+            // An evaluation writes a checkpoint itself.
+            let is_evaluated = evaluation.is_due() && self.request_evaluation(clock)?;
             if checkpoint.is_due() && !is_evaluated {
                 self.checkpoint(clock)?;
             }
@@ -148,59 +151,61 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok(losses.map(|(losses, _)| losses))
     }
 
-    /// The share of the run that is done, 0 to 1, as its nearest limit says; `None` without
-    /// limits.
-    fn done(&self, clock: &TrainingClock) -> Option<f64> {
-        limits::done(&self.config.limits, &self.state, clock.seconds())
+    /// The share of the run that is done, 0 to 1, by its nearest limit; `None` without limits.
+    fn share_done(&self, clock: &TrainingClock) -> Option<f64> {
+        limits::share_done(&self.config.limits, &self.state, clock.seconds())
     }
 
-    fn reached(&self, clock: &TrainingClock) -> RunProgress {
-        RunProgress { positions: self.state.positions, share: self.done(clock).unwrap_or(0.0) }
+    fn run_progress(&self, clock: &TrainingClock) -> RunProgress {
+        RunProgress {
+            positions: self.state.positions,
+            share: self.share_done(clock).unwrap_or(0.0),
+        }
     }
 
-    fn limit_reached(&self, clock: &TrainingClock) -> bool {
-        limits::reached(&self.config.limits, &self.state, clock.seconds()).is_some()
+    fn is_limit_reached(&self, clock: &TrainingClock) -> bool {
+        limits::reached_limit(&self.config.limits, &self.state, clock.seconds()).is_some()
     }
 
-    /// Whether a limit is reached that learning itself comes nearer to.
-    fn learnt_enough(&self, clock: &TrainingClock) -> bool {
+    /// Whether a limit on steps or time is reached. Only these change during training.
+    fn is_training_limit_reached(&self, clock: &TrainingClock) -> bool {
         let limits = &self.config.limits;
-        let reached = |limit: f64, count: f64| limit > 0.0 && count >= limit;
-        reached(limits.steps as f64, self.state.steps as f64)
-            || reached(limits.minutes * 60.0, clock.seconds())
+        let is_reached = |limit: f64, count: f64| limit > 0.0 && count >= limit;
+        is_reached(limits.steps as f64, self.state.steps as f64)
+            || is_reached(limits.minutes * 60.0, clock.seconds())
     }
 
-    /// Takes games until the next net may be trained; false if the run ends before that.
+    /// Receives games until the next net may be trained; false if the run ends before that.
     fn receive_generation(
         &mut self,
         statistics: &mut Statistics,
         clock: &TrainingClock,
     ) -> anyhow::Result<bool> {
-        let needed = self.schedule.needed(self.state.version + 1);
-        // Where the ratio is a band, there may be more games than the next net needs, and actors
-        // must not wait until it does.
-        while self.schedule.is_band()
+        let needed = self.schedule.positions_needed(self.state.version + 1);
+        // If the ratio is a range, there may be more games than the next net needs. All are
+        // received, so that the stream does not fill up and no actor waits.
+        while self.schedule.has_ratio_range()
             && let Ok(Some(game)) = self.stream.receive(Duration::ZERO)
         {
             self.take_game(&game, statistics)?;
         }
-        let mut told = Instant::now();
-        // Positions that the learner must not see are made, too.
+        let mut last_report = Instant::now();
+        // Held-out positions count as well, so the window may be empty even after `needed`.
         while self.state.positions < needed || self.replay.is_empty() {
-            if self.shared.stopping() || self.limit_reached(clock) {
+            if self.shared.stopping() || self.is_limit_reached(clock) {
                 return Ok(false);
             }
             match self.stream.receive(Duration::from_millis(200)) {
                 Ok(game) => {
                     game.map_or(Ok(()), |game| self.take_game(&game, statistics))?;
                 }
-                Err(Closed) => return Ok(false),
+                Err(StreamClosed) => return Ok(false),
             }
             self.activity.try_iter().for_each(|activity| statistics.activity(activity));
-            if told.elapsed() >= REPORT_EVERY {
-                told = Instant::now();
-                self.progress(statistics, clock);
-                // The first report on learning is not to count the warm-up.
+            if last_report.elapsed() >= REPORT_EVERY {
+                last_report = Instant::now();
+                self.report_progress(statistics, clock);
+                // The first report on training must not include the warm-up.
                 if self.state.version == 0 {
                     *statistics = Statistics::default();
                 }
@@ -211,18 +216,18 @@ impl<G: Geometry> Coordinator<'_, G> {
     }
 
     fn take_game(&mut self, game: &GameRecord, statistics: &mut Statistics) -> anyhow::Result<()> {
-        // Before it is stored: a game that breaks the rules must not be in the file.
-        let window = held_out::window_of(game, &mut self.replay, &mut self.held_out);
-        let added = window.add(game).context("a game of self-play breaks the rules")?;
+        // Before it is stored: a game with illegal moves must not be in the file.
+        let window = held_out::window_for(game, &mut self.replay, &mut self.held_out);
+        let added = window.add(game).context("a self-play game is not legal")?;
         self.games.append(game)?;
         self.state.games += 1;
         self.state.positions += added.positions as u64;
-        self.replay.set_made(self.state.positions);
+        self.replay.set_total_positions(self.state.positions);
         statistics.game(game, added);
         Ok(())
     }
 
-    /// The steps to the next net, or some of them if the run stops or ends meanwhile.
+    /// Trains the steps of the next net, or fewer if the run stops or reaches a limit meanwhile.
     fn train_generation(
         &mut self,
         batch: &mut Batch,
@@ -239,10 +244,10 @@ impl<G: Geometry> Coordinator<'_, G> {
                 batch,
             );
             self.learner.seed_dropout(&mut random);
-            let reached = self.reached(clock);
-            self.learner.step(batch, reached);
+            let progress = self.run_progress(clock);
+            self.learner.step(batch, progress);
             self.state.steps += 1;
-            if self.shared.stopping() || self.learnt_enough(clock) {
+            if self.shared.stopping() || self.is_training_limit_reached(clock) {
                 break;
             }
         }
@@ -251,29 +256,29 @@ impl<G: Geometry> Coordinator<'_, G> {
 
     fn publish(&mut self) -> anyhow::Result<()> {
         let net = NewNet {
-            weights: Arc::new(self.learner.sound_weights()?),
+            weights: Arc::new(self.learner.finite_weights()?),
             version: self.state.version,
             positions: self.state.positions,
         };
         tracing::debug!(
-            "net version {} goes to the actors: {} steps, {} positions in the window",
+            "net version {} is sent to the actors: {} steps, {} positions in the window",
             net.version,
             self.state.steps,
             self.replay.len()
         );
-        // An actor that is gone has said why, or the run is stopping.
+        // An actor that has ended has logged why, or the run is stopping.
         for actor in &self.to_actors {
             let _ = actor.send(net.clone());
         }
         Ok(())
     }
 
-    /// The learner's and the window's figures by the names of their curves, with those of the
-    /// last batch that was learnt.
+    /// Values of the learner and the window, with the names of their curves. `last_batch` is the
+    /// newest training batch.
     fn figures(
         &mut self,
         losses: Option<Losses>,
-        learnt: Option<&Batch>,
+        last_batch: Option<&Batch>,
         clock: &TrainingClock,
     ) -> Vec<(String, f64)> {
         let mut values = Vec::new();
@@ -286,11 +291,11 @@ impl<G: Geometry> Coordinator<'_, G> {
             put("loss/owner", losses.owner);
             self.newest_loss = Some(losses.total);
         }
-        put("learner/rate", self.learner.learning_rate(self.reached(clock)));
+        put("learner/rate", self.learner.learning_rate(self.run_progress(clock)));
         put("learner/steps", self.state.steps as f64);
         put("replay/positions", self.replay.len() as f64);
         put("replay/bytes", self.replay.bytes() as f64);
-        if let Some(batch) = learnt {
+        if let Some(batch) = last_batch {
             put("replay/mean_age", batch.mean_age);
         }
         let samples = self.state.steps as f64 * self.config.learner.batch as f64;
@@ -310,14 +315,19 @@ impl<G: Geometry> Coordinator<'_, G> {
         values
     }
 
-    fn tell(&mut self, values: Vec<(String, f64)>, statistics: &Statistics, clock: &TrainingClock) {
+    fn report(
+        &mut self,
+        values: Vec<(String, f64)>,
+        statistics: &Statistics,
+        clock: &TrainingClock,
+    ) {
         let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
-        self.progress(statistics, clock);
+        self.report_progress(statistics, clock);
     }
 
-    fn progress(&mut self, statistics: &Statistics, clock: &TrainingClock) {
-        for found in self.ratings.try_iter() {
-            self.state.note_rating(found);
+    fn report_progress(&mut self, statistics: &Statistics, clock: &TrainingClock) {
+        for rating in self.ratings.try_iter() {
+            self.state.note_rating(rating);
         }
         let _ = self.telemetry.send(Event::Progress(Progress {
             games: self.state.games,
@@ -326,22 +336,22 @@ impl<G: Geometry> Coordinator<'_, G> {
             games_per_second: statistics.games_per_second(),
             evaluations_per_second: statistics.evaluations_per_second(),
             loss: self.newest_loss,
-            rating: self.state.rating.map(|found| found.rating),
+            rating: self.state.rating.map(|newest| newest.rating),
             seconds: clock.seconds(),
-            done: self.done(clock),
+            share_done: self.share_done(clock),
         }));
     }
 
-    /// Writes a checkpoint: its folder, and the net in it.
+    /// Writes a checkpoint. Returns its folder and its net.
     pub(super) fn checkpoint(
         &mut self,
         clock: &TrainingClock,
     ) -> anyhow::Result<(PathBuf, NetFile)> {
-        // What it counts must be on the disk before it, and where the run will look for it.
+        // The games that it counts must be on the disk first, and in the run's directory.
         self.games.flush_sync()?;
         self.run.check()?;
         self.games.check()?;
-        let play = self.learner.sound_weights()?;
+        let play = self.learner.finite_weights()?;
         self.state.seconds = clock.seconds();
         self.state.next_game = self.numbers.next();
         let description = serde_json::to_value(Description {
@@ -355,7 +365,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             step: self.state.steps,
             minutes: self.state.seconds / 60.0,
             net: NetFile::seal(&description, &play.to_bytes(&none))?,
-            learner: Some(self.learner.sound_state()?.to_bytes(&none)),
+            learner: Some(self.learner.finite_state()?.to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
             keep_net: self.state.evaluated == Some(self.state.steps),
         };
@@ -365,12 +375,12 @@ impl<G: Geometry> Coordinator<'_, G> {
         Ok((path, checkpoint.net))
     }
 
-    /// Takes what the actors still send until the last of them is gone.
+    /// Receives the actors' remaining games until all actors have ended.
     fn drain(&mut self, statistics: &mut Statistics) -> anyhow::Result<()> {
         loop {
             match self.stream.receive(Duration::from_secs(1)) {
                 Ok(game) => game.map_or(Ok(()), |game| self.take_game(&game, statistics))?,
-                Err(Closed) => return Ok(()),
+                Err(StreamClosed) => return Ok(()),
             }
         }
     }

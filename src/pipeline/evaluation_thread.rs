@@ -1,9 +1,9 @@
-//! The evaluator thread: matches between a run's nets and fixed opponents, while it trains.
+//! The evaluation thread: it rates a run's nets by matches while the run trains.
 //!
-//! The opponents are the anchors of the run's scale: they play each other once, and every net
-//! plays them all, and some of the run's earlier nets. Each game goes into a ladder file of the
-//! run, in the same form and rated in the same way as those of `outflank arena`, which can count
-//! several such files together. Every net in it is that of a checkpoint, written before its games.
+//! The opponents of the configuration are the anchors of the run's rating scale. They play each
+//! other once. Each net plays all of them and some of the run's earlier nets. The games are written
+//! to the run's ladder file, in the format and with the rating method of `outflank arena`. Each
+//! rated net is kept by a checkpoint, which is written before its first game.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -17,13 +17,13 @@ use rand::RngExt as _;
 use super::messages::NetToRate;
 use super::state::NetRating;
 use super::sync::Shared;
-use crate::arena::ladder::{Ladder, LadderError, Origin, PlayerLine, Terms};
+use crate::arena::ladder::{Ladder, LadderError, MatchTerms, Origin, PlayerLine};
 use crate::arena::matches::{Contestant, MatchSettings, play, tally};
 use crate::arena::nets::LoadedNet;
-use crate::arena::open::{self, Context};
-use crate::arena::openings::Source;
+use crate::arena::open::{self, PlayerContext};
+use crate::arena::openings::OpeningSource;
 use crate::arena::player::Player;
-use crate::arena::players::{NetCopies, NetPlayer, Thinking};
+use crate::arena::players::{NetCopies, NetPlayer, NetPlayerSettings};
 use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
 use crate::arena::tally::Tally;
@@ -35,34 +35,51 @@ use crate::store::run_dir::CHECKPOINTS;
 use crate::telemetry::Event;
 use crate::train::seeds::{Purpose, stream};
 
+/// The players of the configured opponents.
+pub(super) fn opponents<G: Geometry>(
+    config: &Config,
+) -> anyhow::Result<Vec<Contestant<'static, G>>> {
+    let context = PlayerContext {
+        device: config.device.clone(),
+        inference: config.inference.clone(),
+        ..PlayerContext::new(config.goal)
+    };
+    let open = |opponent: &String| {
+        let place = || format!("evaluation.opponents: `{opponent}`");
+        let spec = opponent.parse().with_context(place)?;
+        open::contestant::<G>(&spec, &context).with_context(place)
+    };
+    config.evaluation.opponents.iter().map(open).collect()
+}
+
 /// The run's ladder file.
 pub const LADDER: &str = "ladder.jsonl";
 
-/// What the evaluator thread works with.
+/// The evaluation thread.
 pub(super) struct EvaluationThread<'a> {
     pub config: &'a Config,
     pub run_dir: PathBuf,
     pub shared: &'a Shared<'a>,
     pub telemetry: Sender<Event>,
-    /// Where the newest rating goes.
+    /// The channel for ratings.
     pub ratings: Sender<NetRating>,
 }
 
 impl EvaluationThread<'_> {
-    /// Plays for each net that comes until no more can come, or the run is interrupted. A failure
-    /// ends the evaluations, not the run; if another process has the ladder, only this evaluation
-    /// is left out.
+    /// Evaluates each net that it receives, until the channel closes or the run is interrupted.
+    /// After an error there are no more evaluations, but the run continues. If another process has
+    /// locked the ladder, only this evaluation is skipped.
     pub fn run<G: Geometry>(self, nets: Receiver<NetToRate>) {
         for net in nets {
             if self.shared.interrupted() {
                 return;
             }
-            let (begun, steps) = (Instant::now(), net.net.description.steps);
-            tracing::debug!("the evaluation of step {} begins", steps);
-            let evaluated = self.evaluate::<G>(&net);
-            let seconds = begun.elapsed().as_secs_f64();
-            tracing::debug!("the evaluation of step {} has taken {seconds:.1} s", steps);
-            let Err(error) = evaluated else { continue };
+            let (start, steps) = (Instant::now(), net.net.description.steps);
+            tracing::debug!("the evaluation of step {} starts", steps);
+            let result = self.evaluate::<G>(&net);
+            let seconds = start.elapsed().as_secs_f64();
+            tracing::debug!("the evaluation of step {} took {seconds:.1} s", steps);
+            let Err(error) = result else { continue };
             if let Some(LadderError::Locked { .. }) = error.downcast_ref() {
                 tracing::warn!("an evaluation is skipped: {error:#}");
             } else {
@@ -72,13 +89,13 @@ impl EvaluationThread<'_> {
         }
     }
 
-    fn evaluate<G: Geometry>(&self, given: &NetToRate) -> anyhow::Result<()> {
+    fn evaluate<G: Geometry>(&self, candidate: &NetToRate) -> anyhow::Result<()> {
         let mut ladder = Ladder::open(&self.run_dir.join(LADDER))?;
-        let anchors = self.anchors::<G>()?;
+        let anchors = opponents::<G>(self.config)?;
         for anchor in &anchors {
-            // Not where its net comes from: an anchor is no net of this run.
+            // Without its net's origin: an anchor does not count as a net of this run.
             if let Some(given) = anchor.given_name() {
-                ladder.introduce(PlayerLine::labelled(anchor.name.clone(), given.to_owned()))?;
+                ladder.add_player(PlayerLine::labelled(anchor.name.clone(), given.to_owned()))?;
             }
         }
         for (place, anchor) in anchors.iter().enumerate() {
@@ -90,10 +107,10 @@ impl EvaluationThread<'_> {
                 }
             }
         }
-        let line = introduce(given, &mut ladder)?;
+        let line = add_to_ladder(candidate, &mut ladder)?;
         let earlier = self.earlier_nets::<G>(&line, &ladder);
-        let steps = given.net.description.steps;
-        let net = self.net_player::<G>(line, given.net.clone());
+        let steps = candidate.net.description.steps;
+        let net = self.net_player::<G>(line, candidate.net.clone());
         let seed = stream(self.config.seed, Purpose::Match, steps).random();
         let mut values = Vec::new();
         for anchor in &anchors {
@@ -114,51 +131,36 @@ impl EvaluationThread<'_> {
             values.push(("rating/error".to_string(), rating.error));
             let _ = self.ratings.try_send(NetRating { steps, rating });
         }
-        let positions = given.net.description.positions;
-        // The receiver outlives this thread unless telemetry has failed, which it reports.
+        let positions = candidate.net.description.positions;
+        // An error means that telemetry has failed; it reports that itself.
         let _ = self.telemetry.send(Event::Scalars { positions, values });
         Ok(())
     }
 
-    /// The newest of the run's rated nets before this one, as players. One whose checkpoint is gone
-    /// is left out.
+    /// Players of the run's newest rated nets before this one. Nets without a checkpoint are left
+    /// out.
     fn earlier_nets<G: Geometry>(
         &self,
         line: &PlayerLine,
         ladder: &Ladder,
     ) -> Vec<Contestant<'_, G>> {
         let Some(this) = &line.origin else { return Vec::new() };
-        let known = |other: &'_ PlayerLine| Some((other.origin.clone()?, other.clone()));
-        let mut earlier: Vec<_> = ladder.players.values().filter_map(known).collect();
+        let with_origin = |other: &'_ PlayerLine| Some((other.origin.clone()?, other.clone()));
+        let mut earlier: Vec<_> = ladder.players.values().filter_map(with_origin).collect();
         earlier.retain(|(origin, _)| origin.run == this.run && origin.step < this.step);
         earlier.sort_by_key(|(origin, other)| Reverse((origin.step, other.name.clone())));
         let checkpoints = self.run_dir.join(CHECKPOINTS);
-        let stored = |(origin, other): (Origin, PlayerLine)| {
+        let player = |(origin, other): (Origin, PlayerLine)| {
             let net = LoadedNet::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
             let is_same = origin.net.as_deref() == Some(net.weights_checksum());
             is_same.then(|| self.net_player(other, net))
         };
         let most = self.config.evaluation.earlier_nets as usize;
-        earlier.into_iter().filter_map(stored).take(most).collect()
+        earlier.into_iter().filter_map(player).take(most).collect()
     }
 
-    /// The opponents, as players.
-    fn anchors<G: Geometry>(&self) -> anyhow::Result<Vec<Contestant<'static, G>>> {
-        let context = Context {
-            goal: self.config.goal,
-            device: self.config.device.clone(),
-            inference: self.config.inference.clone(),
-            cores: 1,
-        };
-        let open = |opponent: &String| {
-            let spec = opponent.parse().with_context(|| format!("opponent `{opponent}`"))?;
-            Ok(open::contestant::<G>(&spec, &context)?)
-        };
-        self.config.evaluation.opponents.iter().map(open).collect()
-    }
-
-    /// The result of a match; `None` if the run is interrupted. Games that are in the ladder already
-    /// count; the seed is that of a match which is not.
+    /// Plays a match and returns its tally; `None` if the run is interrupted. Games of this match
+    /// that are already in the ladder count and are not played again. `seed` is for a new match.
     fn play<G: Geometry>(
         &self,
         pair: [&Contestant<'_, G>; 2],
@@ -166,18 +168,18 @@ impl EvaluationThread<'_> {
         ladder: &mut Ladder,
     ) -> anyhow::Result<Option<Tally>> {
         let options = &self.config.evaluation;
-        let source = Source::Random { plies: options.opening_plies };
-        let terms = Terms {
+        let source = OpeningSource::Random { plies: options.opening_plies };
+        let terms = MatchTerms {
             first: pair[0].name.clone(),
             second: pair[1].name.clone(),
             board: G::SHAPE.to_string(),
             goal: self.config.goal.to_string(),
             openings: source.to_string(),
         };
-        let known = ladder.last(&terms).cloned();
-        let record = known.map_or_else(|| ladder.begin(terms, seed), Ok)?;
+        let known = ladder.last_match(&terms).cloned();
+        let record = known.map_or_else(|| ladder.begin_match(terms, seed), Ok)?;
         let book = source.book::<G>(options.games.div_ceil(2) as usize, record.seed)?;
-        let setting = MatchSettings {
+        let settings = MatchSettings {
             goal: self.config.goal,
             games: options.games,
             seed: record.seed,
@@ -187,22 +189,22 @@ impl EvaluationThread<'_> {
         let done = ladder.games_of(&record, &book.openings);
         let mut failure = None;
         let stop = self.shared.stop;
-        let outcome = play(pair, &book.openings, &setting, done, stop, &mut |played| {
-            failure = ladder.add(&record, played).err();
+        let result = play(pair, &book.openings, &settings, done, stop, &mut |played| {
+            failure = ladder.add_game(&record, played).err();
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         failure.map_or(Ok(()), Err)?;
-        Ok((!outcome.stopped).then(|| tally(&outcome.games).0))
+        Ok((!result.stopped).then(|| tally(&result.games).0))
     }
 
-    /// The rating of a player of the run's ladder.
+    /// The rating of a player in the run's ladder.
     fn rating<G: Geometry>(&self, ladder: &Ladder, name: &str) -> Option<Rating> {
         let standings = standings::<G>(ladder, self.config.goal, None);
-        let found = standings.players.iter().find(|standing| standing.name == name)?;
-        Some(found.rating)
+        let standing = standings.players.iter().find(|standing| standing.name == name)?;
+        Some(standing.rating)
     }
 
-    /// A net as a player, with the name that its line has in the ladder.
+    /// A player of a net, with the name of its line in the ladder.
     fn net_player<G: Geometry>(&self, line: PlayerLine, net: LoadedNet) -> Contestant<'_, G> {
         let options = mcts::Options {
             simulations: self.config.evaluation.simulations,
@@ -219,7 +221,7 @@ impl EvaluationThread<'_> {
                 player.clone(),
                 config.goal,
                 NetCopies::new(backend, Vec::new()),
-                Thinking { search: options.clone(), parallel: 1, time: None, solvers: 1 },
+                NetPlayerSettings { search: options.clone(), parallel: 1, time: None, solvers: 1 },
                 seed,
             );
             Ok(Box::new(player) as Box<dyn Player<G>>)
@@ -228,12 +230,14 @@ impl EvaluationThread<'_> {
     }
 }
 
-/// Notes the net in the ladder, unless it is there already, under a name of its own: `RUN@STEP`. A
-/// run that goes on from an older checkpoint may make another net of the same step, which is called
-/// `RUN@STEP/2`. A line of an older version, without the checksum of its net, stands for any net of
-/// its step.
-fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
-    let mut line = given.net.line("").after(Some(given.games), Some(given.minutes));
+/// Adds the net to the ladder as `RUN@STEP`, unless it is already there, and returns its line.
+///
+/// A run that is resumed from an older checkpoint may produce another net of the same step, which
+/// is named `RUN@STEP/2`. Lines of older program versions have no checksum of their net: such a
+/// line is used for any net of its step.
+fn add_to_ladder(candidate: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
+    let mut line =
+        candidate.net.line("").with_training(Some(candidate.games), Some(candidate.minutes));
     let net = |line: &PlayerLine| line.origin.as_ref().and_then(|origin| origin.net.clone());
     let plain = line.origin.as_ref().map(|origin| format!("{}@{}", origin.run, origin.step));
     let plain = plain.unwrap_or_default();
@@ -246,6 +250,6 @@ fn introduce(given: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, Ladde
         number += 1;
         line.name = format!("{plain}/{number}");
     }
-    ladder.introduce(line.clone())?;
+    ladder.add_player(line.clone())?;
     Ok(line)
 }

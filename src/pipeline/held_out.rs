@@ -1,38 +1,41 @@
-//! Games that a run never learns from, so that they show what the net says of new ones.
+//! Held-out games: a run never trains on them, so they show how well the net predicts new games.
 
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::train::replay::{Options, Replay};
 
 /// One game in this many is held out.
-const EVERY: u64 = 50;
-/// Positions of held-out games that are kept.
-const POSITIONS: u64 = 20_000;
+const ONE_IN: u64 = 50;
+/// Size of the window of held-out games, in positions.
+const MAX_POSITIONS: u64 = 20_000;
 
-/// The window of held-out games, of which it shows what the net learns of the others.
-pub(super) fn options(of_others: &Options) -> Options {
-    let skip_empties = of_others.skip_empties;
+/// The options of the window of held-out games.
+pub(super) fn options(replay_options: &Options) -> Options {
+    let skip_empties = replay_options.skip_empties;
     Options {
-        min_positions: POSITIONS,
-        max_positions: POSITIONS,
+        min_positions: MAX_POSITIONS,
+        max_positions: MAX_POSITIONS,
         skip_empties,
         ..Default::default()
     }
 }
 
-/// Newest positions of a run that fill both windows, of which the one to learn from holds `most`.
-pub(super) fn to_read(most: u64) -> u64 {
-    const A_GAME: u64 = 128;
-    (most + most / (EVERY - 1)).max(POSITIONS * EVERY) + A_GAME
+/// How many of a run's newest positions fill both windows. `max_positions` is the size of the
+/// training window.
+pub(super) fn positions_to_read(max_positions: u64) -> u64 {
+    /// More than the positions of any game.
+    const ONE_GAME: u64 = 128;
+    let with_held_out = max_positions + max_positions / (ONE_IN - 1);
+    with_held_out.max(MAX_POSITIONS * ONE_IN) + ONE_GAME
 }
 
-/// Whether a run never learns from this game.
+/// Whether a game is held out.
 pub fn holds_out(game: &GameRecord) -> bool {
-    game.id % EVERY == EVERY - 1
+    game.id % ONE_IN == ONE_IN - 1
 }
 
-/// The window that a game belongs into.
-pub(super) fn window_of<'a, G: Geometry>(
+/// The window that a game belongs to.
+pub(super) fn window_for<'a, G: Geometry>(
     game: &GameRecord,
     replay: &'a mut Replay<G>,
     held_out: &'a mut Replay<G>,

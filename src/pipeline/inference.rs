@@ -1,31 +1,33 @@
-//! Who computes the net for the actors: each its own copy, or one server for all of them.
+//! Where the actors' predictions are computed: each actor has its own copy of the net, or one
+//! server computes for all actors.
 
 use std::sync::Arc;
 
 use crate::config::Config;
 use crate::net::NetSpec;
 use crate::net::inference::{self, InferenceError};
-use crate::net::server::{Local, Predictor, Server};
+use crate::net::server::{LocalPredictor, Predictor, Server};
 use crate::net::weights::Weights;
 
-/// Batches that a device computes at a time: while one is on its way back, the next is computed.
+/// Batches in progress on a device: one is computed while the results of another are copied back.
 const BATCHES_IN_FLIGHT: usize = 2;
 
-/// A way to the net for one actor, and in how many groups its games are best played.
-pub(super) type Grouped = (Box<dyn Predictor>, usize);
+/// An actor's predictor, and the number of groups that its games should form.
+pub(super) type PredictorAndGroups = (Box<dyn Predictor>, usize);
 
-/// Where the actors' questions go.
+/// Source of the actors' predictors.
 pub(super) struct Inference {
-    /// On a GPU all actors ask it. On a CPU every actor computes a copy of the net on its own core.
+    /// On a GPU, one server for all actors. On a CPU `None`: each actor has a copy of the net and
+    /// computes it on its own core.
     server: Option<Server>,
 }
 
 impl Inference {
-    /// What suits the device of the configuration.
+    /// Starts a server if the configured device needs one.
     ///
     /// # Errors
     ///
-    /// The device is not there, or the net cannot be computed on it.
+    /// The device does not exist, or the net cannot be computed on it.
     pub fn open(
         config: &Config,
         spec: &NetSpec,
@@ -41,35 +43,35 @@ impl Inference {
         Ok(Inference { server: Some(Server::start(backends, batch)?) })
     }
 
-    /// A way to the net for each of so many actors.
+    /// One predictor for each of `actors` actors.
     ///
     /// # Errors
     ///
-    /// The net cannot be computed.
+    /// The net cannot be computed on the device.
     pub fn predictors(
         &self,
         config: &Config,
         spec: &NetSpec,
         weights: &Weights,
         actors: u32,
-    ) -> Result<Vec<Grouped>, InferenceError> {
-        let evaluator = |_| -> Result<Grouped, InferenceError> {
+    ) -> Result<Vec<PredictorAndGroups>, InferenceError> {
+        let predictor = |_| -> Result<PredictorAndGroups, InferenceError> {
             Ok(match &self.server {
                 None => {
                     let (options, device) = (&config.inference, &config.device);
                     let backend = inference::open(spec, weights, options, device)?;
-                    (Box::new(Local::new(backend)), 1)
+                    (Box::new(LocalPredictor::new(backend)), 1)
                 }
                 Some(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),
             })
         };
-        (0..actors).map(evaluator).collect()
+        (0..actors).map(predictor).collect()
     }
 }
 
 impl Drop for Inference {
-    /// Waits for the server's threads to end; all actors must be gone. Also after a panic: a process
-    /// that ends with an error must not leave threads in libtorch.
+    /// Waits for the server's threads to end; all actors must have ended. This also runs after a
+    /// panic: a process that ends with an error must not leave threads in libtorch.
     fn drop(&mut self) {
         if let Some(server) = self.server.take() {
             server.join();

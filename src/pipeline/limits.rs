@@ -1,4 +1,4 @@
-//! How far a run is from the limits of its configuration.
+//! The limits of a run: how near they are, and which one is reached.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Display for RunLimit {
     }
 }
 
-/// The limits that are set, each with the count that comes nearer to it.
+/// The limits that are set, each with the counter that it limits.
 fn counts(
     limits: &RunLimits,
     state: &RunState,
@@ -37,16 +37,20 @@ fn counts(
     .map(|(key, value, count)| (RunLimit { key, value }, count))
 }
 
-/// The share of a run that is done after so many seconds, 0 to 1, as its nearest limit says;
+/// The share of a run that is done after `seconds` of training, 0 to 1, by its nearest limit;
 /// `None` without limits.
-pub(super) fn done(limits: &RunLimits, state: &RunState, seconds: f64) -> Option<f64> {
+pub(super) fn share_done(limits: &RunLimits, state: &RunState, seconds: f64) -> Option<f64> {
     let shares =
         counts(limits, state, seconds).map(|(limit, count)| (count / limit.value).min(1.0));
     shares.reduce(f64::max)
 }
 
-/// A limit that is reached, if one is.
-pub(super) fn reached(limits: &RunLimits, state: &RunState, seconds: f64) -> Option<RunLimit> {
+/// The first limit that is reached, if any.
+pub(super) fn reached_limit(
+    limits: &RunLimits,
+    state: &RunState,
+    seconds: f64,
+) -> Option<RunLimit> {
     counts(limits, state, seconds)
         .find(|(limit, count)| *count >= limit.value)
         .map(|(limit, _)| limit)
@@ -57,15 +61,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_limit_counts_and_a_reached_one_is_named() {
+    fn the_nearest_limit_gives_the_share_and_a_reached_limit_is_named() {
         let limits = RunLimits { minutes: 10.0, games: 100, positions: 0, steps: 0 };
         let state = RunState { games: 50, positions: u64::MAX, ..RunState::default() };
-        assert_eq!(done(&limits, &state, 60.0), Some(0.5));
-        assert_eq!(reached(&limits, &state, 599.0), None);
-        let limit = reached(&limits, &state, 600.0).expect("a limit");
+        assert_eq!(share_done(&limits, &state, 60.0), Some(0.5));
+        assert_eq!(reached_limit(&limits, &state, 599.0), None);
+        let limit = reached_limit(&limits, &state, 600.0).expect("a limit");
         assert_eq!(limit.to_string(), "limits.minutes = 10");
-        assert_eq!(done(&limits, &state, 6000.0), Some(1.0));
+        assert_eq!(share_done(&limits, &state, 6000.0), Some(1.0));
         let none = RunLimits { minutes: 0.0, games: 0, positions: 0, steps: 0 };
-        assert_eq!((done(&none, &state, 1e9), reached(&none, &state, 1e9)), (None, None));
+        assert_eq!(
+            (share_done(&none, &state, 1e9), reached_limit(&none, &state, 1e9)),
+            (None, None)
+        );
     }
 }

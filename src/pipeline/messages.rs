@@ -1,4 +1,4 @@
-//! What the threads of a run say to each other besides games.
+//! Messages between the threads of a run, except games.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::arena::nets::LoadedNet;
 use crate::net::weights::Weights;
 use crate::train::game::Work;
 
-/// From an actor to the coordinator: what it did since it last said so.
+/// From an actor to the coordinator: its activity since its last report.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Activity {
-    /// Simulations, evaluations, searches.
+    /// Counts of simulations, predictions and searches.
     pub work: Work,
     /// Time spent playing.
     pub busy: Duration,
@@ -23,17 +23,17 @@ pub(super) struct Activity {
 pub(super) struct NewNet {
     /// The weights to play with.
     pub weights: Arc<Weights>,
-    /// Counts published nets; the random one is 0.
+    /// The number of the published net; the first net is 0.
     pub version: u32,
-    /// Positions of self-play made when it was published.
+    /// Positions of self-play generated when it was published.
     pub positions: u64,
 }
 
-/// From the coordinator to the evaluator: a net to be rated, which a checkpoint keeps.
+/// From the coordinator to the evaluation thread: a net to rate, which a checkpoint keeps.
 pub(super) struct NetToRate {
     /// The net of the checkpoint.
     pub net: LoadedNet,
-    /// Games of self-play recorded by then.
+    /// Games of self-play stored by then.
     pub games: u64,
     /// Minutes of training by then, over all starts of the run.
     pub minutes: f64,

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! actor threads ──games──> coordinator (replay window, net, optimiser) ──nets──> actor threads
-//!                               │ └──nets──> evaluator thread ──ratings──┐
+//!                               │ └──nets──> evaluation thread ──ratings─┐
 //!                               └──curves──> telemetry thread <──────────┘
 //! ```
 //!
-//! The coordinator runs on the thread that calls [`train`] and owns everything that changes.
+//! The coordinator runs on the thread that calls [`train`]. It owns all data that training changes.
 
 mod actor_thread;
 mod clock;
@@ -49,23 +49,23 @@ use coordinator::Coordinator;
 use evaluation_thread::EvaluationThread;
 pub use evaluation_thread::LADDER;
 pub use held_out::holds_out;
-use inference::{Grouped, Inference};
+use inference::{Inference, PredictorAndGroups};
 pub use limits::RunLimit;
 use messages::{Activity, NetToRate, NewNet};
-pub use restore::FirstNet;
-use restore::{Restored, restore};
+pub use restore::InitialNet;
+use restore::{RestoredRun, restore};
 pub use state::{ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Schedule, Shared};
 
-/// Activity reports and ratings that may wait.
+/// Capacity of the channels for activity reports and for ratings.
 const REPORTS_IN_FLIGHT: usize = 256;
-/// Games that may wait for the coordinator, besides those of two quotas of positions.
+/// Capacity of the stream of games, in addition to the games of two quotas of positions.
 const GAMES_IN_FLIGHT: usize = 256;
-/// The most of the latter: with a quota beyond that, some actors wait for the disk, if ever.
-const MOST_OF_QUOTAS: usize = 65_536;
+/// The largest capacity for the games of two quotas. With larger quotas, actors may have to wait.
+const MAX_GAMES_OF_QUOTAS: usize = 65_536;
 
-/// How all games of a run are played.
-pub fn rules(config: &Config) -> SelfPlaySettings {
+/// The settings of all self-play games of a run.
+pub fn selfplay_settings(config: &Config) -> SelfPlaySettings {
     SelfPlaySettings {
         seed: config.seed,
         goal: config.goal,
@@ -74,44 +74,46 @@ pub fn rules(config: &Config) -> SelfPlaySettings {
     }
 }
 
-/// What the net of a run is.
+/// The specification of a run's net.
 pub fn spec(config: &Config) -> NetSpec {
     NetSpec { shape: config.board, options: config.net.clone() }
 }
 
-/// Whether a run of this configuration can start on this machine, as far as can be known before
-/// anything is made.
+/// Checks that a run of this configuration can start on this machine, before any file is created.
 ///
 /// # Errors
 ///
-/// There is no such device, or the backend demanded cannot run on it.
+/// The device does not exist, or the configured backend cannot run on it.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     let (options, device) = (&config.inference, &config.device);
-    Ok(crate::net::inference::check(&spec(config), options, device)?)
+    crate::net::inference::check(&spec(config), options, device)?;
+    dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
+    Ok(())
 }
 
-/// Trains as `config` says in the run directory `run`, from scratch or from what it holds,
-/// until a limit is reached or `stop` is set; then leaves a last checkpoint. A run that has reached
-/// a limit before plays and learns no more: at most its last net is rated. If it is finished and no
-/// rating is due, it is left as it is: `run` has then not been started.
+/// Trains in the run directory `run`, from the start or from its newest checkpoint, until a limit
+/// is reached or `stop` is set. Then writes a last checkpoint.
+///
+/// A run that reached a limit before does not play or train any more; only its last net is rated if
+/// it has no rating yet. If there is nothing to rate either, the run directory is unchanged and
+/// [`RunDir::start`] was not called.
 ///
 /// # Errors
 ///
-/// Anything that keeps the run from going on: the learner diverges, a file cannot be written,
-/// the device fails (by a panic of libtorch's binding or not). What was reported as stored is
-/// stored.
+/// The run cannot continue: the learner diverges, a file cannot be written, or the device fails,
+/// with or without a panic of libtorch's binding. Everything that was reported as stored is stored.
 pub fn train(
     config: &Config,
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
-    guarded(|| dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop)))
+    catch_panic(|| dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop)))
 }
 
-/// Does work that may panic, as libtorch's binding does where a device has no memory left: an error
-/// like any other.
-fn guarded<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+/// Turns a panic of `work` into an error. libtorch's binding panics if a device is out of memory,
+/// for example.
+fn catch_panic<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -129,21 +131,21 @@ fn train_on<G: Geometry>(
     let mut learner = learner(config, &spec)?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let Restored { mut state, lost_games } =
+    let RestoredRun { mut state, lost_games } =
         restore(config, run, &mut learner, &mut replay, &mut held_out)?;
-    let limit = limits::reached(&config.limits, &state, state.seconds);
+    let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
         return Ok(RunEnd { state, limit });
     }
-    let schedule = going_on(config, run, &state)?;
+    let schedule = resumed_schedule(config, run, &state)?;
     state.schedule = Some(schedule);
     let weights = Arc::new(learner.play_weights());
     let inference = Inference::open(config, &spec, &weights)?;
-    // A run that has reached a limit plays no more.
+    // A run that has reached a limit has no actors.
     let actors = limit.map_or(config.selfplay.actors, |_| 0);
     let predictors = inference.predictors(config, &spec, &weights, actors)?;
-    // The games of a run that cannot go on like this stay as they were. This cuts a torn or damaged
-    // end off, so what that accounts for is noted before.
+    // Before this point nothing was changed, so that a failed resume leaves the games untouched.
+    // `open_games` cuts off a damaged end, so the number of lost games is recorded first.
     run.note_lost_games(lost_games)?;
     let games = open_games(run)?;
     run.start(&config.resolved())?;
@@ -153,15 +155,15 @@ fn train_on<G: Geometry>(
     let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
     let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
     let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
-    let made = NetVersion { version: state.version, positions: state.positions };
+    let net = NetVersion { version: state.version, positions: state.positions };
     let parts = ThreadParts { config, shared: &shared, numbers: &numbers, schedule };
 
     thread::scope(|scope| {
-        let end = EndOfRun(&shared);
+        let end = EndRunOnDrop(&shared);
         let (actors, to_actors) =
-            parts.actors::<G>(scope, predictors, made, game_stream, activity_sender);
+            parts.actors::<G>(scope, predictors, net, game_stream, activity_sender);
         let run_dir = run.path().to_path_buf();
-        let (evaluator, to_evaluator) =
+        let (evaluation, to_evaluation) =
             parts.evaluation::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
@@ -177,22 +179,22 @@ fn train_on<G: Geometry>(
             stream,
             activity,
             to_actors,
-            to_evaluator,
+            to_evaluation,
             telemetry: telemetry.sender(),
             ratings,
             newest_loss: None,
         };
-        let summary = coordinator.run();
-        if summary.is_err() {
+        let result = coordinator.run();
+        if result.is_err() {
             shared.stop();
         }
-        // Also when the coordinator has failed: its channels are gone, and this wakes the rest.
+        // The coordinator's channels are closed by now; together with this, all threads end.
         drop(end);
-        joined(actors, evaluator, summary)
+        join_threads(actors, evaluation, result)
     })
 }
 
-/// Whether a run that has reached a limit is finished, and its last net waits for no rating.
+/// Whether a run that has reached a limit is finished and needs no rating of its last net.
 fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
     let evaluation = &config.evaluation;
     let is_evaluated = evaluation.every_minutes > 0.0 && !evaluation.opponents.is_empty();
@@ -200,7 +202,7 @@ fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
     run.manifest().state == State::Finished && !is_rating_due
 }
 
-/// What the threads of a run share that stands at `state`, which may have reached a limit.
+/// The shared state of a run's threads at its start. `limit` is a limit that is already reached.
 fn shared<'a>(
     state: &RunState,
     is_starved: bool,
@@ -208,66 +210,67 @@ fn shared<'a>(
     stop: &'a AtomicBool,
 ) -> Shared<'a> {
     Shared {
-        made: AtomicU64::new(state.positions),
-        starved: AtomicBool::new(is_starved),
+        positions_generated: AtomicU64::new(state.positions),
+        learner_starved: AtomicBool::new(is_starved),
         stop,
         finished: AtomicBool::new(limit.is_some()),
     }
 }
 
-/// How many games may wait for the coordinator.
+/// The capacity of the stream of games.
 fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
     let shortest_game = G::SQUARES / 2;
-    let of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
-    GAMES_IN_FLIGHT + of_quotas.min(MOST_OF_QUOTAS)
+    let games_of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
+    GAMES_IN_FLIGHT + games_of_quotas.min(MAX_GAMES_OF_QUOTAS)
 }
 
-/// What has become of a run, once all its threads have ended.
-fn joined(
+/// Joins all threads. Returns the coordinator's result, or an error of an actor.
+fn join_threads(
     actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
-    evaluator: Option<ScopedJoinHandle<'_, ()>>,
-    summary: anyhow::Result<RunEnd>,
+    evaluation: Option<ScopedJoinHandle<'_, ()>>,
+    result: anyhow::Result<RunEnd>,
 ) -> anyhow::Result<RunEnd> {
-    // All of them first: a scope panics for a thread that panicked and that nobody has joined.
+    // Joins all threads before it returns an error: otherwise the scope panics if one panicked.
     let actors: Vec<_> = actors.into_iter().map(ScopedJoinHandle::join).collect();
-    if evaluator.is_some_and(|evaluator| evaluator.join().is_err()) {
-        tracing::warn!("the evaluator has panicked; the run has gone on without evaluations");
+    if evaluation.is_some_and(|thread| thread.join().is_err()) {
+        tracing::warn!("the evaluation thread panicked; the run continued without evaluations");
     }
-    let summary = summary?;
+    let end = result?;
     for actor in actors {
         actor.map_err(|_| anyhow!("an actor thread panicked"))??;
     }
-    Ok(summary)
+    Ok(end)
 }
 
 fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {
     let games = GameWriter::open(&run.games())?;
     let bytes = games.cut_off();
-    if let Some(aside) = games.kept_aside() {
-        let aside = aside.display();
-        tracing::warn!("the games ended in {bytes} bytes that are no game; moved to {aside}");
+    if let Some(path) = games.saved_to() {
+        let saved_to = path.display();
+        tracing::warn!("the games ended in {bytes} bytes that are not a game; moved to {saved_to}");
     } else if bytes > 0 {
-        tracing::warn!("the {bytes} bytes of a game that was not written whole are cut off");
+        tracing::warn!("removed an incomplete game of {bytes} bytes from the end of the games");
     }
     Ok(games)
 }
 
-/// When the nets of a run that goes on from `state` are due.
-fn going_on(config: &Config, run: &RunDir, state: &RunState) -> anyhow::Result<Schedule> {
+/// The schedule of a run that is resumed at `state`.
+fn resumed_schedule(config: &Config, run: &RunDir, state: &RunState) -> anyhow::Result<Schedule> {
     let wanted = schedule(config);
     let before = match state.schedule {
         Some(before) => before,
-        // A checkpoint of an older version; what is stored is how the run was configured then.
+        // A checkpoint of an older version has no schedule: it follows from the stored config.
         None => {
             let stored = run.config().ok();
-            let stored = stored.and_then(|text| Config::parse("config.toml", &text, &[]).ok());
+            let stored =
+                stored.and_then(|text| Config::parse_stored("config.toml", &text, &[]).ok());
             stored.map_or(wanted, |stored| schedule(&stored))
         }
     };
-    Ok(wanted.going_on(before, state.version, state.positions))
+    Ok(wanted.resumed_from(before, state.version, state.positions))
 }
 
-/// A learner of a random net on the configured device.
+/// A learner with random weights on the configured device.
 fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
     let device = device(&config.device)?;
     if device == tch::Device::Cpu {
@@ -278,7 +281,7 @@ fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
     Ok(Learner::new(spec, &config.learner, config.seed, device))
 }
 
-/// What the threads of a run are made from.
+/// What the constructors of the threads need.
 struct ThreadParts<'env> {
     config: &'env Config,
     shared: &'env Shared<'env>,
@@ -286,56 +289,55 @@ struct ThreadParts<'env> {
     schedule: Schedule,
 }
 
-/// Ends the run where it is dropped: so does an actor that ends, for whatever reason, and a
-/// coordinator that panics.
-struct EndOfRun<'a>(&'a Shared<'a>);
+/// Ends the run when it is dropped. So the run ends if an actor ends for any reason, or if the
+/// coordinator panics.
+struct EndRunOnDrop<'a>(&'a Shared<'a>);
 
-impl Drop for EndOfRun<'_> {
+impl Drop for EndRunOnDrop<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
-/// The actor threads, and the ways of nets to them.
+/// The actor threads, and the channels for their nets.
 type Actors<'scope> =
     (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
 
 impl<'env> ThreadParts<'env> {
-    /// Starts an actor with each of the predictors, whose net was `made` then.
+    /// Starts one actor thread per predictor. `net` is the version of the predictors' net.
     fn actors<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
-        predictors: Vec<Grouped>,
-        made: NetVersion,
+        predictors: Vec<PredictorAndGroups>,
+        net: NetVersion,
         games: impl GameStream,
         activity: Sender<Activity>,
     ) -> Actors<'scope> {
         let (shared, numbers) = (self.shared, self.numbers);
         let (mut threads, mut senders) = (Vec::new(), Vec::new());
-        for (evaluator, groups) in predictors {
-            // An actor that waits takes them faster than they can be made, and one that plays is
-            // never far behind.
+        for (predictor, groups) in predictors {
+            // Unbounded, but never long: an actor takes nets faster than the learner trains them.
             let (sender, nets) = unbounded();
             senders.push(sender);
             let thread = ActorThread::<G> {
-                actor: Actor::new(rules(self.config), evaluator, groups, numbers, made),
+                actor: Actor::new(selfplay_settings(self.config), predictor, groups, numbers, net),
                 numbers,
                 shared,
                 schedule: self.schedule,
-                version: made.version,
+                version: net.version,
                 nets,
-                games: games.another(),
+                games: games.boxed_clone(),
                 activity: activity.clone(),
             };
             threads.push(scope.spawn(move || {
-                let _end = EndOfRun(shared);
-                thread.run().inspect_err(|error| tracing::warn!("an actor ends: {error}"))
+                let _end = EndRunOnDrop(shared);
+                thread.run().inspect_err(|error| tracing::warn!("an actor failed: {error}"))
             }));
         }
         (threads, senders)
     }
 
-    /// Starts the evaluator, if the configuration has one.
+    /// Starts the evaluation thread, if the configuration asks for evaluations.
     fn evaluation<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
@@ -347,13 +349,13 @@ impl<'env> ThreadParts<'env> {
             return (None, None);
         }
         let ThreadParts { config, shared, .. } = *self;
-        let evaluator = EvaluationThread { config, run_dir, shared, telemetry, ratings };
+        let thread = EvaluationThread { config, run_dir, shared, telemetry, ratings };
         let (sender, nets) = bounded(1);
-        (Some(scope.spawn(move || evaluator.run::<G>(nets))), Some(sender))
+        (Some(scope.spawn(move || thread.run::<G>(nets))), Some(sender))
     }
 }
 
-/// When the nets of a run are due, in positions.
+/// The schedule of a new run with this configuration.
 fn schedule(config: &Config) -> Schedule {
     let samples = f64::from(config.learner.batch) * f64::from(config.learner.steps_per_publish);
     let least = config.replay.ratio;

@@ -1,4 +1,4 @@
-//! Where a run stands.
+//! The counters of a run, which its checkpoints save.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,80 +10,81 @@ use crate::store::run_dir;
 /// The rating of one of a run's nets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetRating {
-    /// Learning steps that made the net.
+    /// Training steps of the net.
     pub steps: u64,
-    /// How strong it was found to be.
+    /// Its rating.
     pub rating: Rating,
 }
 
-/// More than any run counts, and little enough to be added up without an overflow.
-pub(super) const MOST: u64 = 1_000_000_000_000_000;
-/// Room for the versions to come in 32 bits.
-const MOST_VERSIONS: u64 = 1 << 31;
+/// More than any counter of a run reaches, and small enough that sums do not overflow.
+pub(super) const MAX_COUNT: u64 = 1_000_000_000_000_000;
+/// Half of the range of `u32`, so that later versions do not overflow.
+const MAX_VERSION: u64 = 1 << 31;
 
-/// A counter of a run that holds what it cannot hold.
+/// A counter of a run that is out of its range.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("`{member}` is {value}; allowed: {allowed}")]
 pub struct ImpossibleCounter {
     /// Its name in `state.json`.
     member: &'static str,
-    /// What it holds.
+    /// Its value.
     value: String,
-    /// What it may hold.
+    /// The allowed values.
     allowed: String,
 }
 
 /// The counters of a run, saved with each checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
-    /// Nets published; 0 is the one that the run began with.
+    /// The version of the newest published net; 0 is the net that the run started with.
     pub version: u32,
-    /// Learning steps done.
+    /// Training steps done.
     pub steps: u64,
-    /// Games recorded.
+    /// Games stored.
     pub games: u64,
-    /// Positions made by self-play.
+    /// Their training positions, including held-out ones.
     pub positions: u64,
     /// The number of the next game.
     pub next_game: u64,
     /// Seconds of training over all starts of the run.
     pub seconds: f64,
-    /// The best rating an evaluation has found.
+    /// The best rating (Elo) of all evaluations.
     pub best_rating: Option<f64>,
-    /// What the newest evaluation has found.
+    /// The rating of the newest evaluation.
     #[serde(default)]
     pub rating: Option<NetRating>,
-    /// Steps of the newest net that the evaluator was given: its checkpoint keeps the net.
+    /// Steps of the newest net sent to the evaluation thread; its checkpoint keeps the net.
     #[serde(default)]
     pub evaluated: Option<u64>,
-    /// How it keeps its replay ratio; none before its first start, and of older versions.
+    /// The schedule that keeps the replay ratio; `None` before the first start and in checkpoints
+    /// of older versions.
     #[serde(default)]
     pub schedule: Option<Schedule>,
 }
 
 impl RunState {
-    /// Whether the counters can be those of a run on a board of so many squares: files of older
-    /// versions have no checksum.
+    /// Checks that the counters are possible for a run on a board of `squares` squares. This is
+    /// needed because files of older versions have no checksum.
     ///
     /// # Errors
     ///
-    /// One of them is out of its range, or does not go together with another one.
+    /// A counter is out of its range, or contradicts another one.
     pub fn check(&self, squares: usize) -> Result<(), ImpossibleCounter> {
-        let most_versions = self.steps.min(MOST_VERSIONS);
-        let most_positions = self.games.saturating_mul(squares as u64).min(MOST);
+        let most_versions = self.steps.min(MAX_VERSION);
+        let most_positions = self.games.saturating_mul(squares as u64).min(MAX_COUNT);
         for (member, value, most, reason) in [
-            ("next_game", self.next_game, MOST, ""),
-            ("games", self.games, self.next_game.min(MOST), ", the number of the next game"),
-            ("positions", self.positions, most_positions, ", what so many games can hold"),
-            ("steps", self.steps, MOST, ""),
-            ("version", self.version.into(), most_versions, ", no more than steps"),
+            ("next_game", self.next_game, MAX_COUNT, ""),
+            ("games", self.games, self.next_game.min(MAX_COUNT), ", the number of the next game"),
+            ("positions", self.positions, most_positions, ", `games` times the board's squares"),
+            ("steps", self.steps, MAX_COUNT, ""),
+            ("version", self.version.into(), most_versions, ", no more than `steps`"),
         ] {
             if value > most {
                 return Err(ImpossibleCounter::new(member, value, format!("0 to {most}{reason}")));
             }
         }
-        if !(0.0..=MOST as f64).contains(&self.seconds) {
-            let allowed = format!("0 to {MOST}");
+        if !(0.0..=MAX_COUNT as f64).contains(&self.seconds) {
+            let allowed = format!("0 to {MAX_COUNT}");
             return Err(ImpossibleCounter::new("seconds", self.seconds, allowed));
         }
         self.schedule.map_or(Ok(()), |schedule| schedule.check(self.version))
@@ -102,25 +103,25 @@ impl RunState {
         }
     }
 
-    /// Takes note of what an evaluation has found.
+    /// Records the rating of an evaluation.
     pub fn note_rating(&mut self, found: NetRating) {
         let elo = found.rating.elo;
         self.best_rating = Some(self.best_rating.map_or(elo, |best| best.max(elo)));
         self.rating = Some(found);
     }
 
-    /// The rating of the net that the run has now, if it has been rated.
+    /// The rating of the run's current net, if it was rated.
     pub fn last_rating(&self) -> Option<Rating> {
         self.rating.filter(|found| found.steps == self.steps).map(|found| found.rating)
     }
 }
 
-/// Why a run has ended, and where it stood.
+/// The end of a run: its last counters, and why it ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// The counters at the end.
     pub state: RunState,
-    /// The limit of the configuration that was reached; none after an interrupt.
+    /// The limit that was reached; `None` after an interrupt.
     pub limit: Option<RunLimit>,
 }
 
@@ -150,16 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_no_run_can_have_are_named() {
+    fn impossible_counters_are_named() {
         assert_eq!(a_state().check(36), Ok(()));
         assert_eq!(RunState::default().check(36), Ok(()));
-        type Harm = fn(&mut RunState);
-        let harms: [(Harm, &str); 10] = [
+        type Fault = fn(&mut RunState);
+        let faults: [(Fault, &str); 10] = [
             (|state| state.steps = u64::MAX, "`steps` is 18446744073709551615; allowed: 0 to 1"),
             (|state| state.next_game = u64::MAX, "`next_game` is 18446744073709551615"),
             (|state| state.games = 121, "`games` is 121; allowed: 0 to 120, the number of"),
-            (|state| state.positions = 3_601, "`positions` is 3601; allowed: 0 to 3600, what"),
-            (|state| state.version = 17, "`version` is 17; allowed: 0 to 16, no more than steps"),
+            (|state| state.positions = 3_601, "`positions` is 3601; allowed: 0 to 3600, `games`"),
+            (|state| state.version = 17, "`version` is 17; allowed: 0 to 16, no more than `steps`"),
             (|state| state.seconds = -1.0, "`seconds` is -1"),
             (|state| state.seconds = f64::NAN, "`seconds` is NaN"),
             (|state| schedule(state).first = 5, "`schedule.first` is 5; allowed: 0 to 4"),
@@ -169,9 +170,9 @@ mod tests {
             ),
             (|state| schedule(state).quota = 0.0, "`schedule.quota` is 0"),
         ];
-        for (harm, wanted) in harms {
+        for (fault, wanted) in faults {
             let mut state = a_state();
-            harm(&mut state);
+            fault(&mut state);
             let message = state.check(36).expect_err(wanted).to_string();
             assert!(message.starts_with(wanted), "{message}");
         }

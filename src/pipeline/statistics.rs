@@ -1,11 +1,11 @@
-//! What a run's games were like since the last report: the figures of the curves.
+//! Statistics of games and threads since the last report, as values of curves.
 
 use std::time::{Duration, Instant};
 
 use super::messages::Activity;
 use crate::game::record::GameRecord;
 use crate::train::game::Work;
-use crate::train::replay::Added;
+use crate::train::replay::AddedGame;
 
 /// Sums since the last report.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,6 @@ pub struct Statistics {
     black_score: i64,
     black_points: f64,
     draws: u64,
-    resigned: u64,
     solved_moves: u64,
     work: Work,
     actors_busy: Duration,
@@ -38,7 +37,6 @@ impl Default for Statistics {
             black_score: 0,
             black_points: 0.0,
             draws: 0,
-            resigned: 0,
             solved_moves: 0,
             work: Work::default(),
             actors_busy: Duration::ZERO,
@@ -50,8 +48,8 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Counts a game and what it added to the window.
-    pub fn game(&mut self, record: &GameRecord, added: Added) {
+    /// Counts a game and the positions that it added to the window.
+    pub fn game(&mut self, record: &GameRecord, added: AddedGame) {
         self.games += 1;
         self.positions += added.positions as u64;
         self.passes += added.passes as u64;
@@ -59,18 +57,17 @@ impl Statistics {
         self.black_score += record.score as i64;
         self.black_points += (record.score.signum() as f64 + 1.0) / 2.0;
         self.draws += (record.score == 0) as u64;
-        self.resigned += record.resigned as u64;
         self.solved_moves += record.moves.iter().filter(|made| made.exact.is_some()).count() as u64;
     }
 
-    /// Counts what an actor reports besides games.
+    /// Adds an actor's activity.
     pub fn activity(&mut self, activity: Activity) {
         self.work += activity.work;
         self.actors_busy += activity.busy;
         self.actors_waiting += activity.waiting;
     }
 
-    /// Counts the learner's time.
+    /// Adds the learner's time.
     pub fn learner(&mut self, busy: Duration, waiting: Duration) {
         self.learner_busy += busy;
         self.learner_waiting += waiting;
@@ -81,17 +78,17 @@ impl Statistics {
         self.since.elapsed().as_secs_f64().max(1e-9)
     }
 
-    /// Games a second.
+    /// Games per second.
     pub fn games_per_second(&self) -> f64 {
         self.games as f64 / self.seconds()
     }
 
-    /// Net evaluations a second, all actors together.
+    /// Positions per second that the net evaluates, over all actors.
     pub fn evaluations_per_second(&self) -> f64 {
         self.work.evaluations as f64 / self.seconds()
     }
 
-    /// The actors' and the learner's shares of time spent waiting, 0 to 1.
+    /// The shares of their time that the actors and the learner wait, 0 to 1.
     pub fn waiting(&self) -> (f64, f64) {
         let share = |busy: Duration, waiting: Duration| {
             let total = (busy + waiting).as_secs_f64();
@@ -103,7 +100,7 @@ impl Statistics {
         )
     }
 
-    /// The figures by the names of their curves.
+    /// The values with the names of their curves.
     pub fn scalars(&self) -> Vec<(String, f64)> {
         let seconds = self.seconds();
         let games = self.games.max(1) as f64;
@@ -124,12 +121,7 @@ impl Statistics {
                 ("games/black_score", self.black_score as f64 / games),
                 ("games/draws", self.draws as f64 / games),
                 ("games/solved_moves", self.solved_moves as f64 / games),
-                ("games/resigned", self.resigned as f64 / games),
             ]);
-        }
-        let Work { resignations_checked: checked, resignation_errors: errors, .. } = self.work;
-        if checked > 0 {
-            values.push(("games/resignation_errors", errors as f64 / checked as f64));
         }
         values.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }

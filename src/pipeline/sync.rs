@@ -1,76 +1,79 @@
-//! How actors and the learner keep step: the replay ratio, held by both sides.
+//! Synchronisation of actors and learner, so that the replay ratio is kept.
 //!
-//! The learner makes version `v` of the net from positions up to `v - 1` quotas beyond the
-//! warm-up; an actor that plays with version `v` may go on until `v + 1` quotas are made, then
-//! waits for the next version. So the two work at the same time, the learner one quota behind,
-//! and neither can run away from the other. With one actor on a processor the games that each version
-//! is trained on, and the version that each move is played with, depend on the seed alone. (On a GPU
-//! a server thread takes the next net while questions are under way.)
+//! A quota is the number of new positions per version of the net. The learner starts to train
+//! version `v` when the warm-up and `v - 1` quotas are generated. An actor with version `v` plays
+//! until the warm-up and `v + 1` quotas are generated, then waits for the next version. So both
+//! work at the same time, and neither gets far ahead of the other.
 //!
-//! Where the ratio is a band, the learner's quota is the smaller one and the actors' the larger:
-//! between the two neither side waits, whatever the machine makes the faster one, and what a
-//! version is trained on depends on time.
+//! With one actor on a CPU, the seed alone determines the games that each version is trained on and
+//! the version that plays each move. On a GPU this does not hold, because the server's threads load
+//! a new net while queries are in progress.
 //!
-//! A run that is resumed with other quotas counts them from where it stands: the nets so far were
-//! due by the quotas of then.
+//! If the replay ratio is a range, the learner has the smaller quota and the actors the larger one.
+//! Between the two neither side waits, but then the training data of a version depend on timing.
+//!
+//! If a run is resumed with other quotas, they count from its current version and positions.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{ImpossibleCounter, MOST};
+use super::state::{ImpossibleCounter, MAX_COUNT};
 
-/// The schedule of versions against positions made.
+/// How many positions must be, and may be, generated for each version of the net.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The version from which quotas are counted: 0, or that of the run when it got other ones.
+    /// The version from which quotas are counted: 0, or the run's version when its quotas changed.
     pub first: u32,
-    /// Positions made by then, as far as the actors were allowed to make them; with version 0,
-    /// positions before learning starts.
+    /// Positions generated when `first` was current, but not more than the actors were allowed to
+    /// generate. For version 0, the positions before training starts.
     pub warmup: u64,
-    /// New positions between two versions that the learner waits for: steps x batch / the largest
-    /// ratio.
+    /// New positions per version that the learner waits for: steps x batch / largest ratio.
     pub quota: f64,
-    /// New positions between two versions that actors may make: the same over the smallest ratio.
+    /// New positions per version that the actors may generate: steps x batch / smallest ratio.
     pub largest_quota: f64,
 }
 
 impl Schedule {
-    /// Positions that must be made before the learner starts on `version`, the first being 1.
-    pub fn needed(&self, version: u32) -> u64 {
+    /// Positions that must be generated before the learner trains `version`, which is 1 or more.
+    pub fn positions_needed(&self, version: u32) -> u64 {
         self.after(version.max(1) - 1, self.quota)
     }
 
-    /// Positions up to which an actor may play with `version`.
-    pub fn allowed(&self, version: u32) -> u64 {
+    /// Positions that may be generated while an actor plays with `version`.
+    pub fn positions_allowed(&self, version: u32) -> u64 {
         self.after(version + 1, self.largest_quota)
     }
 
-    /// Whether learner and actors have room between them in which neither waits.
-    pub fn is_band(&self) -> bool {
+    /// Whether the replay ratio is a range, not a single number.
+    pub fn has_ratio_range(&self) -> bool {
         self.largest_quota > self.quota
     }
 
-    /// This schedule for a run that has followed `before` so far and stands at `version`, with so
-    /// many positions made.
-    pub fn going_on(self, before: Schedule, version: u32, positions: u64) -> Schedule {
+    /// This schedule for a resumed run, which followed the schedule `before` up to `version` and
+    /// has generated `positions` positions.
+    pub fn resumed_from(self, before: Schedule, version: u32, positions: u64) -> Schedule {
         let quotas = |schedule: Schedule| (schedule.quota, schedule.largest_quota);
         if version == 0 {
             self
         } else if quotas(self) == quotas(before) {
             before
         } else {
-            // More than the actors were allowed to make is still to be learnt at this ratio: games
-            // of earlier runs, or of a kill.
-            Schedule { first: version, warmup: positions.min(before.allowed(version)), ..self }
+            // Positions beyond what the actors were allowed to generate are not trained on yet:
+            // games copied from earlier runs, or played before a kill. They count for this ratio.
+            Schedule {
+                first: version,
+                warmup: positions.min(before.positions_allowed(version)),
+                ..self
+            }
         }
     }
 
-    /// Whether a run that stands at `version` can have this schedule.
+    /// Checks that this schedule is possible for a run at `version`.
     pub(super) fn check(&self, version: u32) -> Result<(), ImpossibleCounter> {
         for (member, value, most) in [
             ("schedule.first", u64::from(self.first), u64::from(version)),
-            ("schedule.warmup", self.warmup, MOST),
+            ("schedule.warmup", self.warmup, MAX_COUNT),
         ] {
             if value > most {
                 return Err(ImpossibleCounter::new(member, value, format!("0 to {most}")));
@@ -92,29 +95,29 @@ impl Schedule {
     }
 }
 
-/// What all threads of a run share.
+/// The state that all threads of a run share.
 #[derive(Debug)]
 pub struct Shared<'a> {
-    /// Positions made by all actors, sent or about to be.
-    pub made: AtomicU64,
-    /// Whether there is nothing to learn from yet, in all that actors have sent: then they go on
-    /// whatever the schedule says, for all that they have made may be held out.
-    pub starved: AtomicBool,
-    /// Set when the run is to end at once: by an interrupt, or because a part of it has failed. An
-    /// interrupt also ends outside opponents. A run that fails waits for the answer that one of
-    /// them owes, up to its `timeout`.
+    /// Positions of all games that the actors have finished, including those not yet received.
+    pub positions_generated: AtomicU64,
+    /// Whether there is no position to train on yet, also not in the games that actors have just
+    /// finished. Then actors ignore the schedule, because all games so far may be held out.
+    pub learner_starved: AtomicBool,
+    /// Set to end the run at once: by an interrupt, or because one of its parts failed. An
+    /// interrupt also ends external opponents. After a failure, the run waits for an opponent that
+    /// is thinking, up to its `timeout`.
     pub stop: &'a AtomicBool,
-    /// Set when a limit is reached: no more games are made, and the last net is still rated.
+    /// Set when a limit is reached: no more games are played, but the last net is still rated.
     pub finished: AtomicBool,
 }
 
 impl Shared<'_> {
-    /// Whether no more games are to be made.
+    /// Whether the actors must stop.
     pub fn stopping(&self) -> bool {
         self.interrupted() || self.finished.load(Ordering::Relaxed)
     }
 
-    /// Whether the run is to end at once.
+    /// Whether the run must end at once.
     pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -124,12 +127,12 @@ impl Shared<'_> {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the games, as a limit is reached.
+    /// Ends self-play because a limit is reached.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the run at once, unless it is ending already.
+    /// Ends the run at once, unless it is already ending.
     pub fn end(&self) {
         if !self.stopping() {
             self.stop();
@@ -142,24 +145,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_quotas_count_from_where_the_run_stands() {
+    fn new_quotas_count_from_the_current_version() {
         let before = Schedule { first: 0, warmup: 20_000, quota: 1_000.0, largest_quota: 8_000.0 };
         let wanted = Schedule { first: 0, warmup: 50_000, quota: 8_000.0, largest_quota: 8_000.0 };
         let (version, positions) = (2_500, 5_000_000);
-        let now = wanted.going_on(before, version, positions);
-        // The learner has what it needs for the next version, and the actors what they may make.
-        assert_eq!(now.needed(version + 1), positions);
-        assert_eq!(now.needed(version + 2), positions + 8_000);
-        assert_eq!(now.allowed(version), positions + 8_000);
-        // Resumed again, by the same quotas or by those of before.
-        assert_eq!(wanted.going_on(now, version + 9, positions + 70_000), now);
-        let again = before.going_on(now, version + 9, positions + 70_000);
-        assert_eq!(again.needed(version + 11), positions + 71_000);
-        // What the run began with is learnt before the actors go on.
-        let behind = wanted.going_on(before, 10, positions);
-        assert_eq!(behind.needed(11), before.allowed(10));
-        assert!(behind.allowed(10) < positions && behind.needed(600) < positions);
-        // Nothing is learnt yet: the warm-up may still change.
-        assert_eq!(wanted.going_on(before, 0, 10_000), wanted);
+        let now = wanted.resumed_from(before, version, positions);
+        // The next version needs no new positions, and the actors may generate one quota.
+        assert_eq!(now.positions_needed(version + 1), positions);
+        assert_eq!(now.positions_needed(version + 2), positions + 8_000);
+        assert_eq!(now.positions_allowed(version), positions + 8_000);
+        // Resumed again, with the same quotas or with the first ones.
+        assert_eq!(wanted.resumed_from(now, version + 9, positions + 70_000), now);
+        let again = before.resumed_from(now, version + 9, positions + 70_000);
+        assert_eq!(again.positions_needed(version + 11), positions + 71_000);
+        // Copied games are trained on before the actors continue.
+        let behind = wanted.resumed_from(before, 10, positions);
+        assert_eq!(behind.positions_needed(11), before.positions_allowed(10));
+        assert!(
+            behind.positions_allowed(10) < positions && behind.positions_needed(600) < positions
+        );
+        // Training has not started: the warm-up may still change.
+        assert_eq!(wanted.resumed_from(before, 0, 10_000), wanted);
     }
 }

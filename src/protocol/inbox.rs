@@ -1,7 +1,7 @@
-//! Lines that a thread of its own reads ahead, so that the next line can end a search.
+//! Lines of a peer, read ahead by a thread, so that the next line can end a search.
 //!
-//! Lines are numbered, and the number of the newest line of each urgency is kept. So it does not
-//! matter whether a line comes before a search has begun or while it is under way.
+//! Lines are numbered, and the number of the newest line of each urgency is kept. So a line has
+//! the same effect whether it comes before a search has begun or while it runs.
 
 use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,18 +11,18 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::lines::{Line, next_line};
 use crate::search::stop::Stop;
 
-/// Lines that wait to be obeyed. Once there are as many, the next ones stay with the peer.
+/// The most lines that are read ahead. Later ones stay in the pipe.
 const WAITING: usize = 64;
 
-/// How urgent a line is while a search goes on.
+/// How urgent a line is for a running search.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Urgency {
     /// It can wait until the search is done.
     Patient,
-    /// The peer leaves. Nothing is read after it.
-    Leaving,
-    /// It asks something new, or changes the position.
-    Question,
+    /// It ends the session. Nothing is read after it.
+    Quit,
+    /// It asks for a new search, or changes the position.
+    NewSearch,
 }
 
 /// A line and its number, or the end of the input.
@@ -31,23 +31,23 @@ type Arrival = (u64, io::Result<Option<Line>>);
 /// The lines of a peer, read ahead.
 pub struct Inbox {
     lines: Receiver<Arrival>,
-    desk: Arc<Mutex<Desk>>,
-    /// A line that was waited for and not taken yet.
+    shared_state: Arc<Mutex<SharedState>>,
+    /// A line that has come and has not been taken yet.
     ahead: Option<Arrival>,
     /// The number of the line that was taken last.
     taken: u64,
 }
 
-/// What the reading thread and the taker of lines share.
+/// State that the reading thread and the owner of the inbox share.
 #[derive(Default)]
-struct Desk {
+struct SharedState {
     /// The number of the newest line of each urgency.
     newest: [u64; 3],
-    /// The flag of the search under way, and how urgent a line must be to set it.
+    /// The stop flag of the running search, and the least urgency of a line that sets it.
     search: Option<(Urgency, Stop)>,
 }
 
-impl Desk {
+impl SharedState {
     fn arrived(&mut self, number: u64, urgency: Urgency) {
         self.newest[urgency as usize] = number;
         if let Some((least, stop)) = &self.search
@@ -63,17 +63,17 @@ impl Desk {
 }
 
 impl Inbox {
-    /// Starts to read. `urgency` judges each line, and `None` at the end of the input. The thread
-    /// ends with the input, or at the first line that it reads after the inbox is gone.
+    /// Starts to read. `urgency` rates each line, and `None` at the end of the input. The thread
+    /// ends with the input, or at the first line that it reads after the inbox was dropped.
     pub fn open(
         input: impl BufRead + Send + 'static,
         urgency: impl Fn(Option<&Line>) -> Urgency + Send + 'static,
     ) -> Inbox {
         let (sender, lines) = bounded(WAITING);
-        let desk = Arc::new(Mutex::new(Desk::default()));
-        let shared = Arc::clone(&desk);
+        let shared_state = Arc::new(Mutex::new(SharedState::default()));
+        let shared = Arc::clone(&shared_state);
         std::thread::spawn(move || read(input, &urgency, &shared, &sender));
-        Inbox { lines, desk, ahead: None, taken: 0 }
+        Inbox { lines, shared_state, ahead: None, taken: 0 }
     }
 
     /// Takes the next line; `None` at the end of the input.
@@ -83,7 +83,7 @@ impl Inbox {
     /// The input fails.
     pub fn receive(&mut self) -> io::Result<Option<Line>> {
         self.wait();
-        // A reader that is gone has sent the end of the input before.
+        // The reading thread sends the end of the input before it ends.
         let Some((number, line)) = self.ahead.take() else { return Ok(None) };
         self.taken = number;
         line
@@ -96,36 +96,36 @@ impl Inbox {
         }
     }
 
-    /// A flag for a search that belongs to the line taken last. It is set once a line of at least
-    /// this urgency has come after that one.
+    /// A stop flag for the search that the line taken last asked for. A later line of at least
+    /// this urgency sets it.
     pub fn stop_at(&self, least: Urgency) -> Stop {
         let stop = Stop::default();
-        let mut desk = self.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        if desk.holds(least, self.taken) {
+        let mut shared_state = self.shared_state.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared_state.holds(least, self.taken) {
             stop.set();
         }
-        desk.search = Some((least, stop.clone()));
+        shared_state.search = Some((least, stop.clone()));
         stop
     }
 
     /// Whether a line of at least this urgency has come after the line taken last.
     pub fn holds(&self, least: Urgency) -> bool {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner).holds(least, self.taken)
+        self.shared_state.lock().unwrap_or_else(PoisonError::into_inner).holds(least, self.taken)
     }
 }
 
 fn read(
     mut input: impl BufRead,
     urgency: &impl Fn(Option<&Line>) -> Urgency,
-    desk: &Mutex<Desk>,
+    shared_state: &Mutex<SharedState>,
     sender: &Sender<Arrival>,
 ) {
     for number in 1.. {
         let line = next_line(&mut input);
         let text = line.as_ref().ok().and_then(Option::as_ref);
         let urgency = urgency(text);
-        let last = text.is_none() || urgency == Urgency::Leaving;
-        desk.lock().unwrap_or_else(PoisonError::into_inner).arrived(number, urgency);
+        let last = text.is_none() || urgency == Urgency::Quit;
+        shared_state.lock().unwrap_or_else(PoisonError::into_inner).arrived(number, urgency);
         if sender.send((number, line)).is_err() || last {
             return;
         }
@@ -140,8 +140,8 @@ mod tests {
     fn urgency(line: Option<&Line>) -> Urgency {
         match line {
             Some(Line::Text(text)) if text.len() == 1 => Urgency::Patient,
-            Some(Line::Text(text)) if text.len() == 2 => Urgency::Leaving,
-            Some(_) => Urgency::Question,
+            Some(Line::Text(text)) if text.len() == 2 => Urgency::Quit,
+            Some(_) => Urgency::NewSearch,
             None => Urgency::Patient,
         }
     }
@@ -166,13 +166,13 @@ mod tests {
     fn a_flag_is_set_by_later_lines_that_are_urgent_enough() {
         let mut inbox = Inbox::open(&b"ccc\na\nbb\nccc\n"[..], urgency);
         inbox.receive().expect("memory").expect("a line");
-        wait_for(&inbox.stop_at(Urgency::Leaving));
+        wait_for(&inbox.stop_at(Urgency::Quit));
         // All that will be read has been read.
-        assert!(!inbox.stop_at(Urgency::Question).is_set());
+        assert!(!inbox.stop_at(Urgency::NewSearch).is_set());
         assert!(inbox.stop_at(Urgency::Patient).is_set());
         for left in [true, true, false] {
-            assert_eq!(inbox.holds(Urgency::Leaving), left);
-            assert!(!inbox.holds(Urgency::Question), "that line has been taken");
+            assert_eq!(inbox.holds(Urgency::Quit), left);
+            assert!(!inbox.holds(Urgency::NewSearch), "that line has been taken");
             inbox.receive().expect("memory");
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         let mut inbox = Inbox::open(io::BufReader::new(reader), urgency);
         io::Write::write_all(&mut writer, b"a\n").expect("a reader");
         inbox.receive().expect("a pipe").expect("a line");
-        let stop = inbox.stop_at(Urgency::Question);
+        let stop = inbox.stop_at(Urgency::NewSearch);
         io::Write::write_all(&mut writer, b"b\n").expect("a reader");
         inbox.wait();
         assert!(!stop.is_set());

@@ -1,7 +1,7 @@
 //! Line protocols by which other programs, and people, play against this program's players.
 //!
-//! A server reads lines from anybody: none of them, however wrong or long, ends it or makes it
-//! answer anything but an error. A thread reads ahead, so that a line can end a search.
+//! A server reads lines from untrusted peers. A wrong or long line gets an error as its answer and
+//! never ends the server. A thread reads ahead, so that a line can end a search.
 
 pub mod gtp;
 mod inbox;

@@ -1,7 +1,7 @@
 //! A game in progress, as protocols and the terminal see it: moves, passes, undo.
 //!
-//! Passes are forced, so a session makes them by itself; but a peer may say them aloud, or
-//! want them said. So a session knows whether a pass that it has made is still unspoken.
+//! Passes are forced, so a session makes them by itself. A peer may also announce them, or expect
+//! an announcement. So a session knows whether its last pass has been announced yet.
 
 use crate::arena::player::Turn;
 use crate::game::{Board, Colour, Geometry, Position, Square};
@@ -12,11 +12,11 @@ pub struct Session<G: Geometry> {
     start: Position<G>,
     moves: Vec<Square>,
     position: Position<G>,
-    unspoken: Option<Colour>,
-    /// After how many moves a forced pass was spoken of, rising: what was said is taken back
-    /// by itself.
-    spoken: Vec<usize>,
-    /// Passes spoken after the end of the game.
+    unannounced: Option<Colour>,
+    /// The numbers of moves after which a pass was announced, ascending. `undo` takes back an
+    /// announcement as a step of its own.
+    announced: Vec<usize>,
+    /// Passes announced after the end of the game.
     closing: u32,
 }
 
@@ -29,7 +29,7 @@ pub enum MoveError {
     /// The other side is to move.
     #[error("it is the other side's turn")]
     OtherSide,
-    /// The side that passes has a move, or its pass was spoken of before.
+    /// The side has a move, or its pass has been announced already.
     #[error("there is no pass here")]
     NoPass,
 }
@@ -43,17 +43,24 @@ impl<G: Geometry> Default for Session<G> {
 impl<G: Geometry> Session<G> {
     /// A game that begins at `start`.
     pub fn new(start: Position<G>) -> Session<G> {
-        let position = start.settled();
-        let unspoken = (position.side != start.side).then_some(start.side);
-        Session { start, moves: Vec::new(), position, unspoken, spoken: Vec::new(), closing: 0 }
+        let position = start.pass_if_forced();
+        let unannounced = (position.side != start.side).then_some(start.side);
+        Session {
+            start,
+            moves: Vec::new(),
+            position,
+            unannounced,
+            announced: Vec::new(),
+            closing: 0,
+        }
     }
 
-    /// A game that has been checked against the rules: moves, and passes (`None`) that were said.
+    /// A game that has been checked against the rules: moves, and announced passes (`None`).
     pub fn replay(start: Position<G>, moves: &[Option<Square>]) -> Session<G> {
         let mut session = Session::new(start);
         for &made in moves {
             // The rules allow them.
-            let _ = match (made, session.unspoken) {
+            let _ = match (made, session.unannounced) {
                 (Some(square), _) => session.play(square),
                 (None, Some(side)) => session.pass(side),
                 (None, None) => Ok(()),
@@ -62,7 +69,7 @@ impl<G: Geometry> Session<G> {
         session
     }
 
-    /// Where the game stands; the side to move has a move unless the game is over.
+    /// The current position. Its side to move has a move unless the game is over.
     pub fn position(&self) -> Position<G> {
         self.position
     }
@@ -77,9 +84,9 @@ impl<G: Geometry> Session<G> {
         self.start
     }
 
-    /// The side whose forced pass nobody has spoken of yet.
-    pub fn unspoken_pass(&self) -> Option<Colour> {
-        self.unspoken
+    /// The side whose forced pass has not been announced yet.
+    pub fn unannounced_pass(&self) -> Option<Colour> {
+        self.unannounced
     }
 
     /// Whether neither side can move.
@@ -94,8 +101,8 @@ impl<G: Geometry> Session<G> {
     /// It is not legal.
     pub fn play(&mut self, square: Square) -> Result<(), MoveError> {
         let next = self.position.play(square).ok_or(MoveError::Illegal)?;
-        self.position = next.settled();
-        self.unspoken = (self.position.side != next.side).then_some(next.side);
+        self.position = next.pass_if_forced();
+        self.unannounced = (self.position.side != next.side).then_some(next.side);
         self.moves.push(square);
         Ok(())
     }
@@ -112,57 +119,62 @@ impl<G: Geometry> Session<G> {
         self.play(square)
     }
 
-    /// Takes note that somebody says that `side` passes. Once the game is over either side may
-    /// say so, as often as it likes.
+    /// Announces the pass of `side`. After the end of the game each side may do so any number of
+    /// times.
     ///
     /// # Errors
     ///
-    /// It does not, or that was said before.
+    /// The side has a move, or its pass has been announced already.
     pub fn pass(&mut self, side: Colour) -> Result<(), MoveError> {
         if self.is_over() {
             self.closing = self.closing.saturating_add(1);
             return Ok(());
         }
-        match self.unspoken {
+        match self.unannounced {
             Some(passed) if passed == side => {
-                self.unspoken = None;
-                self.spoken.push(self.moves.len());
+                self.unannounced = None;
+                self.announced.push(self.moves.len());
                 Ok(())
             }
             _ => Err(MoveError::NoPass),
         }
     }
 
-    /// Takes back what was said last: a spoken pass, which is unspoken then, or else the last
-    /// move with the unspoken pass that followed it. False if there is nothing.
+    /// Takes back the last announcement of a pass, or else the last move together with the
+    /// unannounced pass that followed it. False if there is nothing to take back.
     pub fn undo(&mut self) -> bool {
         if self.closing > 0 {
             self.closing -= 1;
             return true;
         }
         let made = self.moves.len();
-        if self.spoken.pop_if(|after| *after == made).is_some() {
-            self.unspoken = Some(!self.position.side);
+        if self.announced.pop_if(|after| *after == made).is_some() {
+            self.unannounced = Some(!self.position.side);
             return true;
         }
-        let (mut moves, spoken) =
-            (std::mem::take(&mut self.moves), std::mem::take(&mut self.spoken));
+        let (mut moves, announced) =
+            (std::mem::take(&mut self.moves), std::mem::take(&mut self.announced));
         let undone = moves.pop().is_some();
         *self = Session::new(self.start);
         for square in moves {
             // They were legal before.
             let _ = self.play(square);
         }
-        if spoken.last() == Some(&self.moves.len()) {
-            self.unspoken = None;
+        if announced.last() == Some(&self.moves.len()) {
+            self.unannounced = None;
         }
-        self.spoken = spoken;
+        self.announced = announced;
         undone
     }
 
-    /// The turn of the side to move, as players see it: a pass that is due at the start is made.
+    /// The turn of the side to move, as players see it. A forced pass at the start is made first.
     pub fn turn(&self, game: u32) -> Turn<'_, G> {
-        Turn { game, start: self.start.settled(), moves: &self.moves, position: self.position }
+        Turn {
+            game,
+            start: self.start.pass_if_forced(),
+            moves: &self.moves,
+            position: self.position,
+        }
     }
 
     /// The board as black sees it.
@@ -185,7 +197,7 @@ mod tests {
                 let legal: Vec<_> = session.position().board.legal().collect();
                 let square = legal[(skip * 7 + session.moves().len() * skip) % legal.len()];
                 session.play(square).expect("a legal move");
-                if session.unspoken_pass().is_some() {
+                if session.unannounced_pass().is_some() {
                     return (session.moves().to_vec(), session.moves().len());
                 }
             }
@@ -193,7 +205,7 @@ mod tests {
         panic!("no pass in 200 games");
     }
 
-    /// That game after its last move, and how it stood before and after each.
+    /// That game after its last move, and its states before and after each move.
     fn played() -> (Session<Square6>, Vec<Session<Square6>>) {
         let mut session = Session::default();
         let mut states = vec![session.clone()];
@@ -205,13 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn passes_are_made_and_may_be_spoken_once() {
+    fn passes_are_made_and_may_be_announced_once() {
         let (moves, _) = game_with_pass();
         let mut session = Session::<Square6>::default();
         for &square in &moves {
             session.play(square).expect("a legal move");
         }
-        let passed = session.unspoken_pass().expect("a pass");
+        let passed = session.unannounced_pass().expect("a pass");
         assert_eq!(session.position().side, !passed);
         assert_eq!(session.pass(!passed), Err(MoveError::NoPass));
         assert_eq!(session.pass(passed), Ok(()));
@@ -227,27 +239,27 @@ mod tests {
         }
     }
 
-    /// After black's pass at the start it is white's c1 that players are to look at.
+    /// The start has a forced pass for black, so players see white to move.
     #[test]
     fn players_see_a_start_that_begins_with_a_pass_after_it() {
         let text = format!("OX-----{} X", "-".repeat(29));
         let start =
             crate::game::notation::parse_obf::<Square6>(&text).expect("a position").position;
         let mut session = Session::new(start);
-        assert_eq!(session.unspoken_pass(), Some(Colour::Black));
+        assert_eq!(session.unannounced_pass(), Some(Colour::Black));
         let square = session.position().board.legal().next().expect("a move");
         session.play(square).expect("a legal move");
         let turn = session.turn(0);
         assert_eq!((turn.start.side, turn.moves), (Colour::White, &[square][..]));
-        assert_eq!(turn.start.play(square).expect("a legal move").settled(), turn.position);
+        assert_eq!(turn.start.play(square).expect("a legal move").pass_if_forced(), turn.position);
     }
 
-    /// A game in which all passes are said, also at its end, is taken back word by word.
+    /// Every announced pass is a step of its own, also those after the end.
     #[test]
-    fn undo_takes_back_one_spoken_pass_at_a_time() {
+    fn undo_takes_back_one_announced_pass_at_a_time() {
         let (mut session, mut before) = played();
         while !session.is_over() {
-            match session.unspoken_pass() {
+            match session.unannounced_pass() {
                 Some(passed) => session.pass(passed).expect("it passes"),
                 None => {
                     let square = session.position().board.legal().next().expect("a move");
@@ -256,12 +268,12 @@ mod tests {
             }
             before.push(session.clone());
         }
-        assert!(before.len() > session.moves().len() + 1, "passes were said");
+        assert!(before.len() > session.moves().len() + 1, "passes were announced");
         let over = session.position();
         for side in [Colour::White, Colour::White, Colour::Black] {
             assert_eq!(session.pass(side), Ok(()));
             before.push(session.clone());
-            assert_eq!((session.position(), session.unspoken_pass()), (over, None));
+            assert_eq!((session.position(), session.unannounced_pass()), (over, None));
         }
         while let Some(state) = before.pop() {
             assert_eq!(session, state);

@@ -1,25 +1,26 @@
-//! How long a search may go on: by depth, by positions, by time for a move or for a game.
+//! The limits of a search: depth, positions, and time for a move or for a game.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::stop::Stop;
 
-/// What bounds one search. The first limit that is reached ends it; without any it goes on
-/// until the position is solved.
+/// The limits of one search. It ends at the first limit that it reaches. Without limits it
+/// continues until the position is solved.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchLimits {
-    /// Plies to look ahead.
+    /// The greatest depth, in plies.
     pub depth: Option<u32>,
-    /// Time for this move.
+    /// The most time for this move.
     pub movetime: Option<Duration>,
-    /// Time left for all of the player's moves in this game, this one included.
+    /// The time left for all moves of the player in this game, this one included.
     pub remaining: Option<Duration>,
-    /// Positions to visit.
+    /// The most positions visited.
     pub nodes: Option<u64>,
-    /// With at most this many empty squares the position is solved, whatever the other limits.
+    /// A position with at most this many empty squares is solved, and the other limits do not
+    /// apply.
     pub solve_empties: u32,
-    /// Threads that work on the position.
+    /// The number of threads.
     pub threads: usize,
 }
 
@@ -37,14 +38,14 @@ impl Default for SearchLimits {
 }
 
 impl SearchLimits {
-    /// A search of fixed depth.
+    /// The limits of a search of fixed depth.
     pub fn depth(depth: u32) -> SearchLimits {
         SearchLimits { depth: Some(depth), ..SearchLimits::default() }
     }
 
-    /// The time that this search may take, with `empties` empty squares on the board.
+    /// The most time for this search; `empties` is the number of empty squares.
     fn time(&self, empties: u32) -> Option<Duration> {
-        let share = self.remaining.map(|remaining| share_of_game(remaining, empties));
+        let share = self.remaining.map(|remaining| time_for_move(remaining, empties));
         match (self.movetime, share) {
             (Some(movetime), Some(share)) => Some(movetime.min(share)),
             (movetime, share) => movetime.or(share),
@@ -52,17 +53,17 @@ impl SearchLimits {
     }
 }
 
-/// The share of the game's remaining time that one move gets, with `empties` empty squares on the
-/// board.
+/// The time for one move out of the `remaining` time of a game, with `empties` empty squares.
 ///
-/// Half of the empty squares are the player's, and the last ten or so moves cost next to
-/// nothing, being solved. What is left is dealt out evenly, with something kept back.
-pub fn share_of_game(remaining: Duration, empties: u32) -> Duration {
+/// The player fills about half of the empty squares. Its moves at the end of the game need almost
+/// no time, since those positions are solved: 14 empty squares are not counted. The other moves
+/// share 95 % of the time evenly.
+pub fn time_for_move(remaining: Duration, empties: u32) -> Duration {
     let moves = (empties.saturating_sub(14) / 2).max(2);
     remaining.mul_f64(0.95) / moves
 }
 
-/// A running search's allowance, shared by its threads.
+/// The limits of a running search and what it has used of them, shared by its threads.
 pub(super) struct SearchClock<'a> {
     stop: Option<&'a Stop>,
     started: Instant,
@@ -73,7 +74,7 @@ pub(super) struct SearchClock<'a> {
 }
 
 impl<'a> SearchClock<'a> {
-    /// Starts counting. The search also ends once `stop` is set, if there is one.
+    /// Starts the clock. Setting `stop` also ends the search.
     pub(super) fn start(
         limits: &SearchLimits,
         empties: u32,
@@ -89,12 +90,12 @@ impl<'a> SearchClock<'a> {
         }
     }
 
-    /// Positions that a thread may visit before it reports them.
+    /// The number of positions that a thread visits between two calls of [`SearchClock::spend`].
     pub(super) fn interval(&self) -> u64 {
         self.nodes.map_or(1024, |most| (most / 16).clamp(1, 1024))
     }
 
-    /// Reports visited positions; whether the search must stop.
+    /// Adds visited positions. Returns whether the search must stop.
     pub(super) fn spend(&self, nodes: u64) -> bool {
         let spent = self.spent.fetch_add(nodes, Ordering::Relaxed) + nodes;
         if self.stop.is_some_and(Stop::is_set)
@@ -106,20 +107,20 @@ impl<'a> SearchClock<'a> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether another iteration is worth starting: one takes a few times as long as all
-    /// before it.
+    /// Whether to start another iteration of iterative deepening. An iteration takes a few times
+    /// as long as all earlier ones together, so none starts after half of the time.
     pub(super) fn allows_another_iteration(&self) -> bool {
         !self.stop.is_some_and(Stop::is_set)
             && !self.stopped.load(Ordering::Relaxed)
             && self.time.is_none_or(|most| self.started.elapsed() < most / 2)
     }
 
-    /// Positions reported so far.
+    /// The positions counted by [`SearchClock::spend`] so far.
     pub(super) fn nodes(&self) -> u64 {
         self.spent.load(Ordering::Relaxed)
     }
 
-    /// Time since the start.
+    /// The time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

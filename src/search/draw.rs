@@ -1,10 +1,10 @@
-//! Drawing a move by weights.
+//! Random choice in proportion to weights.
 
 use rand::{Rng, RngExt as _};
 
-/// The place of one of the weights, drawn in proportion to them; `None` if none is above 0.
+/// Draws an index with probability proportional to its weight; `None` if no weight is above 0.
 ///
-/// Weights are finite and not below 0. One number is taken from `random`, whatever they are.
+/// Weights must be finite and at least 0. Each call takes exactly one number from `random`.
 pub fn draw<R: Rng>(
     mut weights: impl Iterator<Item = f32> + Clone,
     random: &mut R,
@@ -24,13 +24,13 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     #[test]
-    fn draws_come_in_proportion_to_the_weights() {
+    fn draws_are_proportional_to_the_weights() {
         const DRAWS: usize = 10_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let weights = [0.0, 3.0, 0.0, 1.0];
         let mut counts = [0; 4];
         for _ in 0..DRAWS {
-            counts[draw(weights.into_iter(), &mut random).expect("something weighs")] += 1;
+            counts[draw(weights.into_iter(), &mut random).expect("a positive weight")] += 1;
         }
         assert_eq!([counts[0], counts[2]], [0, 0]);
         // Three standard deviations of a binomial with p = 1/4.
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_where_nothing_weighs() {
+    fn without_a_positive_weight_nothing_is_drawn() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         assert_eq!(draw([0.0; 3].into_iter(), &mut random), None);
         assert_eq!(draw([].into_iter(), &mut random), None);

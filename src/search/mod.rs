@@ -1,7 +1,10 @@
-//! Tree search: alpha-beta, the exact solver, and Monte Carlo tree search. Knows no network.
+//! Tree search: alpha-beta, the exact endgame solver, and Monte Carlo tree search (MCTS).
+//!
+//! No code here uses a network or a tensor. MCTS returns the positions that it needs predictions
+//! for, and takes the predictions from its caller.
 
+mod active;
 pub mod alphabeta;
-mod busy;
 pub mod clock;
 pub mod draw;
 pub mod endgame;

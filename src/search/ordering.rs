@@ -1,39 +1,39 @@
-//! Which move to try first.
+//! Move ordering of alpha-beta search.
 //!
-//! Alpha-beta cuts most where the best move comes early. The order here: the move that the
-//! transposition table remembers, then the others by what the evaluator says after them and
-//! by how many replies they leave.
+//! Alpha-beta cuts most if it tries the best move early. Here the best move of the transposition
+//! table comes first. The others are ordered by the evaluation after the move and by the number
+//! of replies to it.
 
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Square, SquareSet};
 
-/// What each reply costs a move beyond what the evaluation says: few replies make small trees.
-const REPLY: i32 = SCALE;
+/// The penalty of a move for each reply to it, since moves with few replies have small subtrees.
+const REPLY_COST: i32 = SCALE;
 
 /// A move to be searched.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<G: Geometry> {
     /// The move.
     pub square: Square,
-    /// The board after it, as the opponent sees it.
+    /// The board after the move, from the view of the opponent.
     pub board: Board<G>,
-    /// The replies to it.
+    /// The replies to the move.
     pub legal: SquareSet<G>,
-    /// How promising it is.
+    /// The place in the order: moves with a greater value come first.
     value: i32,
 }
 
 impl<G: Geometry> Candidate<G> {
-    /// Whether the move was put off until all others were tried.
+    /// Whether the move was deferred until all others were tried.
     pub(super) fn is_deferred(&self) -> bool {
         self.value == i32::MIN
     }
 }
 
-/// The moves of all nodes between the root and the current one, innermost last.
+/// The moves of all nodes on the path from the root to the current node, which comes last.
 ///
-/// One growing list for the whole search, so that a node's moves need no allocation. A node
-/// appends its own, takes them best first, and removes them when it is done.
+/// All nodes share one list, so that they need no allocation. A node appends its moves, takes the
+/// best of them one by one, and removes them at its end.
 pub(super) struct Candidates<G: Geometry> {
     stack: Vec<Candidate<G>>,
 }
@@ -43,7 +43,8 @@ impl<G: Geometry> Candidates<G> {
         Candidates { stack: Vec::with_capacity(1024) }
     }
 
-    /// Appends the moves of a node; returns where they start.
+    /// Appends the moves of a node, with `first` as the best of them. Returns the index of the
+    /// first one in the list.
     pub(super) fn push<E: Evaluator<G> + ?Sized>(
         &mut self,
         board: Board<G>,
@@ -58,24 +59,24 @@ impl<G: Geometry> Candidates<G> {
             let value = if first == Some(square) {
                 i32::MAX
             } else {
-                -evaluator.evaluate(board) - legal.len() as i32 * REPLY
+                -evaluator.evaluate(board) - legal.len() as i32 * REPLY_COST
             };
             self.stack.push(Candidate { square, board, legal, value });
         }
         start
     }
 
-    /// The moves of the innermost node, which start at index `start`.
-    pub(super) fn of(&self, start: usize) -> &[Candidate<G>] {
+    /// The moves of the current node, which start at index `start`.
+    pub(super) fn moves_from(&self, start: usize) -> &[Candidate<G>] {
         self.stack.get(start..).unwrap_or_default()
     }
 
-    /// Takes the best of the moves from index `from` on to that index and returns it; `None`
-    /// where there are no more.
-    pub(super) fn best(&mut self, from: usize) -> Option<Candidate<G>> {
+    /// Swaps the best of the moves from index `from` on to that index and returns it; `None` if
+    /// there are no more.
+    pub(super) fn take_best(&mut self, from: usize) -> Option<Candidate<G>> {
         let rest = self.stack.get(from..)?;
         let mut best = 0;
-        // The first of equals, so that the order does not depend on anything but the board.
+        // Among equal moves the first one is taken, so that the order is deterministic.
         for (index, candidate) in rest.iter().enumerate().skip(1) {
             if candidate.value > rest[best].value {
                 best = index;
@@ -87,12 +88,12 @@ impl<G: Geometry> Candidates<G> {
         })
     }
 
-    /// Appends a move again that is to come last.
+    /// Appends a move once more, to be tried after all others.
     pub(super) fn defer(&mut self, candidate: Candidate<G>) {
         self.stack.push(Candidate { value: i32::MIN, ..candidate });
     }
 
-    /// Removes a node's moves.
+    /// Removes the moves of the current node, which start at index `start`.
     pub(super) fn pop(&mut self, start: usize) {
         self.stack.truncate(start);
     }

@@ -1,19 +1,19 @@
-//! Plain Monte Carlo tree search: UCT with one random game from each new leaf, no network.
+//! Monte Carlo tree search without a network: UCT with one random game from each new leaf.
 //!
-//! Each simulation adds one node. A node's statistics are from the view of the side that moved
-//! into it. The search of one position starts from nothing, so that its outcome follows from
-//! the position and the random stream alone.
+//! Each simulation adds one node. A node's statistics are from the view of the side whose move led
+//! to it. A search keeps nothing from earlier ones, so its result depends only on the position and
+//! the random stream.
 
 use rand::{Rng, RngExt};
 
-use crate::game::{Board, Geometry, Goal, Square, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
-/// How the search spends its simulations.
+/// The settings of the search.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Options {
-    /// Random games for each move; at least 1.
+    /// Random games played to choose one move; at least 1.
     pub simulations: u32,
-    /// Weight of the exploration term; a win counts 1, a loss 0.
+    /// Weight of the exploration term, where a win counts 1 and a loss 0.
     pub c_uct: f32,
 }
 
@@ -23,30 +23,32 @@ impl Default for Options {
     }
 }
 
-/// What the search found about one move.
+/// The result of the search for one move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveReport {
-    /// The move, and the most visited replies to it, passes left out.
+    /// The move and the most visited line after it, without passes.
     pub line: Vec<Square>,
-    /// Simulations through it.
+    /// Simulations through this move.
     pub visits: u32,
-    /// Share of the points that the side to move got, 0 to 1.
+    /// The mean result for the side to move, where a win is 1, a draw 0.5 and a loss 0.
     pub win_chance: f32,
     /// Mean final disc difference for the side to move.
     pub score: f32,
 }
 
 struct Node<G: Geometry> {
-    /// As the side to move here sees it; that side has a move unless the game is over.
+    /// From the view of the side to move, which has a legal move unless the game is over.
     board: Board<G>,
+    /// The move that led to the node.
     square: Square,
-    /// Whether the side that moved into the node is to move again.
+    /// Whether the side that made this move is to move again.
     same_side: bool,
     untried: SquareSet<G>,
     children: Vec<u32>,
     visits: u32,
-    /// Points and disc differences of the side that moved into the node.
+    /// The sum of points (win 1, draw 0.5, loss 0) of the side whose move led to the node.
     points: f64,
+    /// The sum of final disc differences of the same side.
     score: f64,
 }
 
@@ -59,25 +61,25 @@ pub struct Rollouts<G: Geometry> {
 }
 
 impl<G: Geometry> Rollouts<G> {
-    /// A search that strives for `goal`.
+    /// A search for the given goal.
     pub fn new(goal: Goal, options: Options) -> Rollouts<G> {
         Rollouts { options, goal, nodes: Vec::new(), path: Vec::new() }
     }
 
-    /// Starts the search of `board`, whose side to move must have a move.
+    /// Starts the search of `board`, whose side to move must have a legal move.
     pub fn begin(&mut self, board: Board<G>) {
         self.nodes.clear();
         self.nodes.push(Node::new(board, Square(0), false));
     }
 
-    /// Makes so many more simulations of a search that has begun.
+    /// Runs more simulations of the search that [`Rollouts::begin`] started.
     pub fn run(&mut self, simulations: u32, random: &mut impl Rng) {
         for _ in 0..simulations {
             self.simulate(random);
         }
     }
 
-    /// The moves that simulations have followed, most visited first.
+    /// The moves with at least one simulation, most visited first.
     pub fn moves(&self) -> Vec<MoveReport> {
         let mut moves: Vec<_> =
             self.nodes[0].children.iter().map(|&child| child as usize).collect();
@@ -114,7 +116,7 @@ impl<G: Geometry> Rollouts<G> {
             let node = &self.nodes[at];
             if !node.untried.is_empty() {
                 let square = pick(node.untried, random);
-                at = self.grow(at, square);
+                at = self.add_child(at, square);
                 self.path.push(at);
                 break;
             }
@@ -128,7 +130,7 @@ impl<G: Geometry> Rollouts<G> {
         self.back_up(score);
     }
 
-    fn grow(&mut self, parent: usize, square: Square) -> usize {
+    fn add_child(&mut self, parent: usize, square: Square) -> usize {
         let child = self.nodes.len();
         let node = &mut self.nodes[parent];
         node.untried = SquareSet(node.untried.0 & !G::mask(square));
@@ -140,7 +142,7 @@ impl<G: Geometry> Rollouts<G> {
         child
     }
 
-    /// The child with the greatest upper confidence bound (UCB1; Kocsis and Szepesvari 2006).
+    /// The child with the greatest upper confidence bound UCB1 (UCT; Kocsis and Szepesvari 2006).
     fn select(&self, at: usize) -> usize {
         let log = (self.nodes[at].visits as f32).ln();
         let bound = |child: usize| {
@@ -152,7 +154,7 @@ impl<G: Geometry> Rollouts<G> {
         children.max_by(|&a, &b| bound(a).total_cmp(&bound(b))).unwrap_or(at)
     }
 
-    /// Adds the final score, seen by the side to move at the leaf, to the nodes of the path.
+    /// Adds a final score, given for the side to move at the leaf, to the nodes of the path.
     fn back_up(&mut self, mut score: i32) {
         for &at in self.path.iter().rev() {
             let node = &mut self.nodes[at];
@@ -173,7 +175,8 @@ impl<G: Geometry> Node<G> {
     }
 }
 
-/// Plays random moves to the end; the final score for the side to move at the beginning.
+/// Plays random moves to the end of the game. Returns the final score for the side to move on
+/// `board`.
 fn play_out<G: Geometry>(mut board: Board<G>, goal: Goal, random: &mut impl Rng) -> i32 {
     let mut sign = 1;
     loop {
@@ -191,11 +194,11 @@ fn play_out<G: Geometry>(mut board: Board<G>, goal: Goal, random: &mut impl Rng)
     }
 }
 
-/// Any square of a set that is not empty.
+/// A random square of a set that is not empty.
 #[inline(always)]
 fn pick<G: Geometry>(set: SquareSet<G>, random: &mut impl Rng) -> Square {
     let count = set.0.count();
-    // A multiplication in place of a division: the bias is below 2^-25.
+    // A multiplication is faster than a division; its bias is below 2^-25.
     let nth = (u64::from(random.random::<u32>()) * u64::from(count)) >> 32;
     let mut left = set.0;
     for _ in 0..nth {
@@ -227,7 +230,7 @@ mod tests {
         }
     }
 
-    /// With many simulations the preferred move keeps the win where there is one.
+    /// With many simulations the most visited move keeps a win or a draw.
     fn finds_wins<G: Geometry>(goal: Goal) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut solver = Solver::<G>::new(goal, 1 << 16);

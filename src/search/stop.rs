@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells a search to end now with what it has found. Copies share one flag; the default is a
-/// flag of its own that is not set.
+/// A flag that tells a search to end now and return its best result so far. Clones share one flag.
+/// The default is a new flag that is not set.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends every search that looks at this flag. There is no way back.
+    /// Ends every search that checks this flag. A flag cannot be cleared.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

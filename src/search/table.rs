@@ -1,26 +1,25 @@
-//! The transposition table: what searches have found out about positions.
+//! The transposition table: results of earlier searches, by position.
 //!
-//! Bounded memory, shared between threads without locks. A slot is two words, the second of
-//! which is stored XORed into the first: a slot that two threads wrote at once fails the
-//! comparison like one of another position. Neither that nor a collision of two positions'
-//! 64-bit signatures can lead to an illegal move, since a stored move is never more than a
-//! hint about which of the legal moves to try first.
+//! Its size is fixed, and threads share it without locks. A slot has two 64-bit words: the data,
+//! and the signature XOR the data. If two threads write a slot at once, its signature does not
+//! match, as for another position. Two positions can have the same 64-bit signature. Even then no
+//! illegal move is played: a stored move only decides which legal move is tried first.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::game::{Board, Geometry, Square, Word};
+use crate::game::{Bitboard, Board, Geometry, Square};
 
-/// Slots of a bucket: one cache line.
-const WAYS: usize = 4;
+/// The number of slots in a bucket; together they fill one cache line.
+const SLOTS_PER_BUCKET: usize = 4;
 
-/// What is known about a position: bounds on its score from a search of some depth.
+/// The result of a search of a position: bounds on its score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// The score is at least this.
     pub lower: i16,
     /// The score is at most this.
     pub upper: i16,
-    /// The plies that the search looked ahead; [`Entry::EXACT`] if it went to the end.
+    /// The depth of the search in plies; [`Entry::EXACT`] if it went to the end of the game.
     pub depth: u8,
     /// The best move, if the search found one.
     pub best: Option<Square>,
@@ -51,8 +50,8 @@ impl Entry {
     }
 }
 
-/// How much a slot is worth keeping: the depth of its search, unless it is old.
-fn worth(data: u64, generation: u8) -> u16 {
+/// The priority of keeping a slot: its depth, plus 256 if it is of the present generation.
+fn priority(data: u64, generation: u8) -> u16 {
     let age = generation.wrapping_sub((data >> 48) as u8);
     u16::from((data >> 32) as u8) + if age == 0 { 256 } else { 0 }
 }
@@ -66,16 +65,18 @@ struct Slot {
 
 #[derive(Default)]
 #[repr(align(64))]
-struct Bucket([Slot; WAYS]);
+struct Bucket([Slot; SLOTS_PER_BUCKET]);
 
-/// Where a position is kept in a table, and what tells it from others there.
+/// The hash of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Key {
+    /// Identifies the position among those of a bucket.
     signature: u64,
-    place: u64,
+    /// Selects the bucket; the table uses its low bits.
+    index: u64,
 }
 
-/// The halves of the product of two words, joined: each bit depends on every bit of both.
+/// Mixes two words: the low half of their product XOR its high half.
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -88,16 +89,16 @@ impl Key {
     pub fn of<G: Geometry>(board: Board<G>) -> Key {
         let (mine, theirs) = (board.mine.widen(), board.theirs.widen());
         let (mut a, mut b) = (mine as u64, theirs as u64);
-        if size_of::<G::Word>() > size_of::<u64>() {
+        if size_of::<G::Bitboard>() > size_of::<u64>() {
             a = mix(a ^ 0xA076_1D64_78BD_642F, (mine >> 64) as u64 ^ 0xE703_7ED1_A0B4_28DB);
             b = mix(b ^ 0x8EBC_6AF0_9C88_C6E3, (theirs >> 64) as u64 ^ 0x5899_65CC_7537_4CC3);
         }
         let signature = mix(a ^ 0x1D8E_4E27_C47D_124F, b ^ 0xEB44_ACCA_B455_D165);
-        let place = mix(a.rotate_left(23) ^ 0x9E37_79B9_7F4A_7C15, b ^ 0xC2B2_AE3D_27D4_EB4F);
-        Key { signature, place }
+        let index = mix(a.rotate_left(23) ^ 0x9E37_79B9_7F4A_7C15, b ^ 0xC2B2_AE3D_27D4_EB4F);
+        Key { signature, index }
     }
 
-    /// A number that hardly any other position has.
+    /// A 64-bit hash of the position. Different positions very rarely have the same one.
     pub(super) fn signature(self) -> u64 {
         self.signature
     }
@@ -107,12 +108,12 @@ impl Key {
 pub struct TranspositionTable {
     buckets: Box<[Bucket]>,
     generation: AtomicU8,
-    /// Goes into every signature, so that a change forgets everything at once.
+    /// Part of every signature: changing it invalidates all entries at once.
     salt: AtomicU64,
 }
 
 impl TranspositionTable {
-    /// A table that takes at most `bytes`, but at least one cache line.
+    /// A table of at most `bytes` bytes, but at least one cache line.
     pub fn new(bytes: usize) -> TranspositionTable {
         let buckets = (bytes / size_of::<Bucket>()).max(1);
         let buckets = 1usize << buckets.ilog2();
@@ -123,12 +124,12 @@ impl TranspositionTable {
         }
     }
 
-    /// Starts a new search: what is stored stays of use, but is overwritten first.
+    /// Starts a new generation. Older entries stay valid but are overwritten first.
     pub fn age(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Forgets everything.
+    /// Invalidates all entries. It takes constant time.
     pub fn forget(&self) {
         self.salt.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
         self.age();
@@ -140,10 +141,10 @@ impl TranspositionTable {
 
     #[inline(always)]
     fn bucket(&self, key: Key) -> &Bucket {
-        &self.buckets[key.place as usize & (self.buckets.len() - 1)]
+        &self.buckets[key.index as usize & (self.buckets.len() - 1)]
     }
 
-    /// What is known about a position.
+    /// The entry of a position, if there is one.
     #[inline(always)]
     pub fn get(&self, key: Key) -> Option<Entry> {
         let signature = self.signature(key);
@@ -153,26 +154,27 @@ impl TranspositionTable {
         })
     }
 
-    /// Stores what is known about a position, in the place of what it knew of it before or of
-    /// the least valuable slot.
+    /// Stores the entry of a position. It replaces an earlier entry of this position, else the
+    /// entry with the lowest priority in the bucket.
     #[inline]
     pub fn put(&self, key: Key, entry: Entry) {
         let signature = self.signature(key);
         let generation = self.generation.load(Ordering::Relaxed);
         let slots = &self.bucket(key).0;
-        // Where all are worth the same, as exact scores are, not always the same one goes.
+        // If all slots have the same priority, as exact scores do, the signature decides which one
+        // is replaced, so that it is not always the same.
         let first = (signature >> 60) as usize;
         let mut chosen = (&slots[0], u16::MAX);
-        for number in first..first + WAYS {
-            let slot = &slots[number % WAYS];
+        for number in first..first + SLOTS_PER_BUCKET {
+            let slot = &slots[number % SLOTS_PER_BUCKET];
             let data = slot.data.load(Ordering::Relaxed);
             if slot.check.load(Ordering::Relaxed) ^ data == signature {
                 chosen.0 = slot;
                 break;
             }
-            let worth = worth(data, generation);
-            if worth < chosen.1 {
-                chosen = (slot, worth);
+            let priority = priority(data, generation);
+            if priority < chosen.1 {
+                chosen = (slot, priority);
             }
         }
         let data = entry.pack(generation);
@@ -191,7 +193,7 @@ mod tests {
     }
 
     fn key(signature: u64) -> Key {
-        Key { signature, place: 0 }
+        Key { signature, index: 0 }
     }
 
     #[test]
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_bucket_goes_on_taking_turns() {
+    fn a_full_bucket_keeps_replacing_all_of_its_slots() {
         let table = TranspositionTable::new(1);
         let keys = |numbers: std::ops::Range<u64>| {
             numbers.map(|number| key(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
@@ -232,11 +234,11 @@ mod tests {
         keys(0..200).for_each(|key| table.put(key, entry(Entry::EXACT)));
         let early = keys(0..100).filter(|&key| table.get(key).is_some()).count();
         let late = keys(100..200).filter(|&key| table.get(key).is_some()).count();
-        assert_eq!((early, late), (0, WAYS));
+        assert_eq!((early, late), (0, SLOTS_PER_BUCKET));
     }
 
     #[test]
-    fn keys_tell_boards_and_sides_apart() {
+    fn different_boards_and_sides_have_different_keys() {
         let start = Board::<Square8>::start();
         assert_ne!(Key::of(start), Key::of(start.pass()));
         let mut signatures: Vec<_> =

@@ -1,68 +1,69 @@
-//! Forced wipe-outs: lines in which one side loses its last disc, whatever it does.
+//! Forced wipe-outs: positions where one side loses its last disc, whatever it plays.
 //!
-//! Few discs are mostly a good sign in Othello, and what has learnt that walks into the short
-//! lines where they are not. They are cheap to see: whoever has few discs has few moves.
+//! In the middle of an Othello game few discs are usually an advantage. A net that has learnt this
+//! walks into short lines that lose the last one. Such lines are cheap to search, since a side with
+//! few discs has few moves.
 
-use crate::game::{Board, Geometry, Word};
+use crate::game::{Bitboard, Board, Geometry};
 
-/// Discs of a side that are few enough to be worth a look.
-const FEW: u32 = 3;
-/// Discs on the board from which on few of one side are remarkable.
-const OUT_OF_THE_OPENING: u32 = 9;
-/// The most plies looked ahead.
-const PLIES: u32 = 9;
+/// A side with at most this many discs may be wiped out soon.
+const FEW_DISCS: u32 = 3;
+/// Positions with fewer discs on the board are not searched: in the opening every side has few.
+const MIN_DISCS: u32 = 9;
+/// The greatest depth of the search.
+const MAX_PLIES: u32 = 9;
 
-/// Whether the side to move takes the other's last disc by force (`true`) or loses its own
-/// (`false`), as far as some `nodes` positions tell; `None` where they do not, and where neither
-/// side has few discs.
+/// `Some(true)` if the side to move can force the loss of the other side's last disc, and
+/// `Some(false)` if it cannot avoid the loss of its own last disc.
 ///
-/// What is told is proven. It decides games for the most discs only.
+/// `None` if a search of `nodes` positions proves neither, or if neither side has few discs. The
+/// result is always exact. Callers use it for [`Goal::Most`](crate::game::Goal::Most) only, where a
+/// side without discs has lost.
 pub fn forced<G: Geometry>(board: Board<G>, nodes: u32) -> Option<bool> {
     let (mine, theirs) = (board.mine.count(), board.theirs.count());
-    if mine + theirs < OUT_OF_THE_OPENING || mine.min(theirs) > FEW {
+    if mine + theirs < MIN_DISCS || mine.min(theirs) > FEW_DISCS {
         return None;
     }
-    let mut left = nodes;
-    for plies in 1..=PLIES {
-        // The last move is that of the side that sweeps.
+    let mut nodes_left = nodes;
+    for plies in 1..=MAX_PLIES {
+        // The last ply is a move of the side that wipes out the other.
         let found = match plies % 2 == 1 {
-            true => theirs <= FEW && sweeps(board, plies, &mut left),
-            false => mine <= FEW && is_swept(board, plies, &mut left),
+            true => theirs <= FEW_DISCS && can_wipe_out(board, plies, &mut nodes_left),
+            false => mine <= FEW_DISCS && is_wiped_out(board, plies, &mut nodes_left),
         };
         if found {
             return Some(plies % 2 == 1);
         }
-        if left == 0 {
+        if nodes_left == 0 {
             return None;
         }
     }
     None
 }
 
-/// Whether the side to move takes the other's last disc within so many plies. No, once nothing
-/// is left to spend.
-fn sweeps<G: Geometry>(board: Board<G>, plies: u32, left: &mut u32) -> bool {
-    if *left == 0 {
+/// Whether the side to move can force a wipe-out within `plies`. `false` once no nodes are left.
+fn can_wipe_out<G: Geometry>(board: Board<G>, plies: u32, nodes_left: &mut u32) -> bool {
+    if *nodes_left == 0 {
         return false;
     }
-    *left -= 1;
+    *nodes_left -= 1;
     board.legal().into_iter().any(|square| {
         let next = board.play_unchecked(square);
-        next.mine.is_zero() || (plies > 2 && is_swept(next, plies - 1, left))
+        next.mine.is_zero() || (plies > 2 && is_wiped_out(next, plies - 1, nodes_left))
     })
 }
 
-/// Whether the side to move loses its last disc within so many plies, whatever it does.
-fn is_swept<G: Geometry>(board: Board<G>, plies: u32, left: &mut u32) -> bool {
-    if *left == 0 {
+/// Whether the side to move cannot avoid a wipe-out within `plies`. `false` once no nodes are left.
+fn is_wiped_out<G: Geometry>(board: Board<G>, plies: u32, nodes_left: &mut u32) -> bool {
+    if *nodes_left == 0 {
         return false;
     }
-    *left -= 1;
+    *nodes_left -= 1;
     let mut legal = board.legal().into_iter().peekable();
     if legal.peek().is_none() {
-        return sweeps(board.pass(), plies - 1, left);
+        return can_wipe_out(board.pass(), plies - 1, nodes_left);
     }
-    legal.all(|square| sweeps(board.play_unchecked(square), plies - 1, left))
+    legal.all(|square| can_wipe_out(board.play_unchecked(square), plies - 1, nodes_left))
 }
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ mod tests {
 
     const PLENTY: u32 = 1_000_000;
 
-    /// A random legal game's positions, by a small generator of its own.
+    /// The positions of a random game, without the last one.
     fn positions<G: Geometry>(seed: u64) -> Vec<Board<G>> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut position = Position::<G>::start();
@@ -88,13 +89,13 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let choice = (state >> 33) as usize % legal.len();
             let square = legal.into_iter().nth(choice).expect("a move");
-            position = position.play(square).expect("legal").settled();
+            position = position.play(square).expect("legal").pass_if_forced();
         }
     }
 
-    /// What is told is what the exact solver finds: everything for the winner.
+    /// The exact solver gives all squares to the winner of every wipe-out that is found.
     #[test]
-    fn what_is_told_is_true() {
+    fn forced_wipeouts_agree_with_the_exact_solver() {
         let mut solver = Solver::<Square6>::new(Goal::Most, 1 << 20);
         let (mut won, mut lost) = (0, 0);
         for board in (0..20_000).flat_map(positions::<Square6>) {
@@ -109,14 +110,13 @@ mod tests {
         assert!(won > 10 && lost > 5, "{won} and {lost} cases");
     }
 
-    /// One ply is seen wherever it is there.
     #[test]
-    fn a_sweep_in_one_is_never_missed() {
+    fn a_wipeout_in_one_ply_is_always_found() {
         let mut seen = 0;
         for board in (0..4_000).flat_map(positions::<Square8>) {
-            let remarkable = board.theirs.count() <= FEW && board.discs() >= OUT_OF_THE_OPENING;
+            let searched = board.theirs.count() <= FEW_DISCS && board.discs() >= MIN_DISCS;
             let mut legal = board.legal().into_iter();
-            if remarkable && legal.any(|square| board.play_unchecked(square).mine.is_zero()) {
+            if searched && legal.any(|square| board.play_unchecked(square).mine.is_zero()) {
                 assert_eq!(forced(board, 1), Some(true), "{board:?}");
                 seen += 1;
             }
@@ -124,7 +124,7 @@ mod tests {
         assert!(seen > 0);
     }
 
-    /// Games that young nets lost to the greedy player, each with its last move.
+    /// Games that nets early in training lost to the greedy player by a wipe-out.
     const LOST: [&str; 6] = [
         "c4e3f2e2d2e1f5c5c3b4f3g5d3g3c6b7",
         "f5d6c5b4d7f4f3g5a3e3h5e6d3f6f7c7b8",
@@ -134,15 +134,15 @@ mod tests {
         "c4c5c6e3f6b6c3f5a7d3f3f4g5d2d1c2b1",
     ];
 
-    /// All ended with an answer that let the sweep happen: the reply to it must be seen at once,
-    /// with the few positions that a leaf is worth.
+    /// The wipe-out by the last move must be found in the position before it, in a search of one
+    /// node.
     #[test]
-    fn lost_games_are_seen_to_be_lost() {
+    fn wipeouts_of_played_games_are_found() {
         for game in LOST {
             let (moves, _) = parse_transcript::<Square8>(game, Position::start()).expect("a game");
             let (_, before) = moves.split_last().expect("moves");
             let last = before.iter().fold(Position::<Square8>::start(), |position, &square| {
-                position.play(square).expect("legal").settled()
+                position.play(square).expect("legal").pass_if_forced()
             });
             assert_eq!(forced(last.board, 1), Some(true), "{game}");
         }

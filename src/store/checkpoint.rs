@@ -1,10 +1,11 @@
-//! Checkpoints: all that a run needs to go on, in one folder that is there whole or not at all.
+//! Checkpoints: the saved state that `--resume` continues from, one folder each.
 //!
-//! `checkpoints/step-00001234/` holds `net.safetensors` (usable alone), `learner.safetensors`
-//! (master weights and the optimiser's state; absent where only a net is kept) and `state.json`
-//! (counters, from which random streams follow, with the length and checksum of the other two). A
-//! folder is filled under a hidden name, forced to the disk, and renamed; before it is removed it
-//! is renamed as well, so that no name of a checkpoint is ever that of a part.
+//! `checkpoints/step-00001234/` holds `net.safetensors` (usable alone), `learner.safetensors` (the
+//! learner's float32 weights and the optimiser's state; missing if only the net is kept) and
+//! `state.json` (the counters, and the length and checksum of the other two files).
+//!
+//! Invariant: a folder named `step-...` is complete. A new folder is written under a hidden name,
+//! synced to the disk, and then renamed. An old folder gets a hidden name before it is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,13 +15,13 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
-pub use super::find::{Found, find, load_net};
+pub use super::find::{NetLocation, find, load_net};
 use super::json_file::{self, JsonFileError};
 use super::limits;
 use super::net_file::{NetFile, NetFileError};
 
 const VERSION: u32 = 1;
-/// The net in the folder of a checkpoint, or of an exported net.
+/// The net's file name in a checkpoint folder or in a folder of an exported net.
 pub const NET: &str = "net.safetensors";
 const LEARNER: &str = "learner.safetensors";
 pub(super) const STATE: &str = "state.json";
@@ -32,29 +33,29 @@ const REMOVING: &str = ".removing-";
 /// Why a checkpoint cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The net in it is damaged or foreign.
+    /// The net is damaged or not a net of this program.
     #[error(transparent)]
     Net(#[from] NetFileError),
-    /// `state.json` cannot be read, or its content written.
+    /// `state.json` cannot be read or written.
     #[error(transparent)]
     State(#[from] JsonFileError),
-    /// A file is not what was written.
+    /// A file has another length or checksum than `state.json` records.
     #[error(
-        "{} is damaged: {found} bytes with another checksum than the {wanted} bytes written",
+        "{} is damaged: its {found} bytes are not the {wanted} bytes that were written",
         path.display()
     )]
     Checksum {
         /// The file.
         path: PathBuf,
-        /// Its length.
+        /// Its length in bytes.
         found: u64,
-        /// The length that it was written with.
+        /// The length that was written, in bytes.
         wanted: u64,
     },
-    /// A path leads to no net, checkpoint or run.
+    /// A path names no net, checkpoint or run.
     #[error(
         "{} is neither a net file, nor a folder of a net, nor a checkpoint folder, nor a run directory",
         path.display()
@@ -63,7 +64,7 @@ pub enum CheckpointError {
         /// The path.
         path: PathBuf,
     },
-    /// A run has no checkpoint yet.
+    /// A run has no checkpoint.
     #[error("{} has no checkpoint yet", path.display())]
     NoneYet {
         /// The folder of checkpoints.
@@ -71,14 +72,14 @@ pub enum CheckpointError {
     },
 }
 
-/// When checkpoints are written and which ones stay.
+/// When checkpoints are written and which ones are kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Retention {
     /// Minutes of training between two checkpoints; above 0.
     pub every_minutes: f64,
-    /// How many of the newest stay; at least 1.
+    /// How many of the newest checkpoints are kept; at least 1.
     pub keep_last: u32,
-    /// Of the older ones, one stays for each so many minutes of training; 0 keeps none.
+    /// Of the older ones, one is kept per interval of this many minutes of training; 0 keeps none.
     pub keep_every_minutes: f64,
 }
 
@@ -88,32 +89,32 @@ impl Default for Retention {
     }
 }
 
-/// All that a run needs to go on.
+/// The saved state of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Steps that the learner had made.
+    /// Training steps so far.
     pub step: u64,
     /// Minutes of training so far, over all starts of the run.
     pub minutes: f64,
-    /// The net as it plays.
+    /// The net that plays (the averaged weights if averaging is on).
     pub net: NetFile,
-    /// Master weights and optimiser state, as safetensors bytes.
+    /// The learner's float32 weights and the optimiser's state, as safetensors bytes.
     pub learner: Option<Vec<u8>>,
-    /// Counters, schedules and random streams.
+    /// The counters of the run and its schedule.
     pub state: serde_json::Value,
-    /// Whether its net stays, whatever the [`Retention`] says: it has a rating.
+    /// Whether the net is kept despite the [`Retention`], since it was given to the evaluation.
     pub keep_net: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Stamp {
+struct FileChecksum {
     bytes: u64,
     crc32: u32,
 }
 
-impl Stamp {
-    fn of(content: &[u8]) -> Stamp {
-        Stamp { bytes: content.len() as u64, crc32: crc32fast::hash(content) }
+impl FileChecksum {
+    fn of(content: &[u8]) -> FileChecksum {
+        FileChecksum { bytes: content.len() as u64, crc32: crc32fast::hash(content) }
     }
 }
 
@@ -122,7 +123,7 @@ struct StateFile {
     version: u32,
     step: u64,
     minutes: f64,
-    files: BTreeMap<String, Stamp>,
+    files: BTreeMap<String, FileChecksum>,
     #[serde(default)]
     keep_net: bool,
     state: serde_json::Value,
@@ -135,7 +136,7 @@ impl StateFile {
     }
 }
 
-/// The folder of the checkpoint of a step.
+/// The folder of the checkpoint of `step`.
 pub fn path(dir: &Path, step: u64) -> PathBuf {
     folder(dir, PREFIX, step)
 }
@@ -145,13 +146,13 @@ fn folder(dir: &Path, prefix: &str, step: u64) -> PathBuf {
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint as a folder of `dir`, in place of one of the same step.
+    /// Writes the checkpoint as a folder in `dir`. It replaces a checkpoint of the same step.
     ///
     /// # Errors
     ///
-    /// It cannot be written; the checkpoints that stood before then stand.
+    /// The checkpoint cannot be written. The earlier checkpoints are then unchanged.
     pub fn save(&self, dir: &Path) -> Result<PathBuf, CheckpointError> {
-        let begun = Instant::now();
+        let start = Instant::now();
         files::create_dir(dir)?;
         recover(dir)?;
         let filling = folder(dir, FILLING, self.step);
@@ -164,7 +165,7 @@ impl Checkpoint {
         rename(&filling, &path)?;
         files::sync_dir(dir)?;
         remove_dir(&replaced)?;
-        let seconds = begun.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         tracing::debug!("checkpoint {}: written in {seconds:.3} s", path.display());
         Ok(path)
     }
@@ -172,7 +173,7 @@ impl Checkpoint {
     fn fill_or_remove(&self, path: &Path) -> Result<(), CheckpointError> {
         let filled = self.fill(path);
         if filled.is_err() {
-            // Best effort: the error on its way says more, and `recover` comes by again.
+            // An error here is ignored: the first one matters more, and `recover` tries again.
             let _ = fs::remove_dir_all(path);
         }
         filled
@@ -180,19 +181,19 @@ impl Checkpoint {
 
     fn fill(&self, path: &Path) -> Result<(), CheckpointError> {
         files::create_dir(path)?;
-        let mut stamps = BTreeMap::new();
+        let mut checksums = BTreeMap::new();
         let contents = [(NET, Some(self.net.bytes())), (LEARNER, self.learner.as_deref())];
         for (name, content) in contents {
             if let Some(content) = content {
                 files::write_synced(&path.join(name), content)?;
-                stamps.insert(name.to_string(), Stamp::of(content));
+                checksums.insert(name.to_string(), FileChecksum::of(content));
             }
         }
         let state = StateFile {
             version: VERSION,
             step: self.step,
             minutes: self.minutes,
-            files: stamps,
+            files: checksums,
             keep_net: self.keep_net,
             state: self.state.clone(),
         };
@@ -205,7 +206,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// A file of it is missing, cut off, damaged, foreign or of another version.
+    /// A file is missing, cut off, damaged, not of this program, or of another version.
     pub fn load(path: &Path) -> Result<Checkpoint, CheckpointError> {
         let state = read_state(path)?;
         let read = |name: &str| -> Result<Option<Vec<u8>>, CheckpointError> {
@@ -219,7 +220,7 @@ impl Checkpoint {
             }
             let content =
                 files::read(&path, if name == NET { limits::NET } else { limits::LEARNER })?;
-            if Stamp::of(&content) != wanted {
+            if FileChecksum::of(&content) != wanted {
                 return Err(damaged());
             }
             Ok(Some(content))
@@ -241,13 +242,12 @@ impl Checkpoint {
     }
 }
 
-/// When in its run a checkpoint was made: the minutes of training, and what [`Checkpoint::state`]
-/// held.
+/// Reads a checkpoint's minutes of training and its [`Checkpoint::state`], without the net.
 ///
 /// # Errors
 ///
-/// Its `state.json` is missing, damaged, foreign or of another version.
-pub fn made_at(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError> {
+/// `state.json` is missing, damaged, not of this program, or of another version.
+pub fn minutes_and_state(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError> {
     read_state(path).map(|file| (file.minutes, file.state))
 }
 
@@ -268,8 +268,8 @@ fn remove_dir(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes the checkpoint of a step. A process that dies meanwhile leaves a hidden folder, which
-/// [`recover`] removes, and not a checkpoint that lacks some files.
+/// Removes the checkpoint of a step. If the process dies meanwhile, a hidden folder is left, which
+/// [`recover`] removes. An incomplete checkpoint is never left.
 fn remove(dir: &Path, step: u64) -> Result<(), FileError> {
     let removing = folder(dir, REMOVING, step);
     remove_dir(&removing)?;
@@ -277,6 +277,7 @@ fn remove(dir: &Path, step: u64) -> Result<(), FileError> {
     remove_dir(&removing)
 }
 
+/// The folders in `dir` named `prefix` and a step, sorted by step.
 fn numbered(dir: &Path, prefix: &str) -> Result<Vec<(u64, PathBuf)>, FileError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
@@ -290,7 +291,7 @@ fn numbered(dir: &Path, prefix: &str) -> Result<Vec<(u64, PathBuf)>, FileError> 
     Ok(found)
 }
 
-/// Clears up after a process that died while it wrote or removed a checkpoint.
+/// Cleans up after a process that died while it wrote or removed a checkpoint.
 fn recover(dir: &Path) -> Result<(), FileError> {
     for prefix in [FILLING, REMOVING] {
         for (_, path) in numbered(dir, prefix)? {
@@ -302,14 +303,14 @@ fn recover(dir: &Path) -> Result<(), FileError> {
         if path.exists() {
             remove_dir(&replaced)?;
         } else {
-            // It died between the two renames: the old one is whole, so it counts again.
+            // It died between the two renames: the old checkpoint is complete and comes back.
             rename(&replaced, &path)?;
         }
     }
     let mut older = numbered(dir, PREFIX)?;
-    // Of a `state.json` that was being rewritten.
-    older.iter().try_for_each(|(_, path)| files::remove_unfinished(path))?;
-    // Older versions removed checkpoints under their names, the oldest first.
+    // A process that died while it rewrote a `state.json` leaves a temporary file.
+    older.iter().try_for_each(|(_, path)| files::remove_temporary_files(path))?;
+    // Older versions of this program removed checkpoints without renaming them first.
     older.pop();
     for (step, path) in older {
         if !path.join(STATE).exists() {
@@ -319,7 +320,7 @@ fn recover(dir: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The checkpoints of a folder by rising step. None if the folder does not exist.
+/// The checkpoints in a folder, sorted by step; empty if the folder does not exist.
 ///
 /// # Errors
 ///
@@ -331,12 +332,12 @@ pub fn list(dir: &Path) -> Result<Vec<(u64, PathBuf)>, CheckpointError> {
     Ok(numbered(dir, PREFIX)?)
 }
 
-/// The newest checkpoint of a run, for going on with it: what a process that died while it
-/// replaced or removed a checkpoint left behind is put right first. Call it with the run locked.
+/// The newest checkpoint of a run that is being resumed. First cleans up after a process that died
+/// while it replaced or removed a checkpoint. Call it with the run locked.
 ///
 /// # Errors
 ///
-/// There is none, or the folder cannot be read.
+/// There is no checkpoint, or the folder cannot be read.
 pub fn newest(dir: &Path) -> Result<PathBuf, CheckpointError> {
     if dir.exists() {
         recover(dir)?;
@@ -345,26 +346,25 @@ pub fn newest(dir: &Path) -> Result<PathBuf, CheckpointError> {
     newest.map(|(_, path)| path).ok_or_else(|| CheckpointError::NoneYet { path: dir.to_path_buf() })
 }
 
-/// Removes the checkpoints that the rule does not keep, and tells how many. Where the net is to stay
-/// ([`Checkpoint::keep_net`]), only the learner goes.
+/// Removes the checkpoints that `retention` does not keep, and returns how many. Where the net must
+/// stay ([`Checkpoint::keep_net`]), only the learner's file is removed; this is not counted.
 ///
 /// # Errors
 ///
-/// A checkpoint cannot be removed. One whose `state.json` cannot be read is left alone.
-pub fn prune(dir: &Path, rule: &Retention) -> Result<u32, CheckpointError> {
+/// A checkpoint cannot be removed. One whose `state.json` cannot be read is kept without an error.
+pub fn prune(dir: &Path, retention: &Retention) -> Result<u32, CheckpointError> {
     let all = list(dir)?;
-    let older = all.len().saturating_sub(rule.keep_last.max(1) as usize);
-    let (mut last_span, mut removed) = (None, 0);
+    let older = all.len().saturating_sub(retention.keep_last.max(1) as usize);
+    let (mut last_interval, mut removed) = (None, 0);
     for (step, path) in &all[..older] {
         let Ok(state) = read_state(path) else { continue };
-        // A rated net without its learner stays anyway, and no run can go on from it.
-        let is_net_alone = state.keep_net && !state.files.contains_key(LEARNER);
-        if rule.keep_every_minutes > 0.0 && !is_net_alone {
-            // Spans are counted from the start of the run, so that the choice does not depend
-            // on what was removed before.
-            let span = (state.minutes / rule.keep_every_minutes) as u64;
-            if last_span != Some(span) {
-                last_span = Some(span);
+        // Without its learner a checkpoint cannot be resumed from, so its interval keeps another.
+        let has_net_only = state.keep_net && !state.files.contains_key(LEARNER);
+        if retention.keep_every_minutes > 0.0 && !has_net_only {
+            // Counted from the start of the run, so that earlier removals do not matter.
+            let interval = (state.minutes / retention.keep_every_minutes) as u64;
+            if last_interval != Some(interval) {
+                last_interval = Some(interval);
                 continue;
             }
         }
@@ -378,8 +378,8 @@ pub fn prune(dir: &Path, rule: &Retention) -> Result<u32, CheckpointError> {
     Ok(removed)
 }
 
-/// Leaves the net alone in a checkpoint. The net's file is not touched, for it may be in use; and
-/// `state.json` comes first, so that a process which dies in between leaves a whole checkpoint.
+/// Removes the learner's file from a checkpoint and leaves the net, which may be in use. First
+/// rewrites `state.json`, so that a process that dies in between leaves a valid checkpoint.
 fn remove_learner(path: &Path, mut state: StateFile) -> Result<(), CheckpointError> {
     if state.files.remove(LEARNER).is_some() {
         let state_path = path.join(STATE);

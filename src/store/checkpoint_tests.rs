@@ -1,4 +1,4 @@
-//! Tests of checkpoints: whole or not at all, the rule, and finding a net by a path.
+//! Tests of checkpoints: saving, recovery after a crash, retention, and finding a net by a path.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn steps(dir: &Path) -> Vec<u64> {
 }
 
 #[test]
-fn a_checkpoint_comes_back() {
+fn a_saved_checkpoint_is_loaded_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     for learner in [None, Some(vec![1, 2, 3])] {
         let checkpoint = Checkpoint { learner, ..a_checkpoint(7, 1.0 / 3.0) };
@@ -54,7 +54,7 @@ fn a_damaged_file_is_named() {
 }
 
 #[test]
-fn a_newer_layout_is_refused_as_such() {
+fn a_newer_version_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
     fs::write(path.join(STATE), r#"{"version": 9, "new": true}"#).unwrap();
@@ -65,25 +65,25 @@ fn a_newer_layout_is_refused_as_such() {
     );
 }
 
-/// The states that a process can die in while it saves step 7 over step 7.
+/// The process can die at each of these points while it replaces the checkpoint of step 7.
 #[test]
-fn a_death_in_the_middle_of_saving_leaves_one_whole_checkpoint() {
+fn a_crash_while_saving_leaves_one_complete_checkpoint() {
     let old = a_checkpoint(7, 1.0);
     let prepare = || {
         let dir = tempfile::tempdir().unwrap();
         old.save(dir.path()).unwrap();
         dir
     };
-    // While filling: the old one stands.
+    // While the new folder is written: the old checkpoint is still there.
     let dir = prepare();
     fs::create_dir(folder(dir.path(), FILLING, 7)).unwrap();
     fs::write(folder(dir.path(), FILLING, 7).join(NET), b"half").unwrap();
     assert_eq!(Checkpoint::load(&newest(dir.path()).unwrap()).unwrap(), old);
-    // Between the two renames: the old one counts again.
+    // Between the two renames: the old checkpoint gets its name back.
     let dir = prepare();
     rename(&folder(dir.path(), PREFIX, 7), &folder(dir.path(), REPLACED, 7)).unwrap();
     assert_eq!(Checkpoint::load(&newest(dir.path()).unwrap()).unwrap(), old);
-    // Before the old one is removed: the new one stands.
+    // Before the old checkpoint is removed: the new one is in place.
     let dir = prepare();
     rename(&folder(dir.path(), PREFIX, 7), &folder(dir.path(), REPLACED, 7)).unwrap();
     let new = a_checkpoint(7, 2.0);
@@ -93,15 +93,15 @@ fn a_death_in_the_middle_of_saving_leaves_one_whole_checkpoint() {
 }
 
 #[test]
-fn a_failed_save_leaves_the_older_ones_and_no_rubbish() {
+fn a_failed_save_leaves_the_older_checkpoints_and_no_files() {
     let dir = tempfile::tempdir().unwrap();
     a_checkpoint(1, 1.0).save(dir.path()).unwrap();
-    // A file where the folder should come makes the save fail, whoever the user is.
+    // A file in the place of the folder makes the save fail, even for root.
     fs::write(folder(dir.path(), FILLING, 2), b"").unwrap();
     let error = a_checkpoint(2, 2.0).save(dir.path()).unwrap_err().to_string();
     assert!(error.contains("filling-00000002"), "{error}");
     assert_eq!(steps(dir.path()), [1]);
-    // Nor does one that fails half way: here a folder is where the net should come.
+    // A save that fails half way leaves no files: here a folder is in the place of the net.
     let filling = folder(dir.path(), FILLING, 3);
     fs::create_dir_all(filling.join(NET)).unwrap();
     a_checkpoint(3, 3.0).fill_or_remove(&filling).unwrap_err();
@@ -109,7 +109,7 @@ fn a_failed_save_leaves_the_older_ones_and_no_rubbish() {
 }
 
 #[test]
-fn the_rule_keeps_the_newest_and_some_older_ones() {
+fn pruning_keeps_the_newest_and_some_older_checkpoints() {
     let dir = tempfile::tempdir().unwrap();
     let rule = Retention { every_minutes: 5.0, keep_last: 2, keep_every_minutes: 30.0 };
     for step in 0..20 {
@@ -123,9 +123,10 @@ fn the_rule_keeps_the_newest_and_some_older_ones() {
     assert_eq!(prune(dir.path(), &none).unwrap(), 0);
 }
 
-/// Wherever the process dies, the net is there, and the next time the rest of the learner goes.
+/// If the process dies while the learner's file is removed, the net is still there, and the next
+/// `prune` removes the file.
 #[test]
-fn a_rated_net_stays_without_its_learner() {
+fn a_rated_net_is_kept_without_its_learner() {
     let dir = tempfile::tempdir().unwrap();
     let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     let rated = Checkpoint { keep_net: true, ..a_checkpoint(1, 5.0) };
@@ -139,16 +140,17 @@ fn a_rated_net_stays_without_its_learner() {
     assert_eq!(steps(dir.path()), [1, 3]);
     let kept = Checkpoint { learner: None, ..rated.clone() };
     assert_eq!(Checkpoint::load(&path).unwrap(), kept);
-    // It died before the file was removed.
+    // The process died before the file was removed.
     fs::write(path.join(LEARNER), rated.learner.unwrap()).unwrap();
     assert_eq!(Checkpoint::load(&path).unwrap(), kept);
     prune(dir.path(), &rule).unwrap();
     assert!(!path.join(LEARNER).exists() && path.join(NET).exists());
 }
 
-/// A rated net that has lost its learner does not stand for its span: a run cannot go on from it.
+/// A run cannot be resumed from a checkpoint without a learner, so such a checkpoint is not the
+/// one that is kept for its interval.
 #[test]
-fn a_net_alone_is_not_what_a_span_keeps() {
+fn a_checkpoint_without_a_learner_is_not_kept_for_an_interval() {
     let dir = tempfile::tempdir().unwrap();
     let last = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     Checkpoint { keep_net: true, ..a_checkpoint(1, 1.0) }.save(dir.path()).unwrap();
@@ -163,9 +165,9 @@ fn a_net_alone_is_not_what_a_span_keeps() {
     assert_eq!(Checkpoint::load(&path(dir.path(), 2)).unwrap(), a_checkpoint(2, 2.0));
 }
 
-/// A kill while `state.json` is rewritten leaves the new one under a hidden name.
+/// A kill while `state.json` is rewritten leaves a temporary file with a hidden name.
 #[test]
-fn a_state_that_was_being_rewritten_is_cleared_away() {
+fn a_temporary_state_file_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let rated = Checkpoint { keep_net: true, ..a_checkpoint(1, 1.0) };
     let old = rated.save(dir.path()).unwrap();
@@ -175,11 +177,11 @@ fn a_state_that_was_being_rewritten_is_cleared_away() {
         clear();
         !stray.exists()
     };
-    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a run that goes on");
-    assert!(is_gone(&|| drop(a_checkpoint(2, 2.0).save(dir.path()).unwrap())), "the next one");
+    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "at a resume");
+    assert!(is_gone(&|| drop(a_checkpoint(2, 2.0).save(dir.path()).unwrap())), "at the next save");
     let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     prune(dir.path(), &rule).unwrap();
-    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "a net alone");
+    assert!(is_gone(&|| drop(newest(dir.path()).unwrap())), "in a checkpoint without a learner");
     let kept = Checkpoint { learner: None, ..rated };
     assert_eq!(Checkpoint::load(&old).unwrap(), kept);
     assert_eq!(steps(dir.path()), [1, 2]);
@@ -197,7 +199,7 @@ fn a_net_is_found_by_file_checkpoint_folder_and_run() {
 }
 
 #[test]
-fn paths_that_lead_nowhere_are_told_apart() {
+fn paths_without_a_net_have_different_errors() {
     let dir = tempfile::tempdir().unwrap();
     let message = |path: &Path| load_net(path).unwrap_err().to_string();
     assert!(message(&dir.path().join("none")).starts_with("cannot read"));
@@ -211,10 +213,10 @@ fn paths_that_lead_nowhere_are_told_apart() {
     ));
 }
 
-/// A kill while an old checkpoint is removed leaves some of its files under a hidden name; one of
-/// an older version left them under the checkpoint's own.
+/// A kill while an old checkpoint is removed leaves some of its files in a hidden folder. An older
+/// version of this program left them in a folder with the checkpoint's name.
 #[test]
-fn half_removed_checkpoints_are_cleared_away() {
+fn partly_removed_checkpoints_are_deleted() {
     let dir = tempfile::tempdir().unwrap();
     for step in 1..=4 {
         a_checkpoint(step, 1.0).save(dir.path()).unwrap();
@@ -225,20 +227,20 @@ fn half_removed_checkpoints_are_cleared_away() {
     newest(dir.path()).unwrap();
     assert_eq!(steps(dir.path()), [3, 4]);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
-    // The newest one stays, whatever it lacks: that it cannot be used must be said.
+    // The newest checkpoint is kept, even if files are missing: the user must get an error.
     fs::remove_file(folder(dir.path(), PREFIX, 4).join(STATE)).unwrap();
     newest(dir.path()).unwrap();
     assert_eq!(steps(dir.path()), [3, 4]);
 }
 
-/// The folder that is being removed never has the name of a checkpoint.
+/// A checkpoint is renamed before it is removed; if the rename fails, nothing is removed.
 #[test]
-fn a_checkpoint_that_cannot_be_removed_is_hidden() {
+fn a_checkpoint_that_cannot_be_removed_stays_complete() {
     let dir = tempfile::tempdir().unwrap();
     let rule = Retention { every_minutes: 5.0, keep_last: 1, keep_every_minutes: 0.0 };
     a_checkpoint(1, 1.0).save(dir.path()).unwrap();
     a_checkpoint(2, 2.0).save(dir.path()).unwrap();
-    // A file where the hidden folder should come makes the removal fail before it begins.
+    // A file in the place of the hidden folder makes the removal fail before it starts.
     fs::write(folder(dir.path(), REMOVING, 1), b"").unwrap();
     prune(dir.path(), &rule).unwrap_err();
     assert_eq!(Checkpoint::load(&folder(dir.path(), PREFIX, 1)).unwrap(), a_checkpoint(1, 1.0));
@@ -248,7 +250,7 @@ fn a_checkpoint_that_cannot_be_removed_is_hidden() {
 }
 
 #[test]
-fn a_state_without_a_checksum_is_of_an_older_version() {
+fn a_state_without_a_checksum_is_read_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let path = a_checkpoint(7, 1.0).save(dir.path()).unwrap();
     let file = path.join(STATE);

@@ -1,9 +1,9 @@
-//! A game record as bytes.
+//! The binary layout of a game record.
 //!
-//! Fields of one kind stand together (all squares, then all exact scores, ...), since they
-//! compress better than move by move. Whole numbers are LEB128 varints, signed ones zigzag;
-//! floats are their IEEE bits, so that a record survives unchanged. The first byte is the
-//! version of this layout.
+//! All values of one field are stored together (all squares, then all exact scores, ...), because
+//! this compresses better than move by move. Unsigned integers are LEB128 varints, signed ones
+//! zigzag varints. Floats are stored as their IEEE bits, so a decoded record equals the encoded
+//! one. The first byte is the version of this layout.
 
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Colour, Goal, Shape, Square};
@@ -18,7 +18,7 @@ const MOST_MOVES: u64 = crate::game::MAX_SQUARES as u64;
 /// Why bytes are not a game record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodecError {
-    /// The layout is of another version of this program.
+    /// The record has a layout version that this program does not read.
     #[error("the record's layout has version {found}, this program reads version {VERSION}")]
     Version {
         /// The version in the record.
@@ -33,7 +33,7 @@ pub enum CodecError {
         /// How many.
         count: usize,
     },
-    /// A field holds what it cannot hold.
+    /// A field's value is out of its range.
     #[error("field `{field}` holds an impossible value")]
     Field {
         /// The field.
@@ -57,7 +57,7 @@ fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// The record's bytes.
+/// Encodes a record.
 pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + record.moves.len() * 40);
     let shape = Shape::ALL.iter().position(|&shape| shape == record.shape).unwrap_or(0);
@@ -81,17 +81,17 @@ pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
     out.extend_from_slice(&record.start_mine.to_le_bytes());
     out.extend_from_slice(&record.start_theirs.to_le_bytes());
     put(&mut out, record.moves.len() as u64);
-    out.extend(record.moves.iter().map(|made| made.square.0));
-    for made in &record.moves {
-        put(&mut out, made.exact.map_or(0, |score| zigzag(score.into()) + 1));
+    out.extend(record.moves.iter().map(|played| played.square.0));
+    for played in &record.moves {
+        put(&mut out, played.exact.map_or(0, |score| zigzag(score.into()) + 1));
     }
-    for made in &record.moves {
-        out.extend_from_slice(&made.value.to_bits().to_le_bytes());
+    for played in &record.moves {
+        out.extend_from_slice(&played.value.to_bits().to_le_bytes());
     }
-    for made in &record.moves {
-        put(&mut out, made.policy.len() as u64);
+    for played in &record.moves {
+        put(&mut out, played.policy.len() as u64);
     }
-    for weight in record.moves.iter().flat_map(|made| &made.policy) {
+    for weight in record.moves.iter().flat_map(|played| &played.policy) {
         put(&mut out, u64::from(*weight));
     }
     out
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         self.varint(field)?.try_into().map_err(|_| CodecError::Field { field })
     }
 
-    /// A count that no board exceeds, so that a flipped bit cannot ask for gigabytes.
+    /// A count of at most [`MOST_MOVES`], so that a flipped bit cannot allocate gigabytes.
     fn count(&mut self, field: &'static str) -> Result<usize, CodecError> {
         let count = self.varint(field)?;
         if count > MOST_MOVES {
@@ -144,19 +144,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number of discs that a zigzag code means, if the board has room for it.
+/// Decodes a disc difference, which is at most the board's number of squares.
 fn score<T: TryFrom<i64>>(code: u64, shape: Shape, field: &'static str) -> Result<T, CodecError> {
     let score = unzigzag(code);
     let fits = score.unsigned_abs() <= shape.layout().squares as u64;
     T::try_from(score).ok().filter(|_| fits).ok_or(CodecError::Field { field })
 }
 
-/// The record that the bytes are.
+/// Decodes a record. Whether its moves are legal is not checked here, but by
+/// [`GameRecord::positions`].
 ///
 /// # Errors
 ///
-/// The bytes are no record. That its moves are legal is not checked here:
-/// [`GameRecord::positions`] does that.
+/// The bytes are not a record.
 pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
     let mut reader = Reader(bytes);
     let version = reader.byte()?;
@@ -204,23 +204,23 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
             exact: None,
         });
     }
-    for made in &mut moves {
+    for played in &mut moves {
         let field = "exact score";
-        made.exact = match reader.varint(field)? {
+        played.exact = match reader.varint(field)? {
             0 => None,
             code => Some(score(code - 1, shape, field)?),
         };
     }
-    for made in &mut moves {
-        made.value = f32::from_bits(u32::from_le_bytes(reader.array()?));
-        if !made.has_sound_value() {
+    for played in &mut moves {
+        played.value = f32::from_bits(u32::from_le_bytes(reader.array()?));
+        if !played.has_valid_value() {
             return Err(CodecError::Field { field: "value" });
         }
     }
-    for made in &mut moves {
-        made.policy = vec![0; reader.count("policy")?];
+    for played in &mut moves {
+        played.policy = vec![0; reader.count("policy")?];
     }
-    for weight in moves.iter_mut().flat_map(|made| &mut made.policy) {
+    for weight in moves.iter_mut().flat_map(|played| &mut played.policy) {
         *weight = reader.number("policy weight")?;
     }
     Ok(moves)
@@ -277,7 +277,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn a_record_survives(record in any_record()) {
+        fn a_record_is_decoded_unchanged(record in any_record()) {
             prop_assert_eq!(decode(&encode(&record)), Ok(record));
         }
 
@@ -294,7 +294,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn scores_that_no_board_has_room_for_are_refused() {
+    fn scores_above_the_number_of_squares_are_refused() {
         let mut record = crate::store::games::tests::a_game(0, 9);
         record.moves[50].exact = Some(64);
         assert_eq!(decode(&encode(&record)).as_ref(), Ok(&record));
@@ -306,10 +306,10 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_share_of_a_win_is_refused() {
+    fn a_value_outside_minus_one_to_one_is_refused() {
         for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.5, -1e30] {
-            let made = MoveRecord { square: Square(0), policy: Vec::new(), value, exact: None };
-            let record = GameRecord { moves: vec![made], ..empty() };
+            let played = MoveRecord { square: Square(0), policy: Vec::new(), value, exact: None };
+            let record = GameRecord { moves: vec![played], ..empty() };
             assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "value" }));
         }
     }
@@ -331,7 +331,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_largest_number_survives() {
+    fn varints_are_decoded_unchanged() {
         for number in [0, 1, 127, 128, u64::MAX] {
             let mut bytes = Vec::new();
             put(&mut bytes, number);

@@ -1,4 +1,4 @@
-//! Files that are either wholly there or not at all, and errors that say which file it was.
+//! Files that are written completely or not at all, with locks, and errors that name the file.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -6,18 +6,18 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `outflank runs` holds a lock for an instant to look at it; opening a run waits that long.
+/// `outflank runs` takes a lock for a moment to test it, so a first failure to lock is retried.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// What was tried when the operating system said no.
+/// The operation that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Making a directory.
+    /// Creating a directory.
     CreateDirectory,
-    /// Making or replacing a file.
+    /// Creating or writing a file.
     Write,
-    /// Forcing a file to the disk.
+    /// Syncing a file to the disk.
     Sync,
     /// Reading a file or directory.
     Read,
@@ -25,7 +25,7 @@ pub enum Action {
     Rename,
     /// Removing a file or directory.
     Remove,
-    /// Cutting a file short.
+    /// Shortening a file.
     Truncate,
     /// Locking a file against other processes.
     Lock,
@@ -38,7 +38,7 @@ impl fmt::Display for Action {
             Action::Write => "write",
             Action::Sync => "write to the disk",
             Action::Read => "read",
-            Action::Rename => "put in place",
+            Action::Rename => "rename a file to",
             Action::Remove => "remove",
             Action::Truncate => "shorten",
             Action::Lock => "lock",
@@ -46,15 +46,15 @@ impl fmt::Display for Action {
     }
 }
 
-/// The operating system refused to do something with a file.
+/// A file operation that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}{}", path.display(), hint(*action, source))]
 pub struct FileError {
-    /// What was tried.
+    /// The operation.
     pub action: Action,
     /// The file or directory.
     pub path: PathBuf,
-    /// What the operating system said.
+    /// The operating system's error.
     #[source]
     pub source: io::Error,
 }
@@ -62,10 +62,10 @@ pub struct FileError {
 fn hint(action: Action, source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull => {
-            " (the disk is full: free some space, what was stored before is intact)"
+            " (the disk is full: free some space; what was stored before is intact)"
         }
         io::ErrorKind::QuotaExceeded => {
-            " (the disk quota is used up: free some space, what was stored before is intact)"
+            " (the disk quota is used up: free some space; what was stored before is intact)"
         }
         io::ErrorKind::PermissionDenied if action == Action::Read => {
             " (this user may not read it: change its permissions)"
@@ -89,30 +89,33 @@ impl FileError {
     }
 }
 
-/// Makes a directory with its parents; one that exists already is fine.
+/// Creates a directory and its parents, unless it exists.
 ///
 /// # Errors
 ///
-/// The directory cannot be made.
+/// The directory cannot be created.
 pub fn create_dir(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::at(Action::CreateDirectory, path))
 }
 
-/// A file is longer than this program reads.
+/// A file is longer than the limit for its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("it has {} bytes; at most {limit} are read", found.map_or("more".into(), |n| n.to_string()))]
+#[error(
+    "it has {} bytes; at most {limit} are read",
+    found.map_or(format!("more than {limit}"), |length| length.to_string())
+)]
 pub struct TooLong {
-    /// Its length in bytes; unknown where the file is a pipe or a device.
+    /// The file's length in bytes; `None` for a pipe or a device, whose length is unknown.
     pub found: Option<u64>,
-    /// The most bytes that are read.
+    /// The limit in bytes.
     pub limit: u64,
 }
 
-/// Reads a whole file of at most `limit` bytes. A longer one is refused before it takes memory.
+/// Reads a whole file of at most `limit` bytes. A longer one is refused before memory is allocated.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or it is longer.
+/// The file cannot be read, or is longer than `limit`.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let read = || {
         let file = File::open(path)?;
@@ -122,12 +125,12 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read().map_err(FileError::at(Action::Read, path))
 }
 
-/// How many bytes a file has.
+/// The length of a file in bytes.
 pub(super) fn length(path: &Path) -> Result<u64, FileError> {
     fs::metadata(path).map(|data| data.len()).map_err(FileError::at(Action::Read, path))
 }
 
-/// The first bytes of a file, at most `most`, and how many it has.
+/// The first bytes of a file, at most `most`, and the length of the whole file.
 pub(super) fn read_start(path: &Path, most: u64) -> Result<(Vec<u8>, u64), FileError> {
     let read = || {
         let file = File::open(path)?;
@@ -142,13 +145,13 @@ pub(super) fn read_start(path: &Path, most: u64) -> Result<(Vec<u8>, u64), FileE
 ///
 /// # Errors
 ///
-/// It cannot be read, is longer, or is not UTF-8.
+/// The text cannot be read, is longer than `limit`, or is not UTF-8.
 pub fn read_text(source: impl Read, limit: u64) -> io::Result<String> {
     let bytes = read_at_most(source, 0, limit)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// `expected` bytes, or any number if it is 0, as for pipes and devices, which do not know theirs.
+/// Reads all bytes of `source`. `expected` is the known length, or 0 for a pipe or a device.
 fn read_at_most(source: impl Read, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
     let too_long =
         |found| Err(io::Error::new(io::ErrorKind::FileTooLarge, TooLong { found, limit }));
@@ -156,21 +159,20 @@ fn read_at_most(source: impl Read, expected: u64, limit: u64) -> io::Result<Vec<
         return too_long(Some(expected));
     }
     let mut bytes = Vec::new();
-    // An error, where the machine lacks the memory, and not the end of the process.
+    // If the machine lacks the memory, this returns an error instead of ending the process.
     bytes.try_reserve_exact(expected as usize)?;
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { too_long(None) } else { Ok(bytes) }
 }
 
-/// Makes the names in a directory durable: a file that was created or renamed in it is found
-/// again after a power cut only then.
+/// Syncs a directory to the disk. Without this, a file created or renamed in it may be missing
+/// after a power cut.
 pub(super) fn sync_dir(path: &Path) -> Result<(), FileError> {
     let directory = File::open(path).map_err(FileError::at(Action::Sync, path))?;
     directory.sync_all().map_err(FileError::at(Action::Sync, path))
 }
 
-/// Creates a file with this content and forces it to the disk. A file that could not be
-/// written to its end is removed.
+/// Creates a file with this content and syncs it to the disk. If this fails, the file is removed.
 pub(super) fn write_synced(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = (|| {
         let mut file = File::create(path).map_err(FileError::at(Action::Write, path))?;
@@ -178,18 +180,18 @@ pub(super) fn write_synced(path: &Path, content: &[u8]) -> Result<(), FileError>
         file.sync_all().map_err(FileError::at(Action::Sync, path))
     })();
     if written.is_err() {
-        // Best effort: what matters is the error that is already on its way.
+        // An error here is ignored: the first error matters more.
         let _ = fs::remove_file(path);
     }
     written
 }
 
-/// Gives `path` this content so that, whenever the process or the machine dies, the file holds
+/// Replaces the content of `path`. If the process or the machine dies meanwhile, the file has
 /// either its old content or the new one.
 ///
 /// # Errors
 ///
-/// The content cannot be written; the old content then stands.
+/// The content cannot be written. The file then keeps its old content.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let parent = parent_of(path);
     let mut name = std::ffi::OsString::from(".");
@@ -204,27 +206,27 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_dir(parent)
 }
 
-/// Locks a file against other processes; false if another one has it.
+/// Locks a file against other processes; false if another process holds the lock.
 pub(super) fn lock(file: &File, path: &Path) -> Result<bool, FileError> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
-            answer => return locked(answer, path),
+            result => return is_acquired(result, path),
         }
     }
-    locked(file.try_lock(), path)
+    is_acquired(file.try_lock(), path)
 }
 
-fn locked(answer: Result<(), TryLockError>, path: &Path) -> Result<bool, FileError> {
-    match answer {
+fn is_acquired(result: Result<(), TryLockError>, path: &Path) -> Result<bool, FileError> {
+    match result {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(source)) => Err(FileError::at(Action::Lock, path)(source)),
     }
 }
 
-/// Whether a process has locked the file at `path`. One that cannot be asked counts as locked, a
-/// missing one does not.
+/// Whether a process has locked the file at `path`. A file that cannot be opened counts as locked,
+/// a missing file as not locked.
 pub(super) fn is_locked(path: &Path) -> bool {
     match File::open(path) {
         Ok(file) => file.try_lock_shared().is_err(),
@@ -232,54 +234,54 @@ pub(super) fn is_locked(path: &Path) -> bool {
     }
 }
 
-/// Whether the open `file` is still the one at `path`: nobody has removed, moved or replaced it.
-pub(super) fn stands_at(file: &File, path: &Path) -> Result<bool, FileError> {
-    let there = match fs::metadata(path) {
-        Err(error) if is_absence(&error) => return Ok(false),
-        there => there.map_err(FileError::at(Action::Read, path))?,
+/// Whether the open `file` is still the file at `path`: it was not removed, moved or replaced.
+pub(super) fn is_still_at(file: &File, path: &Path) -> Result<bool, FileError> {
+    let at_path = match fs::metadata(path) {
+        Err(error) if means_missing(&error) => return Ok(false),
+        metadata => metadata.map_err(FileError::at(Action::Read, path))?,
     };
     let open = file.metadata().map_err(FileError::at(Action::Read, path))?;
-    Ok(is_same(&open, &there))
+    Ok(is_same_file(&open, &at_path))
 }
 
-/// Whether an error says that there is no such file.
-pub(super) fn is_absence(error: &io::Error) -> bool {
+/// Whether an error means that the file does not exist.
+pub(super) fn means_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Other systems do not let an open file be removed or replaced, or do not tell files apart.
+/// Other systems do not allow an open file to be removed or replaced, or have no file identity.
 #[cfg(not(unix))]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
+fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     one.file_type() == other.file_type()
 }
 
-/// Removes what processes that died within [`write_atomically`] have left in a directory. Call it
-/// only where no other process writes.
-pub(super) fn remove_unfinished(dir: &Path) -> Result<(), FileError> {
+/// Removes the temporary files that [`write_atomically`] left in a directory when a process died.
+/// Call it only if no other process writes there.
+pub(super) fn remove_temporary_files(dir: &Path) -> Result<(), FileError> {
     for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
         let path = entry.map_err(FileError::at(Action::Read, dir))?.path();
-        if is_unfinished(&path) {
+        if is_temporary_file(&path) {
             fs::remove_file(&path).map_err(FileError::at(Action::Remove, &path))?;
         }
     }
     Ok(())
 }
 
-/// Whether a path is of the form `.NAME.PROCESS.tmp`.
-fn is_unfinished(path: &Path) -> bool {
+/// Whether a path has the form `.NAME.PROCESS.tmp`.
+fn is_temporary_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
     let parts = inner.and_then(|inner| inner.rsplit_once('.'));
     parts.is_some_and(|(name, process)| !name.is_empty() && process.parse::<u32>().is_ok())
 }
 
-/// The directory that a path stands in; `.` for a bare name.
+/// The parent directory of a path; `.` for a bare name.
 pub(super) fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,9 +1,9 @@
-//! Tests of whole files, their limits and their locks.
+//! Tests of atomic writes, length limits and locks.
 
 use super::*;
 
 #[test]
-fn a_replaced_file_leaves_no_other_file() {
+fn replacing_a_file_leaves_no_temporary_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.json");
     write_atomically(&path, b"one").unwrap();
@@ -13,7 +13,7 @@ fn a_replaced_file_leaves_no_other_file() {
 }
 
 #[test]
-fn an_error_names_the_path_and_leaves_the_old_content() {
+fn an_error_names_the_path() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("missing").join("a.json");
     let error = write_atomically(&path, b"one").unwrap_err();
@@ -21,7 +21,7 @@ fn an_error_names_the_path_and_leaves_the_old_content() {
     assert!(error.is_missing());
 }
 
-/// One byte over the limit is refused, whether the file knows its length or not.
+/// One byte over the limit is refused, whether the length is known or not.
 #[test]
 fn a_file_over_the_limit_is_refused_with_both_numbers() {
     let dir = tempfile::tempdir().unwrap();
@@ -33,10 +33,10 @@ fn a_file_over_the_limit_is_refused_with_both_numbers() {
     assert_eq!(error.source.to_string(), "it has 5 bytes; at most 4 are read");
     assert_eq!(read_text(&b"12345"[..], 5).unwrap(), "12345");
     let error = read_text(&b"12345"[..], 4).unwrap_err();
-    assert_eq!(error.to_string(), "it has more bytes; at most 4 are read");
+    assert_eq!(error.to_string(), "it has more than 4 bytes; at most 4 are read");
 }
 
-/// A file of 2^40 bytes that takes no room on the disk would end the process if it were read.
+/// A sparse file of 2^40 bytes would end the process if it were read.
 #[test]
 fn a_huge_file_is_refused_before_it_is_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -51,30 +51,31 @@ fn a_huge_file_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn a_device_without_an_end_is_refused() {
+fn an_endless_device_is_refused() {
     let path = Path::new("/dev/zero");
     if path.exists() {
-        assert!(read(path, 1000).unwrap_err().source.to_string().contains("more bytes"));
+        let error = read(path, 1000).unwrap_err();
+        assert!(error.source.to_string().contains("more than 1000 bytes"), "{error:?}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn an_open_file_knows_whether_it_is_still_the_one_at_its_path() {
+fn a_moved_or_replaced_file_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let (path, elsewhere) = (dir.path().join("a"), dir.path().join("b"));
     let file = File::create(&path).unwrap();
-    assert!(stands_at(&file, &path).unwrap());
+    assert!(is_still_at(&file, &path).unwrap());
     fs::rename(&path, &elsewhere).unwrap();
-    assert!(!stands_at(&file, &path).unwrap());
-    assert!(stands_at(&file, &elsewhere).unwrap());
+    assert!(!is_still_at(&file, &path).unwrap());
+    assert!(is_still_at(&file, &elsewhere).unwrap());
     fs::write(&path, "").unwrap();
-    assert!(!stands_at(&file, &path).unwrap(), "another file of that name");
-    assert!(!stands_at(&file, &path.join("below")).unwrap());
+    assert!(!is_still_at(&file, &path).unwrap(), "another file of that name");
+    assert!(!is_still_at(&file, &path.join("below")).unwrap());
 }
 
 #[test]
-fn a_lock_keeps_others_out_and_is_seen() {
+fn a_lock_excludes_others_and_is_visible() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
     assert!(!is_locked(&path));
@@ -88,13 +89,13 @@ fn a_lock_keeps_others_out_and_is_seen() {
 }
 
 #[test]
-fn unfinished_files_are_cleared_away_and_no_others() {
+fn only_temporary_files_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let others = ["a.json", ".a.json.tmp", ".7.tmp", "a.json.7.tmp", ".b.7.tmp2"];
     for name in others.iter().chain(&[".a.json.7.tmp", ".config.toml.12345.tmp"]) {
         fs::write(dir.path().join(name), "").unwrap();
     }
-    remove_unfinished(dir.path()).unwrap();
+    remove_temporary_files(dir.path()).unwrap();
     let left = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();
     left.sort();
@@ -102,7 +103,7 @@ fn unfinished_files_are_cleared_away_and_no_others() {
 }
 
 #[test]
-fn who_may_not_read_is_not_told_about_writing() {
+fn a_permission_error_names_the_operation() {
     let refused = |action| {
         let source = io::Error::from(io::ErrorKind::PermissionDenied);
         FileError::at(action, Path::new("net"))(source).to_string()
@@ -112,10 +113,10 @@ fn who_may_not_read_is_not_told_about_writing() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_one() {
+fn a_full_disk_is_named_in_the_error() {
     let path = Path::new("/dev/full");
     if !path.exists() {
-        // Past the runner, which keeps what passing tests print to itself.
+        // Not `eprintln!`: the test runner hides its output for tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED: a full disk: this system has no /dev/full");
         return;
     }

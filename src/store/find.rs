@@ -1,4 +1,4 @@
-//! From the path that somebody typed to the net that is meant.
+//! Finds the net that a path given by the user names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,45 +8,45 @@ use super::files::{Action, FileError};
 use super::net_file::NetFile;
 use super::run_dir;
 
-/// Where a net stands that somebody named by a path.
+/// Where the net is that a path names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum NetLocation {
     /// A net file.
     Net(PathBuf),
     /// A checkpoint folder.
     Checkpoint(PathBuf),
 }
 
-impl Found {
-    /// The net file.
+impl NetLocation {
+    /// The path of the net file.
     pub fn net_path(&self) -> PathBuf {
         match self {
-            Found::Net(path) => path.clone(),
-            Found::Checkpoint(path) => path.join(NET),
+            NetLocation::Net(path) => path.clone(),
+            NetLocation::Checkpoint(path) => path.join(NET),
         }
     }
 }
 
-/// Finds the net that a path means: a net file, a checkpoint folder, a folder that a net was
-/// exported to, a run directory or its `checkpoints` (the newest one).
+/// Finds the net that a path names. The path may be a net file, a checkpoint folder, a folder of an
+/// exported net, a run directory, or its `checkpoints` folder. A run's newest checkpoint is taken.
 ///
 /// # Errors
 ///
-/// The path does not exist or leads to none of these.
-pub fn find(path: &Path) -> Result<Found, CheckpointError> {
+/// The path does not exist or is none of these.
+pub fn find(path: &Path) -> Result<NetLocation, CheckpointError> {
     let metadata = fs::metadata(path).map_err(FileError::at(Action::Read, path))?;
     if metadata.is_file() {
-        return Ok(Found::Net(path.to_path_buf()));
+        return Ok(NetLocation::Net(path.to_path_buf()));
     }
     if path.join(STATE).exists() {
-        return Ok(Found::Checkpoint(path.to_path_buf()));
+        return Ok(NetLocation::Checkpoint(path.to_path_buf()));
     }
     if path.join(NET).exists() {
-        return Ok(Found::Net(path.join(NET)));
+        return Ok(NetLocation::Net(path.join(NET)));
     }
     for dir in [path.join(run_dir::CHECKPOINTS), path.to_path_buf()] {
         if let Some((_, newest)) = list(&dir)?.pop() {
-            return Ok(Found::Checkpoint(newest));
+            return Ok(NetLocation::Checkpoint(newest));
         }
     }
     if run_dir::is_run(path)? {
@@ -55,11 +55,11 @@ pub fn find(path: &Path) -> Result<Found, CheckpointError> {
     Err(CheckpointError::Nothing { path: path.to_path_buf() })
 }
 
-/// Reads the net that a path means; see [`find`].
+/// Reads the net that a path names; see [`find`].
 ///
 /// # Errors
 ///
-/// There is none, or it is damaged.
+/// There is no net, or it is damaged.
 pub fn load_net(path: &Path) -> Result<NetFile, CheckpointError> {
     Ok(NetFile::read(&find(path)?.net_path())?)
 }

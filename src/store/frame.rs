@@ -1,4 +1,5 @@
-//! Records in a byte stream that may be damaged: each stands in a frame that can be found again.
+//! Frames: each record in a game file has a header with its length and checksum, so that readers
+//! find the next record after damage.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -6,11 +7,11 @@
 //! | 4 | length of the payload |
 //! | 4 | CRC-32 of everything after this field |
 //! | 8 | the game's id |
-//! | 4 | positions of the game that can be learnt from |
+//! | 4 | the game's training positions |
 //! | length | the payload |
 //!
-//! Numbers are little-endian. The id and the count stand outside the compressed payload, so
-//! that a folder of games is counted without unpacking them.
+//! Numbers are little-endian. The id and the count of positions are outside the compressed
+//! payload, so that games are counted without decompressing them.
 
 use std::ops::Range;
 
@@ -20,12 +21,12 @@ use crate::game::MAX_SQUARES;
 
 const MAGIC: [u8; 4] = *b"OFG1";
 pub(super) const HEADER: usize = 24;
-/// Where the bytes begin that the checksum, which stands before them, is of.
+/// Offset of the first byte that the checksum covers. The checksum itself is just before it.
 const CHECKED: usize = 12;
-/// A game takes well under a kilobyte; a length beyond this is damage.
+/// The longest payload, in bytes. A game takes well under a kilobyte; a greater length is damage.
 const LONGEST: usize = 1 << 20;
 
-/// A whole frame whose checksum is right.
+/// A complete frame with a correct checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Frame<'a> {
     pub offset: usize,
@@ -35,32 +36,32 @@ pub(super) struct Frame<'a> {
     pub payload: &'a [u8],
 }
 
-/// What is wrong with a stretch of bytes that holds no frame.
+/// What is wrong with a range of bytes that holds no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Damage {
-    /// The bytes do not begin like a frame.
+pub(super) enum DamageKind {
+    /// The bytes do not start with the frame's magic number.
     Foreign,
-    /// The bytes begin like a frame, but are not what was written.
+    /// The length or the checksum is wrong.
     Checksum,
-    /// The bytes end before the frame does.
+    /// The bytes end inside the frame.
     CutOff,
-    /// The frame claims more positions than a game has.
+    /// The frame claims more positions than a board has squares.
     Positions,
 }
 
-/// A stretch of bytes between frames.
+/// A range of bytes that holds no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Bad {
+pub(super) struct DamagedRange {
     pub offset: usize,
     pub end: usize,
-    pub damage: Damage,
+    pub damage: DamageKind,
 }
 
-impl Bad {
-    /// Whether this may be a frame whose writer died, at the end of what it wrote: no longer than a
-    /// frame can be.
+impl DamagedRange {
+    /// Whether this may be a frame whose writer died: the bytes end inside it, and it is no longer
+    /// than a frame can be.
     pub fn is_torn(&self) -> bool {
-        self.damage == Damage::CutOff && self.end - self.offset <= HEADER + LONGEST
+        self.damage == DamageKind::CutOff && self.end - self.offset <= HEADER + LONGEST
     }
 }
 
@@ -78,34 +79,34 @@ pub(super) fn write(out: &mut Vec<u8>, id: u64, positions: u32, payload: &[u8]) 
     out[checked - 4..checked].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// The frames in `bytes` from `offset` on, and the damage between them.
+/// Iterates over the frames in `bytes` from `offset` on, and the damaged ranges between them.
 pub(super) fn scan(bytes: &[u8], offset: usize) -> Scan<'_> {
     Scan { bytes, scanner: Scanner::new(offset) }
 }
 
-/// An iterator of frames and damage, in the order of the bytes.
+/// Iterator over frames and damaged ranges, by rising offset.
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
     scanner: Scanner,
 }
 
 impl<'a> Iterator for Scan<'a> {
-    type Item = Result<Frame<'a>, Bad>;
+    type Item = Result<Frame<'a>, DamagedRange>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.scanner.next(self.bytes)
     }
 }
 
-/// Where a scan of some bytes stands. It takes time in proportion to the bytes, whatever they
-/// are: each place where a frame may begin is checked once.
+/// The state of a scan. The scan takes time linear in the number of bytes, whatever they are: each
+/// possible start of a frame is checked once.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
-    /// Where it goes on.
+    /// Where the next frame is looked for.
     pub offset: usize,
-    /// No whole frame begins from `offset` to here.
+    /// No complete frame starts between `offset` and here.
     searched: usize,
-    sums: Sums,
+    checksums: RangeChecksums,
 }
 
 impl Scanner {
@@ -113,8 +114,8 @@ impl Scanner {
         Scanner { offset, ..Scanner::default() }
     }
 
-    /// The next frame of `bytes`, which are the same ones at each call, or the damage before it.
-    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Option<Result<Frame<'a>, Bad>> {
+    /// The next frame, or the damaged range before it. `bytes` must be the same at each call.
+    pub fn next<'a>(&mut self, bytes: &'a [u8]) -> Option<Result<Frame<'a>, DamagedRange>> {
         if self.offset >= bytes.len() {
             return None;
         }
@@ -126,34 +127,35 @@ impl Scanner {
         Some(found)
     }
 
-    fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, Bad> {
+    fn frame<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, DamagedRange> {
         let (offset, rest) = (self.offset, &bytes[self.offset..]);
         let resynchronised = |from| find_magic(bytes, from..bytes.len()).unwrap_or(bytes.len());
         if !rest.starts_with(&MAGIC) {
             let end = resynchronised(offset + 1);
-            // A file cut off within a frame's first bytes is cut off, not foreign.
-            let cut = end == bytes.len() && MAGIC.starts_with(rest);
-            let damage = if cut { Damage::CutOff } else { Damage::Foreign };
-            return Err(Bad { offset, end, damage });
+            // The file may end within the magic number.
+            let is_cut_off = end == bytes.len() && MAGIC.starts_with(rest);
+            let damage = if is_cut_off { DamageKind::CutOff } else { DamageKind::Foreign };
+            return Err(DamagedRange { offset, end, damage });
         }
         let Some(end) = claimed_end(bytes, offset) else {
             let end = resynchronised(offset + MAGIC.len());
-            let damage = if end == bytes.len() { Damage::CutOff } else { Damage::Checksum };
-            return Err(Bad { offset, end, damage });
+            let damage = if end == bytes.len() { DamageKind::CutOff } else { DamageKind::Checksum };
+            return Err(DamagedRange { offset, end, damage });
         };
         if offset < self.searched || !self.is_whole(bytes, offset) {
-            // Where the length leads to another frame it is right, and only this one is lost, unless
-            // it is the length that is damaged and leads beyond a frame.
+            // If another frame follows at the claimed end, the length is probably right and only
+            // this frame is lost. But a damaged length may skip a complete frame: look for that
+            // first.
             let end = match self.whole_frame_within(bytes, offset + MAGIC.len()..end) {
                 Some(start) => start,
                 None if end == bytes.len() || bytes[end..].starts_with(&MAGIC) => end,
                 None => resynchronised(offset + MAGIC.len()),
             };
-            return Err(Bad { offset, end, damage: Damage::Checksum });
+            return Err(DamagedRange { offset, end, damage: DamageKind::Checksum });
         }
         let positions = u32_at(rest, 20);
         if positions as usize > MAX_SQUARES {
-            return Err(Bad { offset, end, damage: Damage::Positions });
+            return Err(DamagedRange { offset, end, damage: DamageKind::Positions });
         }
         Ok(Frame {
             offset,
@@ -164,7 +166,7 @@ impl Scanner {
         })
     }
 
-    /// Where the first whole frame begins that begins in `range`.
+    /// The start of the first complete frame that starts in `range`.
     fn whole_frame_within(&mut self, bytes: &[u8], mut range: Range<usize>) -> Option<usize> {
         range.start = range.start.max(self.searched);
         while let Some(start) = find_magic(bytes, range.clone()) {
@@ -178,23 +180,23 @@ impl Scanner {
         None
     }
 
-    /// Whether a whole frame with the right checksum begins at `offset`.
+    /// Whether a complete frame with a correct checksum starts at `offset`.
     fn is_whole(&mut self, bytes: &[u8], offset: usize) -> bool {
         claimed_end(bytes, offset).is_some_and(|end| {
-            self.sums.of(bytes, offset + CHECKED..end) == u32_at(bytes, offset + CHECKED - 4)
+            self.checksums.of(bytes, offset + CHECKED..end) == u32_at(bytes, offset + CHECKED - 4)
         })
     }
 }
 
-/// Where the bytes of [`MAGIC`] stand first that begin in `range`.
+/// The first offset in `range` at which the bytes of [`MAGIC`] start.
 fn find_magic(bytes: &[u8], range: Range<usize>) -> Option<usize> {
     let end = (range.end + MAGIC.len() - 1).min(bytes.len());
     let found = bytes.get(range.start..end)?.windows(MAGIC.len()).position(|four| four == MAGIC)?;
     Some(range.start + found)
 }
 
-/// Where a frame at `offset` ends if its length is right; `None` if the bytes end before, or the
-/// length is no frame's.
+/// The end of a frame at `offset` according to its length. `None` if the bytes end before that, or
+/// if the length is above [`LONGEST`].
 fn claimed_end(bytes: &[u8], offset: usize) -> Option<usize> {
     let payload = offset + HEADER;
     if payload > bytes.len() {
@@ -210,43 +212,45 @@ fn u32_at(bytes: &[u8], offset: usize) -> u32 {
     u32::from_le_bytes(word)
 }
 
-/// Checksums of stretches of some bytes. A long one takes no more time than a short one, so that
-/// a file of many headers that claim long frames is read as fast as any other.
+/// Computes CRC-32 checksums of ranges of the same bytes. The time does not depend on the length of
+/// the range, so a file of many headers that claim long frames is not slower than any other.
 #[derive(Debug, Default)]
-struct Sums {
-    /// Those of all bytes before each block.
+struct RangeChecksums {
+    /// For each block, the checksum of all bytes before it.
     before_block: Vec<u32>,
 }
 
-impl Sums {
+impl RangeChecksums {
     const BLOCK: usize = 4096;
 
     fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
-        if range.len() <= 2 * Sums::BLOCK {
+        if range.len() <= 2 * Self::BLOCK {
             return crc32fast::hash(&bytes[range]);
         }
-        // The checksum of two stretches in a row is that of the first, shifted by the length of
-        // the second, XOR that of the second.
+        // CRC-32 of two adjacent ranges: the first range's checksum, shifted by the length of the
+        // second, XOR the second range's checksum.
         let mut shifted = self.before(bytes, range.start);
         shifted.combine(&Hasher::new_with_initial_len(0, range.len() as u64));
         self.before(bytes, range.end).finalize() ^ shifted.finalize()
     }
 
+    /// The checksum of `bytes[..end]`.
     fn before(&mut self, bytes: &[u8], end: usize) -> Hasher {
         if self.before_block.is_empty() {
             self.before_block.push(0);
         }
-        let block = end / Sums::BLOCK;
+        let block = end / Self::BLOCK;
         for known in self.before_block.len()..=block {
-            let last = (known - 1) * Sums::BLOCK;
-            let sum = added(self.before_block[known - 1], &bytes[last..known * Sums::BLOCK]);
+            let last = (known - 1) * Self::BLOCK;
+            let sum = extended(self.before_block[known - 1], &bytes[last..known * Self::BLOCK]);
             self.before_block.push(sum.finalize());
         }
-        added(self.before_block[block], &bytes[block * Sums::BLOCK..end])
+        extended(self.before_block[block], &bytes[block * Self::BLOCK..end])
     }
 }
 
-fn added(sum: u32, bytes: &[u8]) -> Hasher {
+/// The checksum `sum`, extended by `bytes`.
+fn extended(sum: u32, bytes: &[u8]) -> Hasher {
     let mut hasher = Hasher::new_with_initial(sum);
     hasher.update(bytes);
     hasher
@@ -271,31 +275,31 @@ mod tests {
         proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..80), 1..8)
     }
 
-    /// The length of the first frame, 8, becomes 40, which is its end and the second frame.
+    /// The first frame's length changes from 8 to 40, so its claimed end is that of the second.
     #[test]
-    fn a_length_that_leads_beyond_a_frame_costs_only_its_own() {
+    fn a_wrong_length_loses_only_its_own_frame() {
         let (mut bytes, ends) = file(&[vec![7; 8], vec![7; 8], vec![7; 8]]);
         bytes[4] ^= 32;
         let found: Vec<_> = scan(&bytes, 0).map(|found| found.map(|frame| frame.id)).collect();
-        let damage = Damage::Checksum;
-        assert_eq!(found, [Err(Bad { offset: 0, end: ends[0], damage }), Ok(1), Ok(2)]);
+        let damage = DamageKind::Checksum;
+        assert_eq!(found, [Err(DamagedRange { offset: 0, end: ends[0], damage }), Ok(1), Ok(2)]);
     }
 
-    /// A game has no more positions to learn from than its board has squares.
+    /// A game has at most as many training positions as its board has squares.
     #[test]
-    fn a_count_of_positions_that_no_game_has_costs_its_frame() {
+    fn a_frame_with_too_many_positions_is_refused() {
         let mut bytes = Vec::new();
         for positions in [MAX_SQUARES as u32, MAX_SQUARES as u32 + 1, u32::MAX, 0] {
             write(&mut bytes, 1, positions, b"payload");
         }
-        let damage = |found: Result<Frame, Bad>| found.err().map(|bad| bad.damage);
+        let damage = |found: Result<Frame, DamagedRange>| found.err().map(|bad| bad.damage);
         let found: Vec<_> = scan(&bytes, 0).map(damage).collect();
-        let bad = Some(Damage::Positions);
+        let bad = Some(DamageKind::Positions);
         assert_eq!(found, [None, bad, bad, None]);
     }
 
-    /// Every header claims all bytes up to the good frame, and so a frame with all headers behind it
-    /// in it. Checking those again for each header would take hours for this megabyte.
+    /// Every header claims all bytes up to the good frame. A checksum over all these bytes for each
+    /// header would take hours for this megabyte.
     #[test]
     fn headers_that_claim_long_frames_are_each_checked_once() {
         const HEADERS: usize = 43_000;
@@ -305,7 +309,7 @@ mod tests {
             bytes.extend_from_slice(&MAGIC);
             bytes.extend_from_slice(&numbers.concat());
         }
-        // The claims do not lead to the good frame, so none of them is taken for true.
+        // The claimed ends are not the start of the good frame, so no header's length is believed.
         bytes.extend_from_slice(&[0; 8]);
         write(&mut bytes, 7, 1, b"payload");
         let (good, bad): (Vec<_>, Vec<_>) = scan(&bytes, 0).partition(Result::is_ok);
@@ -315,21 +319,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_long_stretch_has_the_checksum_of_its_bytes(
+        fn a_long_range_has_the_checksum_of_its_bytes(
             bytes in proptest::collection::vec(any::<u8>(), 0..40_000),
             cuts in proptest::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 1..6),
         ) {
-            let mut sums = Sums::default();
+            let mut checksums = RangeChecksums::default();
             for (one, other) in cuts {
                 let mut ends = [one, other].map(|cut| cut.index(bytes.len() + 1));
                 ends.sort();
                 let range = ends[0]..ends[1];
-                prop_assert_eq!(sums.of(&bytes, range.clone()), crc32fast::hash(&bytes[range]));
+                let found = checksums.of(&bytes, range.clone());
+                prop_assert_eq!(found, crc32fast::hash(&bytes[range]));
             }
         }
 
         #[test]
-        fn frames_come_back(payloads in payloads()) {
+        fn frames_are_read_as_written(payloads in payloads()) {
             let (bytes, _) = file(&payloads);
             let found: Vec<_> = scan(&bytes, 0).map(|frame| frame.unwrap()).collect();
             prop_assert_eq!(found.len(), payloads.len());
@@ -340,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn a_flipped_bit_costs_one_frame(payloads in payloads(), bit in any::<prop::sample::Index>()) {
+        fn a_flipped_bit_loses_one_frame(payloads in payloads(), bit in any::<prop::sample::Index>()) {
             let (mut bytes, ends) = file(&payloads);
             let bit = bit.index(bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -353,7 +358,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_costs_the_frame_it_falls_in(payloads in payloads(), cut in any::<prop::sample::Index>()) {
+        fn a_truncated_file_loses_one_frame(payloads in payloads(), cut in any::<prop::sample::Index>()) {
             let (bytes, ends) = file(&payloads);
             let cut = cut.index(bytes.len());
             let whole = ends.iter().filter(|&&end| end <= cut).count();
@@ -361,7 +366,7 @@ mod tests {
             let (good, bad): (Vec<_>, Vec<_>) = scan(&bytes[..cut], 0).partition(Result::is_ok);
             prop_assert_eq!((good.len(), bad.len()), (whole, torn));
             for bad in bad {
-                prop_assert_eq!(bad.unwrap_err().damage, Damage::CutOff);
+                prop_assert_eq!(bad.unwrap_err().damage, DamageKind::CutOff);
             }
         }
 

@@ -1,9 +1,11 @@
-//! The games of a run, in append-only segment files.
+//! The games of a run, stored in append-only files called segments.
 //!
-//! A segment is a row of frames, one a game, and is closed at about 32 MB. Invariants: a frame
-//! is never changed once written; bytes after the last whole frame of the newest segment are cut
-//! off when the folder is opened for appending, and kept aside unless they are one torn frame; a
-//! frame that is damaged elsewhere is skipped by every reader and costs no other game.
+//! A segment is a sequence of frames, one per game, and is closed at about 32 MB. Invariants:
+//!
+//! - A frame is never changed after it is written.
+//! - When the folder is opened for appending, bytes after the last complete frame of the newest
+//!   segment are cut off. They are saved to a separate file unless they are one incomplete frame.
+//! - Readers skip a damaged frame anywhere else. No other game is lost.
 
 mod writer;
 
@@ -12,26 +14,26 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{self, CodecError};
 use super::files::{self, Action, FileError};
-use super::frame::{self, Damage, Frame, Scanner};
+use super::frame::{self, DamageKind, Frame, Scanner};
 use super::limits;
 use crate::game::record::GameRecord;
 pub use writer::GameWriter;
 
-/// Unpacked records are a few kilobytes; a payload that claims more is damaged.
-const UNPACKED_MOST: usize = 1 << 20;
+/// The largest decompressed record, in bytes. Real ones have a few kilobytes.
+const LARGEST_RECORD: usize = 1 << 20;
 
-/// Why the games of a run cannot be written or read at all.
+/// Why the games of a run cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum GamesError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The compression library refused a record.
+    /// A record cannot be compressed.
     #[error("cannot compress game {id}")]
     Compress {
         /// The game's id.
         id: u64,
-        /// What the library said.
+        /// The compression library's error.
         #[source]
         source: std::io::Error,
     },
@@ -41,50 +43,50 @@ pub enum GamesError {
         /// The newest segment.
         path: PathBuf,
     },
-    /// A segment is not as this process left it.
+    /// Another process changed a segment while this process used it.
     #[error(
-        "{} was {change} while the run used it: games that were stored are no longer there; put \
-         the file back, then resume the run",
+        "{} was {change} while the run used it: stored games are missing; put the file back, \
+         then resume the run",
         path.display()
     )]
     Changed {
         /// The segment.
         path: PathBuf,
-        /// What has been done to it.
-        change: Change,
+        /// The change.
+        change: SegmentChange,
     },
 }
 
-/// What another process has done to a segment.
+/// How another process changed a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
-    /// There is none at its path, or another file.
+pub enum SegmentChange {
+    /// The file was removed, moved or replaced.
     Removed,
-    /// It is shorter than it was.
+    /// The file is shorter than before.
     Shortened {
-        /// Its length, in bytes.
+        /// Its length in bytes.
         found: u64,
-        /// The length that it had.
+        /// Its length before, in bytes.
         wanted: u64,
     },
 }
 
-impl std::fmt::Display for Change {
+impl std::fmt::Display for SegmentChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Change::Removed => f.write_str("removed, moved or replaced"),
-            Change::Shortened { found, wanted } => {
+            SegmentChange::Removed => f.write_str("removed, moved or replaced"),
+            SegmentChange::Shortened { found, wanted } => {
                 write!(f, "shortened from {wanted} to {found} bytes")
             }
         }
     }
 }
 
-/// Why one record was skipped.
+/// Why a record was skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Reason {
-    /// The bytes do not begin like a record.
-    #[error("bytes that are no record")]
+pub enum SkipReason {
+    /// The bytes do not start with a frame's magic number.
+    #[error("the bytes are not a record")]
     Foreign,
     /// The checksum is wrong.
     #[error("the checksum is wrong")]
@@ -95,43 +97,43 @@ pub enum Reason {
     /// The frame claims more positions than its game has.
     #[error("it claims more positions than its game has")]
     Positions,
-    /// The payload cannot be unpacked.
-    #[error("the record cannot be unpacked")]
+    /// The payload cannot be decompressed.
+    #[error("the record cannot be decompressed")]
     Packing,
-    /// The payload is unpacked, but is no record.
+    /// The decompressed payload is not a record.
     #[error(transparent)]
     Content(#[from] CodecError),
 }
 
-/// A record that could not be read; those around it can.
+/// A record that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: game record at byte {offset} skipped: {reason}", path.display())]
-pub struct Skipped {
+pub struct SkippedRecord {
     /// The segment.
     pub path: PathBuf,
-    /// Where in it, in bytes.
+    /// Offset in the segment, in bytes.
     pub offset: u64,
-    /// What is wrong.
-    pub reason: Reason,
+    /// What is wrong with it.
+    pub reason: SkipReason,
 }
 
-/// How many positions of a game can be learnt from: those after the opening.
-pub fn learnable(record: &GameRecord) -> u32 {
+/// The number of positions of a game that training can use: those after the opening moves.
+pub fn training_positions(record: &GameRecord) -> u32 {
     record.moves.len().saturating_sub(record.opening_moves.into()) as u32
 }
 
-/// What a folder of games holds.
+/// The contents of a folder of games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
-    /// Whole games.
+    /// Complete games.
     pub games: u64,
-    /// Their positions that can be learnt from.
+    /// Their training positions.
     pub positions: u64,
     /// The highest id; `None` without games.
     pub highest_id: Option<u64>,
-    /// Records that cannot be read, without a torn one at the end.
+    /// Damaged records, not counting an incomplete one at the end of the newest segment.
     pub skipped: u64,
-    /// Whether the newest segment ends within a record: the process that wrote it died.
+    /// Whether the newest segment ends inside a record because its writer died.
     pub torn: bool,
 }
 
@@ -139,7 +141,7 @@ fn segment_path(dir: &Path, number: u32) -> PathBuf {
     dir.join(format!("games-{number:06}.ofg"))
 }
 
-/// The segments of a folder by rising number; other files are left alone.
+/// The segments of a folder, sorted by number; other files are ignored.
 fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(FileError::at(Action::Read, dir))? {
@@ -156,21 +158,21 @@ fn segments(dir: &Path) -> Result<Vec<(u32, PathBuf)>, FileError> {
     Ok(found)
 }
 
-/// Whether a process appends to a folder of games.
+/// Whether a process has a folder of games open for appending.
 pub(super) fn is_in_use(dir: &Path) -> bool {
     let newest = segments(dir).ok().and_then(|mut segments| segments.pop());
     newest.is_some_and(|(_, path)| files::is_locked(&path))
 }
 
-/// Counts the games of a folder without unpacking them.
+/// Counts the games of a folder without decompressing them. Damaged records are counted, too.
 ///
 /// # Errors
 ///
-/// The folder or a segment cannot be read; damaged records are only counted.
+/// The folder or a segment cannot be read.
 pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
     let mut totals = Totals::default();
     for (_, path) in segments(dir)? {
-        // Only in the newest segment is it no damage.
+        // An incomplete record is damage in every segment except the newest.
         totals.skipped += u64::from(std::mem::take(&mut totals.torn));
         for found in frame::scan(&files::read(&path, limits::SEGMENT)?, 0) {
             match found {
@@ -197,8 +199,8 @@ pub fn read_all(dir: &Path) -> Result<Games, GamesError> {
     Ok(Games::new(paths, 0))
 }
 
-/// Reads the newest games that hold at least this many learnable positions together (all games
-/// if there are fewer), oldest of them first.
+/// Reads the newest games that together have at least this many training positions, oldest first.
+/// If there are fewer positions, reads all games.
 ///
 /// # Errors
 ///
@@ -227,8 +229,8 @@ pub fn read_tail(dir: &Path, positions: u64) -> Result<Games, GamesError> {
     Ok(Games::new(paths, offset))
 }
 
-/// The games of some segments in the order in which they were played. A record that cannot be
-/// read is an `Err` item and does not end the iteration.
+/// Iterator over the games of some segments in the order in which they were stored. A record that
+/// cannot be read is an `Err` item and does not end the iteration.
 pub struct Games {
     paths: std::vec::IntoIter<PathBuf>,
     path: PathBuf,
@@ -237,13 +239,13 @@ pub struct Games {
     next_offset: usize,
 }
 
-/// What an iteration over games meets instead of a game.
+/// An error during iteration over games.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// One record cannot be read; the next one may be.
+    /// One record cannot be read; the iteration continues with the next.
     #[error(transparent)]
-    Skipped(#[from] Skipped),
-    /// A whole segment cannot be read.
+    Skipped(#[from] SkippedRecord),
+    /// A whole segment cannot be read; the iteration continues with the next.
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -259,12 +261,12 @@ impl Games {
         }
     }
 
-    fn unpack(frame: &Frame<'_>) -> Result<GameRecord, Reason> {
-        let bytes = zstd::bulk::decompress(frame.payload, UNPACKED_MOST);
-        let record = codec::decode(&bytes.map_err(|_| Reason::Packing)?)?;
-        // What counted the folder has taken the frame's word for it.
+    fn unpack(frame: &Frame<'_>) -> Result<GameRecord, SkipReason> {
+        let bytes = zstd::bulk::decompress(frame.payload, LARGEST_RECORD);
+        let record = codec::decode(&bytes.map_err(|_| SkipReason::Packing)?)?;
+        // `totals` counts this number without decompressing the record.
         let fits = frame.positions as usize <= record.moves.len();
-        if fits { Ok(record) } else { Err(Reason::Positions) }
+        if fits { Ok(record) } else { Err(SkipReason::Positions) }
     }
 }
 
@@ -287,16 +289,16 @@ impl Iterator for Games {
             Ok(frame) => (frame.offset, Games::unpack(&frame)),
             Err(bad) => {
                 let reason = match bad.damage {
-                    Damage::Foreign => Reason::Foreign,
-                    Damage::Checksum => Reason::Checksum,
-                    Damage::CutOff => Reason::CutOff,
-                    Damage::Positions => Reason::Positions,
+                    DamageKind::Foreign => SkipReason::Foreign,
+                    DamageKind::Checksum => SkipReason::Checksum,
+                    DamageKind::CutOff => SkipReason::CutOff,
+                    DamageKind::Positions => SkipReason::Positions,
                 };
                 (bad.offset, Err(reason))
             }
         };
         Some(game.map_err(|reason| {
-            Skipped { path: self.path.clone(), offset: offset as u64, reason }.into()
+            SkippedRecord { path: self.path.clone(), offset: offset as u64, reason }.into()
         }))
     }
 }

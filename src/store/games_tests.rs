@@ -1,4 +1,4 @@
-//! Tests of the game files: damage anywhere, torn tails, segments, tails of a folder.
+//! Tests of the game files: damage, incomplete records, segments, and reading the newest games.
 
 use proptest::prelude::*;
 
@@ -10,8 +10,8 @@ use crate::game::record::MoveRecord;
 use crate::game::{Board, Colour, Goal, Position, Shape, Square8};
 use crate::store::codec::tests::any_record;
 
-/// A game on 8x8 whose moves are the first legal ones, with `learnable` positions to learn from.
-pub(crate) fn a_game(id: u64, learnable: usize) -> GameRecord {
+/// A game on 8x8 with this many training positions. Each move is the first legal one.
+pub(crate) fn a_game(id: u64, training_positions: usize) -> GameRecord {
     let mut position = Position::<Square8>::start();
     let board = position.board;
     let mut moves = Vec::new();
@@ -19,14 +19,14 @@ pub(crate) fn a_game(id: u64, learnable: usize) -> GameRecord {
         let count = position.board.legal().len();
         let policy = vec![7; count];
         moves.push(MoveRecord { square, policy, value: 0.5, exact: None });
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
     }
     GameRecord {
         shape: Shape::Square8,
         goal: Goal::Most,
         id,
         net_version: 3,
-        opening_moves: (moves.len() - learnable) as u16,
+        opening_moves: (moves.len() - training_positions) as u16,
         start_mine: board.mine.into(),
         start_theirs: board.theirs.into(),
         start_side: Colour::Black,
@@ -51,7 +51,7 @@ fn ids(games: Games) -> (Vec<u64>, usize) {
 }
 
 #[test]
-fn games_come_back_over_segments() {
+fn games_are_read_from_several_segments() {
     let dir = tempfile::tempdir().unwrap();
     let games: Vec<_> = (0..20).map(|id| a_game(id, 30)).collect();
     write(dir.path(), &games[..11], 500);
@@ -81,7 +81,7 @@ fn a_missing_folder_is_an_error_with_its_path() {
 }
 
 #[test]
-fn the_tail_holds_as_many_positions_as_asked_for_and_no_game_more() {
+fn the_newest_games_have_just_enough_positions() {
     let dir = tempfile::tempdir().unwrap();
     let games: Vec<_> = (0..20).map(|id| a_game(id, 30)).collect();
     write(dir.path(), &games, 500);
@@ -92,15 +92,15 @@ fn the_tail_holds_as_many_positions_as_asked_for_and_no_game_more() {
 }
 
 #[test]
-fn opening_moves_are_not_learnable() {
+fn opening_moves_are_no_training_positions() {
     let mut game = a_game(0, 30);
-    assert_eq!(learnable(&game), 30);
+    assert_eq!(training_positions(&game), 30);
     game.opening_moves = 999;
-    assert_eq!(learnable(&game), 0);
+    assert_eq!(training_positions(&game), 0);
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_an_error_with_its_path() {
+fn a_folder_that_cannot_be_created_is_an_error_with_its_path() {
     let dir = tempfile::tempdir().unwrap();
     let blocked = dir.path().join("file");
     fs::write(&blocked, b"").unwrap();
@@ -109,7 +109,7 @@ fn a_folder_that_cannot_be_made_is_an_error_with_its_path() {
 }
 
 #[test]
-fn a_full_disk_loses_no_earlier_game_and_says_where() {
+fn a_full_disk_loses_no_earlier_game_and_the_error_names_the_file() {
     let full = Path::new("/dev/full");
     if !full.exists() {
         eprintln!("skipped: this system has no /dev/full");
@@ -138,12 +138,14 @@ fn a_good_frame_around_a_bad_payload_is_skipped() {
     let errors: Vec<String> =
         read_all(dir.path()).unwrap().filter_map(Result::err).map(|e| e.to_string()).collect();
     assert_eq!(errors.len(), 2);
-    assert!(errors[0].ends_with("at byte 0 skipped: the record cannot be unpacked"), "{errors:?}");
+    let wanted = "at byte 0 skipped: the record cannot be decompressed";
+    assert!(errors[0].ends_with(wanted), "{errors:?}");
     assert!(errors[1].contains("layout has version 110"), "{errors:?}");
     assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![3], 2));
 }
 
-/// Counting a folder believes the frames, so a claim that no game bears out must not count.
+/// `totals` uses the counts in the headers and refuses only those that are too large for any board.
+/// Reading a game also compares the count with its moves.
 #[test]
 fn a_frame_that_claims_too_many_positions_is_skipped() {
     let dir = tempfile::tempdir().unwrap();
@@ -162,7 +164,7 @@ fn a_frame_that_claims_too_many_positions_is_skipped() {
 }
 
 #[test]
-fn the_board_type_is_the_words_type() {
+fn a_record_starts_from_the_start_position() {
     let game = a_game(0, 0);
     assert_eq!(game.start::<Square8>().unwrap().board, Board::start());
 }
@@ -171,17 +173,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_games_come_back(games in proptest::collection::vec(any_record(), 0..6)) {
+    fn any_games_are_read_as_written(games in proptest::collection::vec(any_record(), 0..6)) {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &games, 500);
         let read: Vec<_> = read_all(dir.path()).unwrap().map(Result::unwrap).collect();
         prop_assert_eq!(read, games);
     }
 
-    /// After a cut anywhere, the folder opens for appending, the games before the cut stand,
-    /// and what is appended follows them.
+    /// After the file is cut anywhere, the folder opens for appending, the games before the cut are
+    /// intact, and appended games follow them.
     #[test]
-    fn a_torn_tail_is_cut_off(cut in any::<prop::sample::Index>()) {
+    fn an_incomplete_record_at_the_end_is_cut_off(cut in any::<prop::sample::Index>()) {
         let dir = tempfile::tempdir().unwrap();
         let mut ends = vec![0];
         for id in 0..5 {
@@ -199,9 +201,9 @@ proptest! {
         prop_assert_eq!(ids(read_all(dir.path()).unwrap()), (wanted, 0));
     }
 
-    /// A bit flipped anywhere costs one game; appending goes on behind it.
+    /// A flipped bit loses one game; games can still be appended.
     #[test]
-    fn a_flipped_bit_costs_one_game(bit in any::<prop::sample::Index>()) {
+    fn a_flipped_bit_loses_one_game(bit in any::<prop::sample::Index>()) {
         let dir = tempfile::tempdir().unwrap();
         let games: Vec<_> = (0..5).map(|id| a_game(id, 9)).collect();
         write(dir.path(), &games, SEGMENT_BYTES);
@@ -220,7 +222,7 @@ proptest! {
     }
 }
 
-/// The newest segment after `bytes` were appended to it, opened for appending.
+/// Appends `bytes` to the newest segment and opens it with a writer.
 fn opened_after(dir: &Path, bytes: &[u8]) -> (PathBuf, GameWriter) {
     let path = segment_path(dir, 1);
     std::io::Write::write_all(&mut OpenOptions::new().append(true).open(&path).unwrap(), bytes)
@@ -230,7 +232,7 @@ fn opened_after(dir: &Path, bytes: &[u8]) -> (PathBuf, GameWriter) {
 }
 
 #[test]
-fn what_is_no_torn_record_is_kept_aside() {
+fn cut_off_bytes_are_saved_unless_they_are_one_incomplete_record() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), &[a_game(1, 9)], SEGMENT_BYTES);
     let good = fs::read(segment_path(dir.path(), 1)).unwrap();
@@ -240,18 +242,18 @@ fn what_is_no_torn_record_is_kept_aside() {
     for bytes in [&foreign, &damaged] {
         let (path, writer) = opened_after(dir.path(), bytes);
         assert_eq!(writer.cut_off(), bytes.len() as u64);
-        let aside = writer.kept_aside().expect("a file");
-        assert_eq!(&fs::read(aside).unwrap(), bytes);
+        let saved_to = writer.saved_to().expect("a file");
+        assert_eq!(&fs::read(saved_to).unwrap(), bytes);
         assert_eq!(fs::read(path).unwrap(), good);
     }
-    // A torn one is of no use to anyone.
+    // An incomplete record cannot be used.
     let (_, writer) = opened_after(dir.path(), &good[..good.len() - 3]);
-    assert_eq!((writer.cut_off(), writer.kept_aside()), (good.len() as u64 - 3, None));
+    assert_eq!((writer.cut_off(), writer.saved_to()), (good.len() as u64 - 3, None));
     assert_eq!(ids(read_all(dir.path()).unwrap()), (vec![1], 0));
 }
 
 #[test]
-fn a_torn_record_at_the_end_is_no_damage() {
+fn an_incomplete_record_at_the_end_is_not_counted_as_damage() {
     let dir = tempfile::tempdir().unwrap();
     let games: Vec<_> = (0..4).map(|id| a_game(id, 30)).collect();
     write(dir.path(), &games, 1);
@@ -263,7 +265,7 @@ fn a_torn_record_at_the_end_is_no_damage() {
     cut(&all[all.len() - 1].1);
     let after = totals(dir.path()).unwrap();
     assert_eq!((after.games, after.skipped, after.torn), (3, 0, true));
-    // In an older segment it is.
+    // In an older segment it is damage.
     cut(&all[0].1);
     let after = totals(dir.path()).unwrap();
     assert_eq!((after.games, after.skipped, after.torn), (2, 1, true));
@@ -285,13 +287,13 @@ fn a_folder_has_one_writer() {
     GameWriter::open(dir.path()).unwrap();
 }
 
-/// A writer of three segments, and what happens to one of them behind its back.
+/// Another process changes one of a writer's three segments.
 #[cfg(unix)]
 #[test]
-fn a_segment_that_is_not_where_it_was_is_noticed() {
+fn a_changed_segment_is_detected() {
     for segment in 1..=3 {
-        type Harm = fn(&Path);
-        let harms: [Harm; 4] = [
+        type Fault = fn(&Path);
+        let faults: [Fault; 4] = [
             |path| fs::remove_file(path).unwrap(),
             |path| fs::rename(path, path.with_extension("moved")).unwrap(),
             |path| OpenOptions::new().write(true).open(path).unwrap().set_len(9).unwrap(),
@@ -300,17 +302,17 @@ fn a_segment_that_is_not_where_it_was_is_noticed() {
                 fs::rename(games, games.with_file_name("elsewhere")).unwrap();
             },
         ];
-        for harm in harms {
+        for fault in faults {
             let folder = tempfile::tempdir().unwrap();
             let dir = folder.path().join("games");
             let mut writer = GameWriter::open(&dir).unwrap();
             writer.segment_bytes = 1;
             (0..3).for_each(|id| writer.append(&a_game(id, 9)).unwrap());
             writer.check().unwrap();
-            harm(&segment_path(&dir, segment));
+            fault(&segment_path(&dir, segment));
             let error = writer.check().unwrap_err();
             assert!(matches!(error, GamesError::Changed { .. }), "{error}");
-            // Nor does it begin another segment there.
+            // The writer does not start a new segment there either.
             assert!(writer.append(&a_game(3, 9)).is_err());
             assert!(!segment_path(&dir, 4).exists());
         }

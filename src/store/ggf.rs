@@ -1,36 +1,36 @@
-//! Games in GGF, the Generic Game Format of the GGS server (Buro), as far as Othello programs use it.
+//! Games in GGF, the Generic Game Format of the GGS server (Buro): the part that Othello uses.
 //!
 //! `(;GM[Othello]PC[..]DT[..]PB[..]PW[..]RE[?]TI[15:00]TY[8]BO[8 <squares> *]B[F5]W[F6/0.2/1.5];)`
 //!
-//! `BO` is the board as rows of `-`, `*` (black) and `O` (white), and who is to move. The moves
-//! follow, with what the player thought of them. Passes are written, as `PA`. A board with holes
-//! has a `.` for each square of its bounding box that it lacks.
+//! `BO` has the board as rows of `-`, `*` (black) and `O` (white), then the side to move. The moves
+//! follow, each with an optional evaluation and time. Passes are written as `PA`. A board with
+//! holes has a `.` for each cell of its bounding box that is not a square.
 
 use std::fmt::Write as _;
 
 use crate::game::notation::{obf, parse_obf, parse_square, plain_excerpt, square_name, strip_pass};
 use crate::game::{Board, Colour, Geometry, Goal, Position, Square};
 
-/// Characters of a name that are written. Edax refuses values of more than 255 bytes.
+/// Longer names are cut to this many characters. Edax refuses values of more than 255 bytes.
 const LONGEST_NAME: usize = 60;
-/// Characters of a wrong text that an error shows.
-const SHOWN: usize = 40;
+/// An error message shows at most this many characters of a wrong text.
+const EXCERPT: usize = 40;
 
-/// Why text is no game in GGF.
+/// Why a text is not a game in GGF.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GgfError {
     /// It does not begin with `(;`.
     #[error("a game begins with `(;`")]
     NoGame,
     /// A bracket is not closed, or text stands outside of brackets.
-    #[error("`{shown}` at offset {offset} is no `NAME[value]`")]
+    #[error("`{shown}` at offset {offset} is not `NAME[value]`")]
     NoTag {
-        /// Where the text begins, in bytes from 0.
+        /// Offset of the text, in bytes from 0.
         offset: usize,
-        /// The beginning of the text.
+        /// The start of the text.
         shown: Box<str>,
     },
-    /// It is another game.
+    /// The game is not Othello.
     #[error("the game, GM, is `{found}`; allowed: Othello")]
     OtherGame {
         /// Its name.
@@ -38,42 +38,42 @@ pub enum GgfError {
     },
     /// The board is missing, of another size, or impossible.
     #[error(
-        "the board, BO, is `{shown}`, no position of this board; allowed: `{width}`, then {cells} of `-`, `*` (black) and `O` (white), then `*` or `O` for the side to move"
+        "the board, BO, is `{shown}`, not a position of this board; allowed: `{width}`, then {cells} of `-`, `*` (black) and `O` (white), then `*` or `O` for the side to move"
     )]
     NoBoard {
-        /// The text in its place.
+        /// The value of `BO`.
         shown: Box<str>,
         /// Columns of this board.
         width: usize,
         /// Squares of its bounding box.
         cells: usize,
     },
-    /// A move is not legal where it stands.
+    /// A move is not legal in its position.
     #[error("move {number}, `{shown}`, is not legal for {side}; allowed: {allowed}")]
     IllegalMove {
         /// Counted from 1, passes included.
         number: usize,
         /// The move as written.
         shown: Box<str>,
-        /// Who makes it.
+        /// The side that moves.
         side: Colour,
-        /// The moves that are legal there.
+        /// The legal moves.
         allowed: Box<str>,
     },
 }
 
-/// What a game's tags say about it, besides its moves.
+/// A game's tags besides its board and moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Black's name.
     pub black: String,
     /// White's name.
     pub white: String,
-    /// When it was played, as `year.month.day_hour:minute:second.zone` if this program writes it.
+    /// The date; this program writes it as `year.month.day_hour:minute:second.zone`.
     pub date: Option<String>,
-    /// By how many discs black wins, negative where white does, if the game is over.
+    /// Black's discs minus white's at the end; `None` if the game is not over.
     pub result: Option<i32>,
-    /// Who wins.
+    /// Which score wins.
     pub goal: Goal,
 }
 
@@ -92,26 +92,26 @@ impl Default for Header {
 /// A game read from GGF.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GgfGame<G: Geometry> {
-    /// Who played it, and when.
+    /// The players, the date, the result and the goal.
     pub header: Header,
-    /// Where the game begins, as written: the side to move may have to pass.
+    /// The first position, as written: the side to move may have to pass.
     pub start: Position<G>,
-    /// The moves; `None` is a pass that is written.
+    /// The moves; `None` is a written pass.
     pub moves: Vec<Option<Square>>,
-    /// Whether another game follows it in the text.
+    /// Whether the text has another game after this one.
     pub is_followed: bool,
 }
 
-/// A game for an engine, which asks for no names: it begins at `start` and goes on with `moves`,
-/// passes implied.
+/// Writes a game with a default header, for an engine. It starts at `start`; `moves` are without
+/// passes.
 pub fn write<G: Geometry>(start: Position<G>, moves: &[Square]) -> String {
     write_with(&Header::default(), start, moves)
 }
 
-/// A game with its header. It begins at `start` and goes on with `moves`, passes implied.
+/// Writes a game with its header. It starts at `start`; `moves` are without passes.
 ///
-/// Everything stands on one line, and brackets in names become parentheses: NBoard and Edax read
-/// neither line ends between tags nor escaped brackets. TI is required and nominal.
+/// The text is one line, and brackets in names become parentheses: NBoard and Edax cannot read line
+/// ends between tags or escaped brackets. The time `TI` is required, so a fixed value is written.
 pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Square]) -> String {
     let layout = G::SHAPE.layout();
     let line = obf(start);
@@ -132,27 +132,27 @@ pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Squ
         text.push(square.map_or('.', |square| mark(marks[square])));
     }
     let _ = write!(text, " {}]", if start.side == Colour::Black { '*' } else { 'O' });
-    let mut position = settle(start, &mut text);
+    let mut position = write_forced_pass(start, &mut text);
     for &square in moves {
         let Some(next) = position.play(square) else { break };
         let name = square_name::<G>(square).to_ascii_uppercase();
         let _ = write!(text, "{}[{name}]", letter(position.side));
-        position = settle(next, &mut text);
+        position = write_forced_pass(next, &mut text);
     }
     text.push_str(";)");
     text
 }
 
-/// The position after the pass that is due, which is written.
-fn settle<G: Geometry>(position: Position<G>, text: &mut String) -> Position<G> {
-    let settled = position.settled();
-    if settled.side != position.side {
+/// Writes a pass if the side to move must pass, and returns the position after it.
+fn write_forced_pass<G: Geometry>(position: Position<G>, text: &mut String) -> Position<G> {
+    let next = position.pass_if_forced();
+    if next.side != position.side {
         let _ = write!(text, "{}[PA]", letter(position.side));
     }
-    settled
+    next
 }
 
-/// A value as every program reads it.
+/// A value without the characters that some programs cannot read.
 fn plain(value: &str) -> String {
     let plain = |letter: char| match letter {
         '[' => '(',
@@ -172,11 +172,11 @@ fn mark(obf: u8) -> char {
     if obf == b'X' { '*' } else { obf as char }
 }
 
-/// The first game of a text.
+/// Reads the first game of a text.
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The text has no game, or the game has a wrong tag, board or move.
 pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
     let start = text.find("(;").ok_or(GgfError::NoGame)?;
     let mut rest = text[start + 2..].trim_start();
@@ -215,8 +215,8 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
                     side,
                     allowed: allowed(position),
                 };
-                let (made, next) = step(position, side, &value).ok_or_else(illegal)?;
-                game.moves.push(made);
+                let (played, next) = step(position, side, &value).ok_or_else(illegal)?;
+                game.moves.push(played);
                 position = next;
             }
             _ => {}
@@ -226,7 +226,7 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
     Ok(game)
 }
 
-/// A move or pass, with the position after it, in which nobody has passed yet.
+/// Reads a move or pass. Returns it with the position after it, before any forced pass.
 fn step<G: Geometry>(
     mut position: Position<G>,
     side: Colour,
@@ -234,8 +234,8 @@ fn step<G: Geometry>(
 ) -> Option<(Option<Square>, Position<G>)> {
     let name = value.split(['/', ' ']).next().unwrap_or_default();
     if position.side != side {
-        // A pass that is not written.
-        position = position.settled();
+        // A pass that was not written.
+        position = position.pass_if_forced();
     }
     if position.side != side {
         return None;
@@ -247,7 +247,7 @@ fn step<G: Geometry>(
     Some((Some(square), position.play(square)?))
 }
 
-/// The moves that may come next, as tags of this format.
+/// The legal moves as tags of this format.
 fn allowed<G: Geometry>(position: Position<G>) -> Box<str> {
     let names = |board: Board<G>, side| {
         let tag = |square| format!("{}[{}]", letter(side), square_name::<G>(square));
@@ -264,13 +264,13 @@ fn allowed<G: Geometry>(position: Position<G>) -> Box<str> {
     tags.join(" ").into()
 }
 
-/// By how many discs black wins: `+12.00`, or `+64.00:r` where white resigned.
+/// Parses black's disc difference: `+12.00`, or `+64.00:r` if white resigned.
 fn result(value: &str) -> Option<i32> {
     let number: f64 = value.split(':').next()?.trim().parse().ok()?;
     (number.fract() == 0.0 && number.abs() < 1000.0).then_some(number as i32)
 }
 
-/// The first `NAME[value]`, and what follows. A backslash makes the next character literal.
+/// Splits off the first `NAME[value]`. A backslash makes the next character literal.
 fn tag(text: &str) -> Option<(&str, String, &str)> {
     let (name, rest) = text.split_once('[')?;
     let (mut value, mut escaped) = (String::new(), false);
@@ -303,7 +303,7 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
 }
 
 fn shown(text: &str) -> Box<str> {
-    plain_excerpt(text, SHOWN)
+    plain_excerpt(text, EXCERPT)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Tests of `ggf.rs`.
+//! Tests of reading and writing GGF.
 
 use super::*;
 use crate::game::{Shape, Square8};
 use proptest::prelude::*;
 
-/// A line of play that leads through passes, if the shape has one near.
+/// A game of pseudo-random moves.
 fn some_game<G: Geometry>(seed: usize) -> (Position<G>, Vec<Square>) {
     let (mut position, mut moves) = (Position::<G>::start(), Vec::new());
     let mut number = seed;
@@ -12,49 +12,52 @@ fn some_game<G: Geometry>(seed: usize) -> (Position<G>, Vec<Square>) {
         let legal: Vec<_> = position.board.legal().collect();
         number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let square = legal[(number >> 33) % legal.len()];
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
         moves.push(square);
     }
     (Position::start(), moves)
 }
 
-/// The moves of a game as read, and the position after each with its passes, by the rules alone.
+/// Writes a game, reads it, and replays what was read.
 fn check<G: Geometry>(start: Position<G>, moves: &[Square]) {
     let game = read::<G>(&write(start, moves)).expect("own writing");
     assert_eq!((game.start, game.is_followed), (start, false));
     assert_eq!(game.moves.iter().flatten().copied().collect::<Vec<_>>(), moves);
     let mut position = start;
-    for made in game.moves {
-        position = match made {
-            Some(square) => position.play(square).expect("a legal move, and no pass is left out"),
+    for played in game.moves {
+        position = match played {
+            Some(square) => position.play(square).expect("a legal move, with all passes written"),
             None => position.pass(),
         };
     }
-    assert!(position.settled() == position || position.board.is_over(), "the last pass is written");
+    assert!(
+        position.pass_if_forced() == position || position.board.is_over(),
+        "the last pass is written"
+    );
 }
 
 fn round_trip<G: Geometry>() {
     for seed in 0..40 {
         let (start, moves) = some_game::<G>(seed);
         check(start, &moves);
-        // From each position of the game, as it stands before a pass is made.
+        // Also from each later position, before any forced pass.
         let mut position = start;
         for (index, &square) in moves.iter().enumerate() {
-            position = position.settled().play(square).expect("legal");
+            position = position.pass_if_forced().play(square).expect("legal");
             check(position, &moves[index + 1..]);
         }
     }
 }
 
 #[test]
-fn games_come_back_on_every_shape() {
+fn games_are_read_as_written_on_every_shape() {
     for shape in Shape::ALL {
         dispatch!(shape, G => round_trip::<G>());
     }
 }
 
 #[test]
-fn foreign_games_are_read() {
+fn games_of_other_programs_are_read() {
     let text = "(;GM[Othello]PC[NBoard]DT[2014-02-21 20:52:27 GMT]PB[a\\]b]PW[chris]RE[?]TI[15:00]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[F5//0.01]W[f6/-1.5]B[D3];)";
     let game = read::<Square8>(text).expect("a game");
     assert_eq!((game.start, game.moves.len()), (Position::start(), 3));
@@ -65,7 +68,7 @@ fn foreign_games_are_read() {
         ..Header::default()
     };
     assert_eq!(game.header, header);
-    // The archive of GGS puts the number of games before them.
+    // The archive of GGS has the number of games in front.
     let game =
         read::<Square8>("2 (;GM[Othello]RE[-40.00:r]TY[8a];)(;GM[Othello];)").expect("a game");
     assert_eq!((game.header.result, game.header.goal), (Some(-40), Goal::Fewest));
@@ -102,19 +105,19 @@ fn other_programs_can_read_what_is_written() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn errors_name_the_fault() {
     for (text, wanted) in [
         ("", "begins with"),
         ("(;GM[Chess];)", "Chess"),
         ("(;GM[a\u{202e}b\u{2066}\u{7}c];)", "`a?b??c`; allowed: Othello"),
-        ("(;GM[Othello", "`GM[Othello` at offset 2 is no `NAME[value]`"),
+        ("(;GM[Othello", "`GM[Othello` at offset 2 is not `NAME[value]`"),
         (
             "(;GM[Othello]BO[6 ------ *];)",
-            "`6 ------ *`, no position of this board; allowed: `8`, then 64",
+            "`6 ------ *`, not a position of this board; allowed: `8`, then 64",
         ),
         (
             "(;BO[8 ---------------------------O*------*O---------------------------];)",
-            "no position",
+            "not a position",
         ),
         ("(;B[a1];)", "move 1, `a1`, is not legal for black; allowed: B[d3] B[c4] B[f5] B[e6]"),
         ("(;W[f5];)", "not legal for white"),
@@ -132,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn headers_come_back(
+    fn headers_are_read_as_written(
         black in ".*",
         white in "[a-zA-Z0-9:=,./ -]{0,60}",
         result in proptest::option::of(-64i32..=64),

@@ -1,9 +1,9 @@
 //! JSON files that carry their own checksum: `run.json` and the `state.json` of a checkpoint.
 //!
-//! The member `crc32` is the CRC-32 of the rest: the object without it, written without blanks
-//! and with its members in the order of their names. So a file may be laid out anew, and may get
-//! more members, but no value in it can change unseen. A file without the member is of an older
-//! version, or was edited by someone who took it out, and is read as it is.
+//! The member `crc32` is the CRC-32 of the other members: the object without it, written without
+//! spaces and with members sorted by name. So a change of formatting or order is allowed, and a
+//! changed value is detected. A file without `crc32` is from an older version, or a user edited it
+//! and removed the member; it is read without a check.
 
 use std::path::{Path, PathBuf};
 
@@ -19,15 +19,15 @@ const CHECKSUM: &str = "crc32";
 /// Why a JSON file of this program cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonFileError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is not JSON, or lacks a member.
-    #[error("{} cannot be read: it is cut off, damaged or foreign", path.display())]
+    /// The file is not JSON, or a member is missing or wrong.
+    #[error("{} cannot be read: it is cut off, damaged, or of another program", path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },
@@ -41,19 +41,19 @@ pub enum JsonFileError {
         /// The version that this program reads.
         wanted: u32,
     },
-    /// The content is not what was written.
+    /// The checksum is wrong.
     #[error(
         "{} is damaged or was edited: its checksum is {found:08x}, its member `{CHECKSUM}` says \
-         {noted:08x}; put back a copy, or take `{CHECKSUM}` out to use the file as it is",
+         {recorded:08x}; restore a copy, or remove `{CHECKSUM}` to use the file as it is",
         path.display()
     )]
     Checksum {
         /// The file.
         path: PathBuf,
-        /// The checksum of what it holds.
+        /// The checksum of its members.
         found: u32,
-        /// The checksum of what was written.
-        noted: u32,
+        /// The checksum that its member `crc32` has.
+        recorded: u32,
     },
 }
 
@@ -72,7 +72,7 @@ pub(super) fn to_bytes<T: Serialize>(content: &T) -> serde_json::Result<Vec<u8>>
     serde_json::to_vec_pretty(&Checked { content, crc32 })
 }
 
-/// Reads the file that [`to_bytes`] or an older version made, of the layout `version`.
+/// Reads a file that [`to_bytes`] or an older program version made, if it has layout `version`.
 pub(super) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<T, JsonFileError> {
     #[derive(Deserialize)]
     struct Version {
@@ -85,18 +85,18 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<T, 
         return Err(JsonFileError::Version { path: path.to_path_buf(), found, wanted: version });
     }
     let mut members: Map<String, Value> = serde_json::from_slice(&text).map_err(unreadable)?;
-    if let Some(noted) = members.remove(CHECKSUM) {
-        let noted: u32 = serde_json::from_value(noted).map_err(unreadable)?;
+    if let Some(recorded) = members.remove(CHECKSUM) {
+        let recorded: u32 = serde_json::from_value(recorded).map_err(unreadable)?;
         let found = checksum(&members).map_err(unreadable)?;
-        if found != noted {
-            return Err(JsonFileError::Checksum { path: path.to_path_buf(), found, noted });
+        if found != recorded {
+            return Err(JsonFileError::Checksum { path: path.to_path_buf(), found, recorded });
         }
     }
-    // From the text, not from the members: an error then says in which line it is.
+    // Parses the text instead of `members`, so that an error names the line.
     serde_json::from_slice(&text).map_err(unreadable)
 }
 
-/// The map of `serde_json` keeps its members in the order of their names.
+/// `serde_json`'s map is sorted by name.
 fn checksum(members: &Map<String, Value>) -> serde_json::Result<u32> {
     Ok(crc32fast::hash(&serde_json::to_vec(members)?))
 }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn layout_and_order_may_change_and_values_may_not() {
+    fn formatting_and_order_may_change_and_values_may_not() {
         let (_folder, path) = written(&example());
         let mut file: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         std::fs::write(&path, file.to_string()).unwrap();
@@ -141,15 +141,15 @@ mod tests {
         std::fs::write(&path, file.to_string()).unwrap();
         let error = read_content(&path).unwrap_err();
         assert!(matches!(error, JsonFileError::Checksum { .. }), "{error}");
-        // As of an older version, or by someone who knows what he does.
+        // Without `crc32` the file is read as it is.
         file.as_object_mut().unwrap().remove(CHECKSUM);
         std::fs::write(&path, file.to_string()).unwrap();
         assert_eq!(read_content(&path).unwrap().steps, 7);
     }
 
-    /// Files of earlier builds must stay readable, whatever order the library's map has.
+    /// Files of earlier versions must stay readable, even if the library changes its map's order.
     #[test]
-    fn the_checksum_of_a_file_stays_what_it_is() {
+    fn the_checksum_does_not_change_between_versions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
         let text = r#"{"version": 1, "steps": 3, "minutes": 0.5, "name": "b", "crc32": CRC}"#;
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn content_comes_back(
+        fn content_is_read_as_written(
             (steps, minutes, name) in any::<(u64, f64, String)>()
         ) {
             prop_assume!(minutes.is_finite());
@@ -170,7 +170,7 @@ mod tests {
             prop_assert_eq!(read_content(&path).unwrap(), content);
         }
 
-        /// One bit, anywhere: the content is refused, or is what was written.
+        /// After one bit is flipped, the file is refused or has the same content.
         #[test]
         fn no_flipped_bit_changes_a_value(bit in any::<prop::sample::Index>()) {
             let (_folder, path) = written(&example());

@@ -1,27 +1,26 @@
-//! The most bytes of each kind of file that are read.
+//! The largest file of each kind that is read, in bytes.
 //!
-//! A file from outside may be of any length, and reading takes as much memory. Each limit is far
-//! above the largest file of its kind that real use makes; a longer file is refused with its
-//! length and the limit before it is read. `docs/reliability.md` lists them.
+//! A file may have any length, and reading it takes as much memory. Each limit is far above the
+//! largest real file of its kind. A longer file is refused before it is read; the error names its
+//! length and the limit. `docs/reliability.md` lists the limits.
 
-/// A configuration. Written out with every comment, one has about 5 kB.
+/// A configuration. With every key and comment it has about 5 kB.
 pub const CONFIG: u64 = 1 << 20;
 
-/// `run.json`, or a checkpoint's `state.json`. They have less than 2 kB.
+/// `run.json`, or a checkpoint's `state.json`. Both have less than 2 kB.
 pub const STATE: u64 = 1 << 20;
 
-/// A segment of games. One is closed at 32 MiB.
+/// A segment of games. A segment is closed at 32 MiB.
 pub const SEGMENT: u64 = 256 << 20;
 
 /// A net. The largest that a configuration allows, 100 blocks of 1024 channels, has 7.4 GiB.
 pub const NET: u64 = 16 << 30;
 
-/// What a learner goes on from: its net, averages of it and the optimiser's state, which are
-/// at most five times the net.
+/// A learner's saved state: its weights and the optimiser's state, at most five times the net.
 pub const LEARNER: u64 = 64 << 30;
 
-/// The positions or games that `loss --positions` measures players on, which are kept in memory.
-/// The 120,000 games of a large database have 15 MB.
+/// The positions or games of `loss --positions`, which are kept in memory. A large database of
+/// 120,000 games has 15 MB.
 pub const POSITIONS: u64 = 64 << 20;
 
 /// A saved game.
@@ -32,17 +31,17 @@ mod tests {
     use super::*;
     use crate::game::Shape;
     use crate::net::weights::LONGEST_HEADER;
-    use crate::net::{Inputs, NetSpec, Tower, TowerOptions, parts};
+    use crate::net::{Inputs, NetSpec, Tower, TowerOptions, array_specs};
 
-    /// The bytes of the largest net's arrays, and about those of the header.
+    /// The largest net's arrays and (estimated) header, in bytes.
     fn largest(tower: Tower) -> (u64, u64) {
         let (blocks, channels) = (*TowerOptions::BLOCKS.end(), *TowerOptions::CHANNELS.end());
         let inputs = Inputs::Lookahead;
         let options = TowerOptions { tower, inputs, blocks, channels, ..TowerOptions::default() };
-        let parts = parts(&NetSpec { shape: Shape::Cross92, options });
-        let numbers: usize = parts.iter().map(|part| part.shape.iter().product::<usize>()).sum();
+        let arrays = array_specs(&NetSpec { shape: Shape::Cross92, options });
+        let numbers: usize = arrays.iter().map(|array| array.shape.iter().product::<usize>()).sum();
         let described = |name: &str| name.len() + 120;
-        let header: usize = parts.iter().map(|part| described(&part.name)).sum();
+        let header: usize = arrays.iter().map(|array| described(&array.name)).sum();
         (4 * numbers as u64, header as u64)
     }
 
@@ -52,7 +51,7 @@ mod tests {
             let (arrays, header) = largest(tower);
             assert!(2 * arrays < NET, "{arrays} bytes");
             assert!(5 * arrays < LEARNER, "{arrays} bytes");
-            // A learner's file has the arrays of the net, and few others.
+            // A learner's file has a few arrays more than the net.
             assert!(4 * header < LONGEST_HEADER, "{header} bytes");
         }
     }

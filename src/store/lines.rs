@@ -1,19 +1,19 @@
-//! Text files with one thing a line, written by people: positions, transcripts, openings.
+//! Text files with one item per line, written by people: positions, transcripts, openings.
 //!
-//! A file is read line by line, however large it is. A line that cannot be used concerns no other
-//! line: readers note it in [`BadLines`], which keeps the first few and counts the rest.
+//! A file of any size is read line by line. Readers add lines that they cannot use to [`BadLines`],
+//! which keeps the first few and counts all, and continue with the next line.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// Bytes of the longest line that is read.
+/// The longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 1 << 16;
-/// How many bad lines of a file are kept, to be shown one by one.
+/// How many bad lines of a file are kept and shown one by one.
 pub const SHOWN: usize = 10;
-/// Characters of what is shown of a problem: it may quote a long line.
+/// A longer problem is cut to this many characters: it may quote a long line.
 const LONGEST_PROBLEM: usize = 300;
 
-/// Why a line is not text that can be read.
+/// Why a line cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LineError {
     /// It has too many bytes.
@@ -22,7 +22,7 @@ pub enum LineError {
     /// It is not in UTF-8.
     #[error("byte {byte:#04x} is not UTF-8 text; save the file as UTF-8 or ASCII")]
     NotText {
-        /// Where the byte stands in the text of the line, counted from 0.
+        /// Offset of the byte in the line's text, counted from 0.
         offset: usize,
         /// The byte.
         byte: u8,
@@ -32,15 +32,15 @@ pub enum LineError {
 /// A line that is neither blank nor a comment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub number: usize,
     /// Bytes of the line before its text.
     pub indent: usize,
-    /// The text, without blanks around it.
+    /// The text, without surrounding white space.
     pub text: Result<String, LineError>,
 }
 
-/// The lines of a file. Blank lines and comments, which begin with `#` or `%`, are left out.
+/// Iterator over the lines of a file. Skips blank lines and comments, which start with `#` or `%`.
 pub struct Lines<R> {
     input: R,
     number: usize,
@@ -55,13 +55,13 @@ enum Length {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines that `input` holds.
+    /// The lines of `input`.
     pub fn new(input: R) -> Lines<R> {
         Lines { input, number: 0, bytes: Vec::new() }
     }
 
-    /// Reads a line into `bytes`; `None` at the end. Of a line that is too long, which it tells,
-    /// the beginning is kept.
+    /// Reads a line into `bytes`; `None` at the end of the input. Of a line that is too long, only
+    /// the start is kept.
     fn read(&mut self) -> io::Result<Option<Length>> {
         self.bytes.clear();
         let limit = LONGEST_LINE as u64 + 1;
@@ -89,7 +89,7 @@ impl<R: BufRead> Iterator for Lines<R> {
                 Err(error) => return Some(Err(error)),
             };
             let mut whole = &self.bytes[..];
-            // Some editors begin a file with a byte order mark.
+            // Some editors write a byte order mark at the start of a file.
             if self.number == 1 {
                 whole = whole.strip_prefix("\u{feff}".as_bytes()).unwrap_or(whole);
             }
@@ -118,7 +118,7 @@ fn as_text(text: &[u8]) -> Result<String, LineError> {
 /// A line that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLine<E> {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
     /// What is wrong with it.
     pub problem: E,
@@ -130,7 +130,7 @@ impl<E: fmt::Display> fmt::Display for BadLine<E> {
     }
 }
 
-/// A problem as text for a terminal, however long the line is that it quotes.
+/// A problem as text for a terminal: at most 300 characters and `...`, without control characters.
 pub fn shortened(problem: &impl fmt::Display) -> String {
     let text = problem.to_string();
     let plain = text.chars().map(|letter| if letter.is_control() { '?' } else { letter });
@@ -141,7 +141,7 @@ pub fn shortened(problem: &impl fmt::Display) -> String {
     short
 }
 
-/// The bad lines of a file: the first few, and how many there are.
+/// The bad lines of a file: the first few, and the number of all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLines<E> {
     first: Vec<BadLine<E>>,
@@ -155,7 +155,7 @@ impl<E> Default for BadLines<E> {
 }
 
 impl<E: fmt::Display> BadLines<E> {
-    /// Notes a line. Returns it if it is among the first [`SHOWN`], and then only.
+    /// Adds a line. Returns it if it is among the first [`SHOWN`], otherwise `None`.
     pub fn note(&mut self, line: usize, problem: E) -> Option<&BadLine<E>> {
         self.count += 1;
         if self.first.len() == SHOWN {
@@ -165,22 +165,22 @@ impl<E: fmt::Display> BadLines<E> {
         self.first.last()
     }
 
-    /// How many lines were noted.
+    /// The number of all bad lines.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The first of them, at most [`SHOWN`].
+    /// The first bad lines, at most [`SHOWN`].
     pub fn first(&self) -> &[BadLine<E>] {
         &self.first
     }
 
-    /// How many lines are not among the first ones.
+    /// The number of bad lines that are not among the first ones.
     pub fn more(&self) -> usize {
         self.count - self.first.len()
     }
 
-    /// What to tell the user: a text for each of the first lines, and one for the rest.
+    /// Messages for the user: one for each of the first lines, and one for the rest.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<_> = self.first.iter().map(|bad| format!("{bad}; left out")).collect();
         if self.more() > 0 {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_and_comments_are_left_out_and_counted() {
+    fn blank_lines_and_comments_are_skipped_but_numbered() {
         let text = b"\xef\xbb\xbf one \r\n\n# \xff\n\t%\n  two\nthree";
         let found: Vec<_> = lines(text)
             .into_iter()
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_text_concerns_no_other() {
+    fn lines_after_an_unreadable_line_are_read() {
         let mut text = b"good\n  ab\xffcd\n".to_vec();
         text.extend(vec![b'x'; 3 * LONGEST_LINE]);
         text.extend(b"\n#");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_bad_lines_are_ten_and_a_count() {
+    fn of_many_bad_lines_ten_are_kept() {
         let mut bad = BadLines::default();
         for line in 1..=1_000_000 {
             let shown = bad.note(line, "\u{1b}".repeat(1000)).is_some();

@@ -1,7 +1,8 @@
-//! Bytes that outlive the process: run directories, checkpoints, game files, streams. No tensors.
+//! Files of the program: run directories, checkpoints, nets and games; and the stream of games from
+//! the actors to the learner. This module knows no tensors.
 //!
-//! What stands in a file is never trusted: it is checked on the way in, and what does not fit
-//! is a typed error that names the path, or a record that is skipped and counted.
+//! The content of a file is never trusted. It is checked when it is read. If a check fails, the
+//! result is a typed error that names the path, or a record that is skipped and counted.
 
 pub mod checkpoint;
 mod codec;

@@ -1,8 +1,8 @@
-//! A net as one file: safetensors whose metadata say what net it is, with a checksum.
+//! Net files: safetensors with a description of the net and a checksum in the metadata.
 //!
-//! The metadata are one entry, `outflank`, a JSON object with the layout's version, the net's
-//! specification and the CRC-32 of the tensor data. One entry, since safetensors writes its
-//! metadata in no fixed order and the same net should be the same bytes.
+//! The metadata have one entry, `outflank`. It is a JSON object with the layout's version, the
+//! net's specification and the CRC-32 of the tensor data. There is only one entry, because
+//! safetensors writes entries in no fixed order, and the same net should give the same bytes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,31 +18,31 @@ use crate::net::weights::{LONGEST_HEADER, WeightsError, check_header};
 const VERSION: u32 = 1;
 const ENTRY: &str = "outflank";
 
-/// Why a file is no net of this program.
+/// Why a file is not a net of this program, or cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum NetFileError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The bytes are not a safetensors file, or only the first part of one.
+    /// The bytes are not a complete safetensors file.
     #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
     NotSafetensors {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's error.
         #[source]
         source: SafeTensorError,
     },
-    /// The header is longer than any net's.
+    /// The header is longer than that of any net.
     #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
     Header {
         /// The file.
         path: PathBuf,
-        /// How long the header is, and may be.
+        /// The error with the length and the limit.
         #[source]
         source: WeightsError,
     },
-    /// The file is of another program.
+    /// The file is from another program.
     #[error("{} holds tensors, but no net of this program", path.display())]
     Foreign {
         /// The file.
@@ -53,7 +53,7 @@ pub enum NetFileError {
     Description {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },
@@ -65,13 +65,13 @@ pub enum NetFileError {
         /// Its version.
         found: u32,
     },
-    /// The tensors are not what was written.
+    /// The tensors' checksum is wrong.
     #[error("{} is damaged: the checksum of its tensors is wrong", path.display())]
     Checksum {
         /// The file.
         path: PathBuf,
     },
-    /// The tensors cannot be laid out as a file.
+    /// The tensors cannot be written as safetensors.
     #[error("the net cannot be written as safetensors")]
     Layout(#[source] SafeTensorError),
 }
@@ -98,12 +98,12 @@ fn tensor_data(bytes: &[u8]) -> &[u8] {
 }
 
 impl NetFile {
-    /// Joins a net's specification and its weights, given as safetensors bytes; metadata that
-    /// these carry are dropped.
+    /// Makes a net file from a net's specification and its weights, which are safetensors bytes.
+    /// Metadata in `weights` are dropped.
     ///
     /// # Errors
     ///
-    /// `weights` are no safetensors bytes.
+    /// `weights` are not safetensors bytes.
     pub fn seal(spec: &serde_json::Value, weights: &[u8]) -> Result<NetFile, NetFileError> {
         let tensors = SafeTensors::deserialize(weights).map_err(NetFileError::Layout)?;
         let layout = |crc32| {
@@ -112,13 +112,13 @@ impl NetFile {
             let metadata = HashMap::from([(ENTRY.to_string(), text)]);
             safetensors::serialize(tensors.iter(), Some(metadata)).map_err(NetFileError::Layout)
         };
-        // The order of the tensors is the library's: lay them out once to see their bytes.
+        // The library chooses the order of the tensors, so the checksum needs a first layout.
         let crc32 = crc32fast::hash(tensor_data(&layout(0)?));
         Ok(NetFile { bytes: layout(crc32)?, spec: spec.clone() })
     }
 
-    /// The CRC-32 of the weights, in hexadecimal digits: the same for a net that is stored again
-    /// after more games, since only its description is another one then.
+    /// The CRC-32 of the weights, in hexadecimal digits. It does not cover the description, so it
+    /// does not change if the same weights are stored again later in a run.
     pub fn weights_checksum(&self) -> String {
         format!("{:08x}", crc32fast::hash(tensor_data(&self.bytes)))
     }
@@ -127,7 +127,7 @@ impl NetFile {
     ///
     /// # Errors
     ///
-    /// The bytes are not a whole net file as [`NetFile::seal`] made it.
+    /// The bytes are not a complete net file as [`NetFile::seal`] makes it.
     pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<NetFile, NetFileError> {
         let path = || path.to_path_buf();
         check_header(&bytes).map_err(|source| NetFileError::Header { path: path(), source })?;
@@ -151,33 +151,33 @@ impl NetFile {
     ///
     /// # Errors
     ///
-    /// The file is missing, cut off, damaged, of another program or of another version.
+    /// The file is missing, cut off, damaged, from another program or of another version.
     pub fn read(path: &Path) -> Result<NetFile, NetFileError> {
         check_length(path)?;
         NetFile::from_bytes(files::read(path, limits::NET)?, path)
     }
 
-    /// Writes the net as a file of its own.
+    /// Writes the net to a file, replacing an old one.
     ///
     /// # Errors
     ///
-    /// The file cannot be written; what stood there before then stands.
+    /// The file cannot be written. An old file is then unchanged.
     pub fn write(&self, path: &Path) -> Result<(), NetFileError> {
         Ok(files::write_atomically(path, &self.bytes)?)
     }
 
-    /// What net it is, as the network module describes it.
+    /// The net's description as JSON; see [`Description`](crate::net::Description).
     pub fn spec(&self) -> &serde_json::Value {
         &self.spec
     }
 
-    /// The file's bytes: safetensors with all weights.
+    /// The file's bytes: safetensors with weights and metadata.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Refuses a file whose header speaks of other bytes than it has, before these take memory.
+/// Compares the file's length with its header, before memory is allocated for the whole file.
 fn check_length(path: &Path) -> Result<(), NetFileError> {
     let not_safetensors =
         |source| NetFileError::NotSafetensors { path: path.to_path_buf(), source };
@@ -221,7 +221,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_net_comes_back_with_its_description() {
+    fn a_net_is_read_with_its_description() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("net.safetensors");
         a_net(1.0).write(&path).unwrap();
@@ -240,7 +240,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn foreign_and_newer_files_are_told_apart() {
+    fn foreign_and_newer_files_have_different_errors() {
         assert!(matches!(from_bytes(weights(1.0)), Err(NetFileError::Foreign { .. })));
         assert!(matches!(from_bytes(b"PK".to_vec()), Err(NetFileError::NotSafetensors { .. })));
         let text = json!({"version": 2, "crc32": 0, "spec": null}).to_string();
@@ -260,7 +260,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn a_flipped_bit_in_the_weights_is_seen(bit in any::<prop::sample::Index>()) {
+        fn a_flipped_bit_in_the_weights_is_detected(bit in any::<prop::sample::Index>()) {
             let mut bytes = a_net(1.0).bytes().to_vec();
             let data = tensor_data(&bytes).len();
             let start = bytes.len() - data;

@@ -1,17 +1,18 @@
 //! The directory of one training run.
 //!
-//! | entry | what |
+//! | entry | content |
 //! |---|---|
-//! | `config.toml` | the configuration as resolved |
-//! | `run.json` | program version, seed, state, counters; its presence makes a folder a run |
+//! | `config.toml` | the resolved configuration |
+//! | `run.json` | program version, seed, state, counters; a folder with this file is a run |
 //! | `run.lock` | locked by the process that trains |
 //! | `games/` | see [`games`](super::games) |
 //! | `checkpoints/` | see [`checkpoint`](super::checkpoint) |
-//! | `metrics.jsonl`, `tensorboard/`, `ladder.jsonl` | written by telemetry and the evaluator |
+//! | `metrics.jsonl`, `tensorboard/` | written by telemetry |
+//! | `ladder.jsonl` | written by the evaluation |
 //!
-//! Whoever holds a [`RunDir`] holds the lock; the operating system frees it when the process
-//! ends, however it ends. `run.json` is written only as long as the lock is the file at its path:
-//! a directory that was moved, removed or taken over is another one's.
+//! A [`RunDir`] holds the lock. The operating system releases it when the process ends, for any
+//! reason. Before each write of `run.json` it is checked that the lock is still the file at its
+//! path. If it is not, the directory was moved, removed or replaced, and nothing is written.
 
 mod config_file;
 mod listing;
@@ -27,25 +28,26 @@ use std::time::SystemTime;
 use super::files::{self, Action, FileError};
 use super::json_file::{self, JsonFileError};
 pub use config_file::read_config;
-pub use listing::{Listed, is_run, list};
+pub use listing::{ListedRun, is_run, list};
 use lock::lock;
 use manifest::read_manifest;
-pub use manifest::{BegunNet, Machine, Manifest, State};
+pub use manifest::{InitialNetInfo, Machine, Manifest, State};
 pub use summary::RunSummary;
 
 const VERSION: u32 = 1;
 const MANIFEST: &str = "run.json";
 const LOCK: &str = "run.lock";
-const CONFIG: &str = "config.toml";
-/// The folder of a run that holds its games.
+/// A run's configuration as resolved.
+pub const CONFIG: &str = "config.toml";
+/// A run's folder of games.
 pub const GAMES: &str = "games";
-/// The folder of a run that holds its checkpoints.
+/// A run's folder of checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
 
-/// Why a run directory cannot be made or opened.
+/// Why a run directory cannot be created, opened or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RunDirError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
     /// Another process trains in the directory.
@@ -57,24 +59,24 @@ pub enum RunDirError {
     Locked {
         /// The directory.
         path: PathBuf,
-        /// The process, if it left its number.
+        /// The number of that process, if known.
         holder: Option<u32>,
     },
-    /// The directory holds a run already.
+    /// The directory already holds a run.
     #[error(
-        "{} holds a run already; resume it with --resume, or choose another directory",
+        "{} already holds a run; resume it with --resume, or choose another directory",
         path.display()
     )]
     Exists {
         /// The directory.
         path: PathBuf,
     },
-    /// The directory holds other things.
-    #[error("{} is no run directory, and not empty: it holds `{entry}`", path.display())]
+    /// The directory holds other files.
+    #[error("{} is not a run directory and not empty: it holds `{entry}`", path.display())]
     NotEmpty {
         /// The directory.
         path: PathBuf,
-        /// The first thing in it that is not of a run.
+        /// The first entry that does not belong to a run.
         entry: Box<str>,
     },
     /// The directory holds no run.
@@ -83,39 +85,39 @@ pub enum RunDirError {
         /// The directory.
         path: PathBuf,
     },
-    /// `run.json` cannot be read, or its content written.
+    /// `run.json` cannot be read or written.
     #[error(transparent)]
     Manifest(#[from] JsonFileError),
-    /// `config.toml` is not what was written.
+    /// The checksum of `config.toml` is wrong.
     #[error(
         "{} was edited by hand or is damaged: its checksum is wrong; change keys with --set \
          KEY=VALUE; to keep an edit, remove the last line of the file; to replace it, name a \
-         configuration: outflank train CONFIG --resume",
+         configuration file: outflank train CONFIG --resume",
         path.display()
     )]
     Config {
         /// The file.
         path: PathBuf,
     },
-    /// The directory is no longer this process's.
+    /// The lock file is no longer the one that this process locked.
     #[error(
         "{} is gone or is another file: the run directory was removed, moved or replaced, or the \
-         lock was removed; nothing more is written there. A run that was moved can be resumed at \
-         its new place",
+         lock was removed; nothing more is written there. A run that was moved can be resumed in \
+         its new directory",
         path.display()
     )]
     Lost {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
 }
 
-/// A run directory that this process owns.
+/// A run directory that this process has locked.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
     manifest: Manifest,
-    /// Holds the lock as long as it is open.
+    /// The lock is held as long as this file is open.
     lock: File,
 }
 
@@ -124,15 +126,15 @@ fn now() -> u64 {
 }
 
 impl RunDir {
-    /// Makes a run directory (its parents as well) and locks it. `config` is the text of the
-    /// resolved configuration.
+    /// Creates a run directory and its parents, and locks it. `config` is the text of the resolved
+    /// configuration.
     ///
     /// # Errors
     ///
-    /// The directory holds a run or other things, is in use, or cannot be written.
+    /// The directory holds a run or other files, is in use, or cannot be written.
     pub fn create(path: &Path, config: &str, seed: u64) -> Result<RunDir, RunDirError> {
         if is_run(path)? {
-            // A run in progress is the more helpful thing to say.
+            // If the run is in use, the error says so: that helps more than `Exists`.
             lock(path)?;
             return Err(RunDirError::Exists { path: path.to_path_buf() });
         }
@@ -167,11 +169,11 @@ impl RunDir {
         Ok(run)
     }
 
-    /// Opens the directory of an earlier run to go on with it, and locks it.
+    /// Opens the directory of a run to resume it, and locks it.
     ///
     /// # Errors
     ///
-    /// There is no run, it is in use, or its files cannot be read.
+    /// The directory holds no run, is in use, or its files cannot be read.
     pub fn open(path: &Path) -> Result<RunDir, RunDirError> {
         if !is_run(path)? {
             return Err(RunDirError::NoRun { path: path.to_path_buf() });
@@ -196,12 +198,12 @@ impl RunDir {
         self.path.join(CHECKPOINTS)
     }
 
-    /// What `run.json` says.
+    /// The content of `run.json`.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The configuration as it was resolved when the run was last started.
+    /// The resolved configuration of the run's last start.
     ///
     /// # Errors
     ///
@@ -210,25 +212,29 @@ impl RunDir {
         read_config(&self.path)
     }
 
-    /// Whether the directory is still this process's.
+    /// Checks that this process still owns the directory.
     ///
     /// # Errors
     ///
-    /// The lock is no longer the file at its path.
+    /// The locked file is no longer the file at its path.
     pub fn check(&self) -> Result<(), RunDirError> {
         let path = self.path.join(LOCK);
-        if files::stands_at(&self.lock, &path)? { Ok(()) } else { Err(RunDirError::Lost { path }) }
+        if files::is_still_at(&self.lock, &path)? {
+            Ok(())
+        } else {
+            Err(RunDirError::Lost { path })
+        }
     }
 
-    /// Notes that the run trains from now on, with this configuration, and clears up after
-    /// processes that died while they wrote. Until then a run that was opened is as it was.
+    /// Records that the run trains from now on with this configuration, and removes temporary files
+    /// of processes that died. Before this call, an opened run is unchanged.
     ///
     /// # Errors
     ///
     /// The files cannot be written.
     pub fn start(&mut self, config: &str) -> Result<(), RunDirError> {
         self.check()?;
-        files::remove_unfinished(&self.path)?;
+        files::remove_temporary_files(&self.path)?;
         let config = config_file::seal(config);
         files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?;
         self.manifest.starts = self.manifest.starts.saturating_add(1);
@@ -236,34 +242,34 @@ impl RunDir {
         self.save()
     }
 
-    /// Says where the run trains from the next [`RunDir::start`] on.
+    /// Sets the machine that the next [`RunDir::start`] records.
     pub fn set_machine(&mut self, machine: Machine) {
         self.manifest.machine = Some(machine);
     }
 
-    /// Notes that games of earlier runs are being copied: a run that dies before
-    /// [`RunDir::begin_with`] has only some of them.
+    /// Records that games of earlier runs are being copied. If the process dies before
+    /// [`RunDir::note_copied_games`], only some of the games are there.
     ///
     /// # Errors
     ///
     /// `run.json` cannot be written.
-    pub fn copying(&mut self) -> Result<(), RunDirError> {
+    pub fn note_copying(&mut self) -> Result<(), RunDirError> {
         self.manifest.copying = true;
         self.save()
     }
 
-    /// Notes that the run begins with this many games of earlier ones, which are all there.
+    /// Records that the run starts with this many games of earlier runs, all of them copied.
     ///
     /// # Errors
     ///
     /// `run.json` cannot be written.
-    pub fn begin_with(&mut self, games: u64) -> Result<(), RunDirError> {
+    pub fn note_copied_games(&mut self, games: u64) -> Result<(), RunDirError> {
         (self.manifest.begun_with, self.manifest.copying) = (games, false);
         self.save()
     }
 
-    /// Notes how many of the games that the newest checkpoint counts were lost to damage. The run can
-    /// then go on without them, also when the damaged records are cut off.
+    /// Records how many of the games that the newest checkpoint counts were lost to damage. The
+    /// next start then accepts the loss, even if the damaged records were cut off meanwhile.
     ///
     /// # Errors
     ///
@@ -276,21 +282,21 @@ impl RunDir {
         self.save()
     }
 
-    /// Notes that the run begins with the weights of this net.
+    /// Records that the run starts with the weights of this net.
     ///
     /// # Errors
     ///
     /// `run.json` cannot be written.
-    pub fn begin_with_net(&mut self, net: BegunNet) -> Result<(), RunDirError> {
+    pub fn note_initial_net(&mut self, net: InitialNetInfo) -> Result<(), RunDirError> {
         self.manifest.first_net = Some(net);
         self.save()
     }
 
-    /// Stores how far the run has come and what has become of it.
+    /// Records the run's state and counters.
     ///
     /// # Errors
     ///
-    /// `run.json` cannot be written; its old content then stands.
+    /// `run.json` cannot be written. It then keeps its old content.
     pub fn record(&mut self, state: State, summary: RunSummary) -> Result<(), RunDirError> {
         (self.manifest.state, self.manifest.summary) = (state, summary);
         self.save()
@@ -310,7 +316,7 @@ impl RunDir {
     }
 }
 
-/// The first entry that a run which died while it was made would not have left.
+/// The first entry of a directory that is not from an interrupted [`RunDir::create`].
 fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -319,10 +325,10 @@ fn foreign_entry(path: &Path) -> Result<Option<Box<str>>, FileError> {
     for entry in entries {
         let name = entry.map_err(FileError::at(Action::Read, path))?.file_name();
         let name = name.to_string_lossy();
-        let own = [LOCK, CONFIG, GAMES, CHECKPOINTS].contains(&&*name)
+        let is_own = [LOCK, CONFIG, GAMES, CHECKPOINTS].contains(&&*name)
             || name.starts_with(&format!(".{CONFIG}."))
             || name.starts_with(&format!(".{MANIFEST}."));
-        if !own {
+        if !is_own {
             return Ok(Some(name.into()));
         }
     }

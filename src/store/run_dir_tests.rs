@@ -1,9 +1,9 @@
-//! Tests of run directories: one owner, state seen from outside, clear refusals.
+//! Tests of run directories: locking, states in the list of runs, and errors.
 
 use super::*;
 
 #[test]
-fn a_run_is_made_and_opened_again() {
+fn a_run_is_created_and_opened_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs").join("first");
     let mut run = RunDir::create(&path, "seed = 7\n", 7).unwrap();
@@ -14,7 +14,7 @@ fn a_run_is_made_and_opened_again() {
     drop(run);
     let mut run = RunDir::open(&path).unwrap();
     assert_eq!(run.config().unwrap(), "seed = 7\n");
-    // Opened, it is as it was; only a start changes it.
+    // Opening a run does not change it, only `start` does.
     assert_eq!((run.manifest().starts, run.manifest().state), (1, State::Stopped));
     run.start("seed = 7\nboard = \"6x6\"\n").unwrap();
     drop(run);
@@ -42,7 +42,7 @@ fn a_directory_has_one_owner() {
 }
 
 #[test]
-fn a_run_that_died_while_it_was_made_is_made_again() {
+fn a_run_whose_creation_was_interrupted_can_be_created_again() {
     let dir = tempfile::tempdir().unwrap();
     drop(RunDir::create(dir.path(), "old", 1).unwrap());
     fs::remove_file(dir.path().join(MANIFEST)).unwrap();
@@ -52,7 +52,7 @@ fn a_run_that_died_while_it_was_made_is_made_again() {
 }
 
 #[test]
-fn other_peoples_directories_are_left_alone() {
+fn directories_with_other_files_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("thesis.tex"), "").unwrap();
     let error = RunDir::create(dir.path(), "", 1).unwrap_err().to_string();
@@ -62,7 +62,7 @@ fn other_peoples_directories_are_left_alone() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_named() {
+fn a_directory_that_cannot_be_created_is_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let error = RunDir::create(&dir.path().join("file/run"), "", 1).unwrap_err().to_string();
@@ -70,7 +70,7 @@ fn a_directory_that_cannot_be_made_is_named() {
 }
 
 #[test]
-fn the_list_tells_running_from_killed() {
+fn the_list_distinguishes_running_and_killed_runs() {
     let dir = tempfile::tempdir().unwrap();
     let make = |name: &str| RunDir::create(&dir.path().join(name), "", 1).unwrap();
     let _running = make("running");
@@ -95,7 +95,7 @@ fn the_list_tells_running_from_killed() {
 }
 
 #[test]
-fn a_newer_layout_is_refused_as_such() {
+fn a_newer_version_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     drop(RunDir::create(dir.path(), "", 1).unwrap());
     fs::write(dir.path().join(MANIFEST), r#"{"version": 8}"#).unwrap();
@@ -104,12 +104,12 @@ fn a_newer_layout_is_refused_as_such() {
     assert!(is_newer, "{error}");
 }
 
-/// What may happen to a directory in use, behind the back of the process that has it.
+/// Another process changes a directory that is in use.
 #[cfg(unix)]
 #[test]
-fn a_directory_that_is_lost_is_not_written_to() {
-    type Harm = fn(&Path);
-    let harms: [Harm; 4] = [
+fn a_moved_or_replaced_directory_is_not_written_to() {
+    type Fault = fn(&Path);
+    let faults: [Fault; 4] = [
         |path| fs::remove_file(path.join(LOCK)).unwrap(),
         |path| {
             fs::remove_file(path.join(LOCK)).unwrap();
@@ -121,12 +121,12 @@ fn a_directory_that_is_lost_is_not_written_to() {
             drop(RunDir::create(path, "another", 2).unwrap());
         },
     ];
-    for harm in harms {
+    for fault in faults {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run");
         let mut run = RunDir::create(&path, "", 1).unwrap();
         run.check().unwrap();
-        harm(&path);
+        fault(&path);
         let before = fs::read(path.join(MANIFEST)).ok();
         for refused in
             [run.check(), run.record(State::Failed, RunSummary::default()), run.start("")]
@@ -138,7 +138,7 @@ fn a_directory_that_is_lost_is_not_written_to() {
 }
 
 #[test]
-fn a_run_without_its_lock_runs_as_long_as_its_games_are_held() {
+fn a_run_without_its_lock_file_is_running_while_its_games_are_locked() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(&dir.path().join("run"), "", 1).unwrap();
     let writer = crate::store::games::GameWriter::open(&run.games()).unwrap();
@@ -150,7 +150,7 @@ fn a_run_without_its_lock_runs_as_long_as_its_games_are_held() {
 }
 
 #[test]
-fn a_start_clears_up_after_the_dead() {
+fn a_start_removes_temporary_files_of_dead_processes() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = RunDir::create(dir.path(), "", 1).unwrap();
     let strays = [".run.json.17.tmp", ".config.toml.18.tmp"].map(|name| dir.path().join(name));
@@ -160,7 +160,7 @@ fn a_start_clears_up_after_the_dead() {
 }
 
 #[test]
-fn a_manifest_of_an_older_version_is_read_and_an_altered_one_is_not() {
+fn a_manifest_without_checksum_is_read_and_an_altered_one_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     drop(RunDir::create(dir.path(), "", 1).unwrap());
     let path = dir.path().join(MANIFEST);
@@ -177,10 +177,10 @@ fn a_manifest_of_an_older_version_is_read_and_an_altered_one_is_not() {
 
 #[cfg(unix)]
 #[test]
-fn a_directory_that_cannot_be_looked_into_is_not_taken_for_one_without_a_run() {
+fn an_unreadable_directory_is_not_treated_as_one_without_a_run() {
     let dir = tempfile::tempdir().unwrap();
     drop(RunDir::create(&dir.path().join("good"), "", 1).unwrap());
-    // A link to itself cannot be looked into, even by root, who may read everything.
+    // A link to itself cannot be read, even by root.
     let endless = dir.path().join("endless");
     std::os::unix::fs::symlink(&endless, &endless).unwrap();
     let error = is_run(&endless).unwrap_err();

@@ -1,4 +1,4 @@
-//! The way of finished games from the actors to the learner.
+//! The stream of finished games from the actors to the learner.
 
 use std::time::Duration;
 
@@ -6,65 +6,65 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::game::record::GameRecord;
 
-/// The other end of a stream is gone: the run is stopping.
+/// The other end of a stream was dropped: the run is stopping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the other end of the game stream is closed")]
-pub struct Closed;
+pub struct StreamClosed;
 
-/// The end of a stream that actors put games into. Each actor holds its own clone.
+/// The sending end of a stream. Each actor has its own clone.
 pub trait GameStream: Send {
-    /// Hands a game over; waits while the stream is full.
+    /// Sends a game; waits while the stream is full.
     ///
     /// # Errors
     ///
-    /// Nobody reads the stream any more; the game is lost.
-    fn send(&self, game: GameRecord) -> Result<(), Closed>;
+    /// The receiving end was dropped; the game is lost.
+    fn send(&self, game: GameRecord) -> Result<(), StreamClosed>;
 
-    /// Another handle on the same stream, for another thread.
-    fn another(&self) -> Box<dyn GameStream>;
+    /// Another sender of the same stream, for another thread.
+    fn boxed_clone(&self) -> Box<dyn GameStream>;
 }
 
-/// The end of a stream that the learner takes games from.
+/// The receiving end of a stream, which the learner's thread has.
 pub trait GameSource: Send {
     /// The next game, or `None` if none came within `wait`.
     ///
     /// # Errors
     ///
-    /// All senders are gone and every game has been taken.
-    fn receive(&self, wait: Duration) -> Result<Option<GameRecord>, Closed>;
+    /// All senders were dropped and every game has been received.
+    fn receive(&self, wait: Duration) -> Result<Option<GameRecord>, StreamClosed>;
 }
 
-/// A stream within this process that holds up to `capacity` games; a full one makes actors
-/// wait, so that they never run ahead of a learner that holds its replay ratio.
+/// A stream within this process that holds up to `capacity` games. When it is full, actors wait, so
+/// that they do not get far ahead of the learner.
 pub fn in_process(capacity: usize) -> (InProcessStream, InProcessSource) {
     let (sender, receiver) = crossbeam_channel::bounded(capacity);
     (InProcessStream(sender), InProcessSource(receiver))
 }
 
-/// The writing end of [`in_process`].
+/// The sending end of [`in_process`].
 #[derive(Clone, Debug)]
 pub struct InProcessStream(Sender<GameRecord>);
 
-/// The reading end of [`in_process`].
+/// The receiving end of [`in_process`].
 #[derive(Debug)]
 pub struct InProcessSource(Receiver<GameRecord>);
 
 impl GameStream for InProcessStream {
-    fn send(&self, game: GameRecord) -> Result<(), Closed> {
-        self.0.send(game).map_err(|_| Closed)
+    fn send(&self, game: GameRecord) -> Result<(), StreamClosed> {
+        self.0.send(game).map_err(|_| StreamClosed)
     }
 
-    fn another(&self) -> Box<dyn GameStream> {
+    fn boxed_clone(&self) -> Box<dyn GameStream> {
         Box::new(self.clone())
     }
 }
 
 impl GameSource for InProcessSource {
-    fn receive(&self, wait: Duration) -> Result<Option<GameRecord>, Closed> {
+    fn receive(&self, wait: Duration) -> Result<Option<GameRecord>, StreamClosed> {
         match self.0.recv_timeout(wait) {
             Ok(game) => Ok(Some(game)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Closed),
+            Err(RecvTimeoutError::Disconnected) => Err(StreamClosed),
         }
     }
 }
@@ -91,29 +91,29 @@ mod tests {
     }
 
     #[test]
-    fn games_arrive_in_order_and_the_end_is_seen_after_the_last() {
+    fn games_arrive_in_order_and_the_stream_closes_after_the_last() {
         let (stream, source) = in_process(2);
-        let sender = stream.another();
+        let sender = stream.boxed_clone();
         drop(stream);
         let actor = std::thread::spawn(move || (0..50).try_for_each(|id| sender.send(a_game(id))));
         let wait = Duration::from_secs(10);
         for id in 0..50 {
             assert_eq!(source.receive(wait).unwrap().map(|game| game.id), Some(id));
         }
-        assert_eq!(source.receive(wait), Err(Closed));
+        assert_eq!(source.receive(wait), Err(StreamClosed));
         assert_eq!(actor.join().unwrap(), Ok(()));
     }
 
     #[test]
-    fn nothing_within_the_wait_is_none() {
+    fn receive_returns_none_if_no_game_comes_in_time() {
         let (_stream, source) = in_process(1);
         assert_eq!(source.receive(Duration::ZERO), Ok(None));
     }
 
     #[test]
-    fn a_sender_without_a_reader_is_told_so() {
+    fn sending_without_a_receiver_is_an_error() {
         let (stream, source) = in_process(1);
         drop(source);
-        assert_eq!(stream.send(a_game(1)), Err(Closed));
+        assert_eq!(stream.send(a_game(1)), Err(StreamClosed));
     }
 }

@@ -1,35 +1,36 @@
-//! Games of earlier runs that a new run begins with.
+//! Copies games of earlier runs into a new run, which trains on them before it plays its own.
 //!
-//! A larger net need not find out again what a smaller one has: it learns the smaller one's games
-//! first and plays its own afterwards. So KataGo's main run went from 6 blocks of 96 channels to 20
-//! of 256 (Wu 2019, arXiv:1902.10565). The games are copied, so that the run owns what it has
-//! learnt from, whatever becomes of the runs that they were of.
+//! A larger net can start from the games of a smaller net instead of from random play. In this way
+//! KataGo's main run grew from 6 blocks of 96 channels to 20 of 256 (Wu 2019, arXiv:1902.10565).
+//! The games are copied, so that the new run does not depend on the files of the earlier runs.
 
 use std::path::{Path, PathBuf};
 
-use super::games::{GameWriter, Games, GamesError, ReadError, learnable, read_tail, totals};
+use super::games::{
+    GameWriter, Games, GamesError, ReadError, read_tail, totals, training_positions,
+};
 use super::run_dir::{GAMES, RunDirError, is_run};
 use crate::game::record::GameRecord;
 use crate::game::{Goal, Shape};
 
-/// Why games cannot be taken over.
+/// Why games cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub enum WarmStartError {
-    /// A directory holds no run.
+    /// A directory holds no run, or cannot be read.
     #[error(transparent)]
     RunDir(#[from] RunDirError),
     /// Games cannot be read or written.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// A run has no game that can be read.
-    #[error("{} has no games to begin with", path.display())]
+    /// A run has no readable game.
+    #[error("{} has no games that can be read", path.display())]
     Empty {
         /// The run directory.
         path: PathBuf,
     },
-    /// A run's games are of another board, or end otherwise.
+    /// A run's games have another board or goal.
     #[error(
-        "{}: its games are on {} for the {} discs, the configuration is for {} and the {}",
+        "{}: its games have board {} and goal {}, the configuration has board {} and goal {}",
         path.display(),
         found.0.name(),
         found.1.name(),
@@ -41,59 +42,59 @@ pub enum WarmStartError {
         path: PathBuf,
         /// The board and goal of its games.
         found: (Shape, Goal),
-        /// Those of the configuration.
+        /// The board and goal of the configuration.
         wanted: (Shape, Goal),
     },
 }
 
-/// What was taken over.
+/// Counts of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Copied {
-    /// Games.
+pub struct CopiedGames {
+    /// Games copied.
     pub games: u64,
-    /// Their positions that can be learnt from.
+    /// Their training positions.
     pub positions: u64,
     /// Records that could not be read.
     pub skipped: u64,
 }
 
-/// The newest games of some runs, looked at but not yet copied.
+/// The newest games of some runs, checked but not yet copied.
 pub struct WarmStart {
-    sources: Vec<Source>,
+    sources: Vec<SourceRun>,
 }
 
 impl WarmStart {
-    /// Looks for the newest games of `runs` that hold about `positions` positions together, as
-    /// many from each run as it has up to an equal share.
+    /// Opens the newest games of `runs`, with about `positions` training positions together. Each
+    /// run gives an equal share, or all its games if it has fewer.
     ///
     /// # Errors
     ///
-    /// A directory is no run, or its first game is not of the board and goal `wanted`, or it has
-    /// none.
+    /// A directory is not a run, has no games, or its first game read has not the board and goal
+    /// `wanted`.
     pub fn open(
         runs: &[PathBuf],
         positions: u64,
         wanted: (Shape, Goal),
     ) -> Result<WarmStart, WarmStartError> {
         let share = positions.div_ceil(runs.len().max(1) as u64);
-        let sources = runs.iter().map(|run| Source::open(run, share, wanted));
+        let sources = runs.iter().map(|run| SourceRun::open(run, share, wanted));
         Ok(WarmStart { sources: sources.collect::<Result<_, _>>()? })
     }
 
-    /// Appends the games to the folder `to`, numbered from 0. The runs are evenly mixed, each
-    /// from its oldest game to its newest, so that the newest of all come last.
+    /// Appends the games to the folder `to`, with ids from 0. The runs are mixed evenly, each from
+    /// its oldest game to its newest, so that the newest games of all runs come last.
     ///
     /// # Errors
     ///
     /// A segment cannot be read, or the games cannot be written.
-    pub fn copy(mut self, to: &Path) -> Result<Copied, WarmStartError> {
+    pub fn copy(mut self, to: &Path) -> Result<CopiedGames, WarmStartError> {
         let mut writer = GameWriter::open(to)?;
-        let mut copied = Copied::default();
+        let mut copied = CopiedGames::default();
         while let Some(index) = self.furthest_behind() {
             let source = &mut self.sources[index];
             match source.games.next() {
                 Some(Ok(game)) => {
-                    let positions = u64::from(learnable(&game));
+                    let positions = u64::from(training_positions(&game));
                     source.taken += positions;
                     writer.append(&GameRecord { id: copied.games, ..game })?;
                     copied.games += 1;
@@ -110,23 +111,24 @@ impl WarmStart {
         Ok(copied)
     }
 
-    /// The run of which the smallest share has been copied; `None` once all are.
+    /// The index of the run with the smallest copied share; `None` after all runs are copied.
     fn furthest_behind(&self) -> Option<usize> {
         let shares = self.sources.iter().map(|source| source.taken as f64 / source.expected as f64);
         shares.enumerate().min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index)
     }
 }
 
-/// One run's games.
-struct Source {
+/// The games of one run.
+struct SourceRun {
     games: Games,
-    /// Positions that are to come from here, but for the first game's, of which some may be more.
+    /// Positions to copy. A few more may be copied, since whole games are.
     expected: u64,
+    /// Positions copied so far.
     taken: u64,
 }
 
-impl Source {
-    fn open(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<Source, WarmStartError> {
+impl SourceRun {
+    fn open(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<SourceRun, WarmStartError> {
         if !is_run(run).map_err(RunDirError::from)? {
             return Err(RunDirError::NoRun { path: run.to_path_buf() }.into());
         }
@@ -139,7 +141,7 @@ impl Source {
             return Err(WarmStartError::OtherGame { path: run.to_path_buf(), found, wanted });
         }
         let expected = totals(&dir)?.positions.min(share).max(1);
-        Ok(Source { games: read_tail(&dir, share)?, expected, taken: 0 })
+        Ok(SourceRun { games: read_tail(&dir, share)?, expected, taken: 0 })
     }
 }
 
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_games_of_all_runs_are_mixed_evenly_and_numbered_anew() {
+    fn the_newest_games_of_all_runs_are_mixed_evenly_with_new_ids() {
         let folder = tempfile::tempdir().expect("a folder");
         let runs = ["long", "short"].map(|name| folder.path().join(name));
         a_run(&runs[0], 100..120);
@@ -171,7 +173,7 @@ mod tests {
         let copied = WarmStart::open(&runs, 600, WANTED)
             .and_then(|start| start.copy(&folder.path().join("new")))
             .expect("games");
-        assert_eq!(copied, Copied { games: 14, positions: 420, skipped: 0 });
+        assert_eq!(copied, CopiedGames { games: 14, positions: 420, skipped: 0 });
         let games: Vec<_> = read_all(&folder.path().join("new"))
             .expect("the folder")
             .map(|game| game.expect("a game"))
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fitting_games_is_named() {
+    fn runs_without_suitable_games_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name| folder.path().join(name);
         a_run(&path("played"), 0..1);
@@ -200,7 +202,7 @@ mod tests {
         assert!(refused("nothing", WANTED).contains("nothing holds no run"));
         assert!(refused("empty", WANTED).contains("empty has no games"));
         let message = refused("played", (Shape::Square6, Goal::Fewest));
-        assert!(message.contains("8x8 for the most discs"), "{message}");
-        assert!(message.contains("6x6 and the fewest"), "{message}");
+        assert!(message.contains("its games have board 8x8 and goal most"), "{message}");
+        assert!(message.contains("configuration has board 6x6 and goal fewest"), "{message}");
     }
 }

@@ -1,16 +1,16 @@
-//! Every curve of a run: its name in `metrics.jsonl`, its tag in TensorBoard, and what it shows.
+//! The table of a run's curves: name in `metrics.jsonl`, tag in TensorBoard, and description.
 //!
-//! TensorBoard sorts groups by name, so a tag's group carries a number: strength comes first. The
-//! names in `metrics.jsonl` are for scripts and stay as they are. The table of
-//! `docs/files.md` has a row for each curve, which a test compares.
+//! TensorBoard sorts groups by name, so the groups in tags are numbered: strength comes first. The
+//! names in `metrics.jsonl` do not change, because scripts use them. `docs/files.md` has the same
+//! table, and a test compares the two.
 
-/// A curve, or a family of curves whose names begin alike.
+/// A curve, or a family of curves with the same name prefix.
 struct Curve {
-    /// The name in `metrics.jsonl`; one that ends in `/` stands for a family.
+    /// The name in `metrics.jsonl`. A name that ends in `/` is the prefix of a family.
     name: &'static str,
-    /// The tag in TensorBoard; a family's ends where the rest of the name follows.
+    /// The tag in TensorBoard. In a family, the rest of the name is appended.
     tag: &'static str,
-    /// What it shows.
+    /// What the curve shows.
     description: &'static str,
 }
 
@@ -38,44 +38,48 @@ const CURVES: &[Curve] = &[
     curve(
         "held_out/policy_loss",
         "2_loss/held_out_policy",
-        "policy loss on games that are never learnt from, one in fifty",
+        "policy loss on held-out games: one game in fifty, never trained on",
     ),
     curve(
         "held_out/value_loss",
         "2_loss/held_out_value",
-        "value loss on those games, with the game's outcome alone as the target",
+        "value loss on held-out games, with only the game's result as the target",
     ),
     curve(
         "held_out/value_error",
         "2_loss/held_out_value_error",
-        "root of the mean squared error of the value on those games",
+        "root of the mean squared error of the value on held-out games",
     ),
     curve(
         "policy/agreement",
         "3_policy/agreement",
-        "how often net and search prefer the same move on the held-out games, 0 to 1",
+        "how often net and search prefer the same move on held-out games, 0 to 1",
     ),
-    curve("policy/entropy", "3_policy/entropy", "entropy of the net's policy on them, in nats"),
+    curve(
+        "policy/entropy",
+        "3_policy/entropy",
+        "entropy of the net's policy on held-out games, in nats",
+    ),
     curve(
         "policy/target_entropy",
         "3_policy/target_entropy",
-        "entropy of the search's policy on them, in nats",
+        "entropy of the search's policy on held-out games, in nats",
     ),
-    curve("speed/games_per_second", "4_speed/games_per_second", "games of self-play a second"),
+    curve("speed/games_per_second", "4_speed/games_per_second", "self-play games per second"),
     curve(
         "speed/positions_per_second",
         "4_speed/positions_per_second",
-        "positions of self-play a second",
+        "positions of self-play per second",
     ),
     curve(
         "speed/simulations_per_second",
         "4_speed/simulations_per_second",
-        "simulations of self-play a second",
+        "simulations of self-play per second",
     ),
     curve(
         "speed/evaluations_per_second",
         "4_speed/evaluations_per_second",
-        "positions that the net evaluates in self-play a second",
+        "positions per second that the net evaluates in self-play",
     ),
     curve(
         "wait/actors",
@@ -87,32 +91,30 @@ const CURVES: &[Curve] = &[
         "4_speed/learner_waiting",
         "share of its time that the learner waits for games, 0 to 1",
     ),
-    curve("replay/positions", "5_replay/positions", "positions in the window"),
-    curve("replay/bytes", "5_replay/bytes", "memory of the window"),
+    curve("replay/positions", "5_replay/positions", "positions in the replay window"),
+    curve(
+        "replay/bytes",
+        "5_replay/bytes",
+        "memory of the replay window in bytes, room for the largest window included",
+    ),
     curve(
         "replay/mean_age",
         "5_replay/mean_age",
-        "how many positions ago those of the last batch were made, on average",
+        "mean age of the last batch's samples, in positions generated after them",
     ),
-    curve("replay/ratio", "5_replay/ratio", "training samples for each position, so far"),
-    curve("games/length", "6_games/length", "moves a game"),
-    curve("games/passes", "6_games/passes", "passes a game"),
+    curve("replay/ratio", "5_replay/ratio", "training samples per position, so far"),
+    curve("games/length", "6_games/length", "moves per game"),
+    curve("games/passes", "6_games/passes", "passes per game"),
     curve("games/draws", "6_games/draws", "share of draws, 0 to 1"),
     curve("games/black_points", "6_games/black_points", "black's mean points, a draw is a half"),
     curve("games/black_score", "6_games/black_score", "black's mean disc difference"),
-    curve("games/solved_moves", "6_games/solved_moves", "moves a game that were solved exactly"),
-    curve("games/resigned", "6_games/resigned", "share of the games that were resigned, 0 to 1"),
-    curve(
-        "games/resignation_errors",
-        "6_games/resignation_errors",
-        "share of the checked games that the resigning side would not have lost, 0 to 1",
-    ),
+    curve("games/solved_moves", "6_games/solved_moves", "exactly solved moves per game"),
     curve("learner/rate", "7_learner/rate", "learning rate"),
-    curve("learner/steps", "7_learner/steps", "steps of the learner so far"),
+    curve("learner/steps", "7_learner/steps", "training steps so far"),
 ];
 
-/// The tag and the description of a curve in TensorBoard. One that is not in the table has its own
-/// name as the tag.
+/// The tag and the description of a curve in TensorBoard. For a curve that is not in the table, the
+/// tag is its name.
 pub(super) fn in_tensorboard(name: &str) -> (String, String) {
     let origin = format!("In metrics.jsonl: `{name}`.");
     for curve in CURVES {
@@ -129,7 +131,7 @@ pub(super) fn in_tensorboard(name: &str) -> (String, String) {
 mod tests {
     use super::*;
 
-    /// The table of the documentation, from the one here.
+    /// The rows of the documentation's table.
     fn rows() -> Vec<String> {
         let whole = |name: &str| match name.ends_with(['/', '_']) {
             true => format!("{name}PLAYER"),
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_tells_the_group_and_the_name_in_the_file() {
+    fn a_tag_has_the_group_and_the_description_has_the_name() {
         let (tag, description) = in_tensorboard("loss/policy");
         assert_eq!(tag, "2_loss/policy");
         assert!(description.ends_with("In metrics.jsonl: `loss/policy`."), "{description}");

@@ -1,8 +1,8 @@
 //! TensorBoard event files.
 //!
-//! `tensorboard-rs` gives the record format, `tensorboard-proto` the messages. The former's file
-//! writer panics when a disk is full and names files by the second, so that two in one folder
-//! overwrite each other; here the file is ours, in a folder that nobody else has.
+//! The record format is from `tensorboard-rs`, the messages are from `tensorboard-proto`. The file
+//! writer of `tensorboard-rs` is not used: it panics when a disk is full, and two files created in
+//! the same second overwrite each other. Here each file is in a new folder.
 //!
 //! TensorBoard names a run after its folders below `--logdir`, so these are `RUN/start-NNN`.
 
@@ -32,7 +32,7 @@ const CONFIG_TAG: &str = "config.toml";
 pub(super) struct EventFile {
     path: PathBuf,
     writer: RecordWriter<File>,
-    /// The curves that have a point; TensorBoard reads a description from the first one.
+    /// The curves with a point. TensorBoard reads a curve's description from its first point.
     curves: HashSet<String>,
 }
 
@@ -40,7 +40,7 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// What TensorBoard is told about a tag: the plugin that shows it, and what it is.
+/// The metadata of a tag: the plugin that shows it, and its description.
 fn metadata(plugin: &str, description: String) -> SummaryMetadata {
     let mut plugin_data = SummaryMetadata_PluginData::new();
     plugin_data.set_plugin_name(plugin.to_string());
@@ -51,7 +51,7 @@ fn metadata(plugin: &str, description: String) -> SummaryMetadata {
 }
 
 impl EventFile {
-    /// A file in a new folder of `parent`, numbered after those that are there.
+    /// Creates a file in a new folder in `parent`, which gets the next free number.
     pub fn create(parent: &Path) -> Result<EventFile, TelemetryError> {
         let failed = |path: &Path| {
             let path = path.to_path_buf();
@@ -66,7 +66,7 @@ impl EventFile {
             })
             .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
             .map_err(failed(parent))?;
-        // TensorBoard wants `tfevents` in the name and sorts by the rest.
+        // TensorBoard needs `tfevents` in the name and sorts by the rest.
         let path = folder.join(format!("events.out.tfevents.{:010}.outflank", now() as u64));
         let file = File::create(&path).map_err(failed(&path))?;
         let mut events =
@@ -112,7 +112,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Shows the run's configuration as a text.
+    /// Writes the run's configuration as a text.
     pub fn config(&mut self, text: &str) -> Result<(), TelemetryError> {
         let description = "The run's configuration, every key.".to_string();
         let mut tensor = TensorProto::new();
@@ -129,11 +129,11 @@ impl EventFile {
         self.summary(0, value)
     }
 
-    /// Removes a file without a point, and its folder: that of a start that has come to nothing.
+    /// Ends the file. A file without points is removed with its folder.
     pub fn end(self) {
         if self.curves.is_empty() {
-            // Best effort: an empty file is nothing that a run should fail for. A folder that
-            // holds other starts stays.
+            // Errors are ignored: an empty file does no harm. A folder with other starts is not
+            // empty, so it is not removed.
             let _ = fs::remove_file(&self.path);
             let folders = self.path.ancestors().skip(1).take(2);
             let _ = folders.map(fs::remove_dir).collect::<Vec<_>>();

@@ -1,37 +1,37 @@
-//! One game of self-play as a state machine that stops whenever it needs the net.
+//! One self-play game, as a state machine that pauses whenever it needs a prediction of the net.
 //!
-//! A game goes through its opening moves, then searches every move, and once few squares are
-//! empty plays the rest from the exact solver. It owns its tree and its random stream, so
-//! what it plays depends on its number and the net's answers alone; only among moves that are
-//! proven to be equally good, what the actor's solver has met before may decide.
+//! A game plays its opening moves, then searches each move. When few squares are empty, the exact
+//! solver plays the rest. A game owns its tree and its random stream, so its moves depend only on
+//! its number and the net's predictions. There is one exception: among moves proven to be equally
+//! good, the choice may depend on the positions that the actor's solver has stored.
 
 use rand::RngExt;
 
 use super::options::selfplay::{Opening, Options};
 use super::seeds::{Purpose, Random, stream};
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Board, Colour, Geometry, Goal, Position, Square, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Goal, Position, Square, SquareSet};
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
 
-/// What all games of a run have in common.
+/// Settings of all self-play games of a run.
 #[derive(Clone, Debug)]
 pub struct SelfPlaySettings {
-    /// The run's seed.
+    /// The run's random seed.
     pub seed: u64,
     /// Which score wins.
     pub goal: Goal,
     /// How moves are searched.
     pub search: mcts::Options,
-    /// How games are made.
+    /// How games are played.
     pub selfplay: Options,
 }
 
-/// What a game wants next.
+/// What a game needs before it can continue.
 #[derive(Clone, Copy, Debug)]
 pub enum GameStatus<G: Geometry> {
-    /// The net's answer for a position.
+    /// The net's prediction for a position.
     NeedsPrediction {
         /// The position, from the view of the side to move.
         board: Board<G>,
@@ -45,17 +45,12 @@ pub enum GameStatus<G: Geometry> {
 /// Counts of work, for throughput figures.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Work {
-    /// Simulations finished, those that ended in an exact score included.
+    /// Simulations finished, including those that ended in an exact score.
     pub simulations: u64,
-    /// Answers taken from the net.
+    /// Predictions received from the net.
     pub evaluations: u64,
     /// Moves searched.
     pub searches: u64,
-    /// Games played out although a side would have resigned, and those of them in which that
-    /// side did not lose.
-    pub resignations_checked: u64,
-    /// See `resignations_checked`.
-    pub resignation_errors: u64,
 }
 
 impl std::ops::AddAssign for Work {
@@ -63,21 +58,19 @@ impl std::ops::AddAssign for Work {
         self.simulations += other.simulations;
         self.evaluations += other.evaluations;
         self.searches += other.searches;
-        self.resignations_checked += other.resignations_checked;
-        self.resignation_errors += other.resignation_errors;
     }
 }
 
 enum Phase {
-    /// This many opening moves are still to be made.
+    /// This many opening moves are left.
     Opening(u32),
-    /// The position has to be looked at before its search starts.
-    Settling,
-    /// A search is under way; `full` if its policy is to be learnt.
+    /// A new position, whose search has not started.
+    NewPosition,
+    /// A search is running; `full` if its policy is a training target.
     Searching { full: bool },
 }
 
-/// A game under way.
+/// A game in progress.
 pub struct SelfPlayGame<G: Geometry> {
     position: Position<G>,
     search: TreeSearch<G>,
@@ -85,56 +78,51 @@ pub struct SelfPlayGame<G: Geometry> {
     phase: Phase,
     ticket: Option<Ticket>,
     record: GameRecord,
-    ignores_resignation: bool,
-    /// For how many of its own moves in a row each side's value has been hopeless.
-    hopeless: [u32; 2],
-    /// Who would have resigned first.
-    hopeless_side: Option<Colour>,
     simulations: u32,
-    /// The work since it was last asked for.
+    /// The work since the owner last took it.
     pub work: Work,
 }
 
 impl<G: Geometry> SelfPlayGame<G> {
-    /// Game number `id` of a run, to be played with the net of `version` and `simulations` in
-    /// a full search.
+    /// Starts game number `id` of a run. Its full searches have `simulations` simulations.
+    /// `version` is the net's version at the start, for the record.
     pub fn new(
-        rules: &SelfPlaySettings,
+        settings: &SelfPlaySettings,
         id: u64,
         version: u32,
         simulations: u32,
     ) -> SelfPlayGame<G> {
-        let search = TreeSearch::new(rules.goal, &rules.search);
-        SelfPlayGame::with_search(rules, search, id, version, simulations)
+        let search = TreeSearch::new(settings.goal, &settings.search);
+        SelfPlayGame::with_search(settings, search, id, version, simulations)
     }
 
-    /// Starts another game in the place of this one, keeping the allocations of the tree, and
-    /// returns the record of this one.
+    /// Replaces this finished game by a new one, which keeps the tree's allocations. Returns the
+    /// record of the finished game.
     pub fn restart(
         &mut self,
-        rules: &SelfPlaySettings,
+        settings: &SelfPlaySettings,
         id: u64,
         version: u32,
         simulations: u32,
     ) -> GameRecord {
-        let spare = TreeSearch::new(rules.goal, &rules.search);
+        let spare = TreeSearch::new(settings.goal, &settings.search);
         let mut search = std::mem::replace(&mut self.search, spare);
         search.forget();
-        let next = SelfPlayGame::with_search(rules, search, id, version, simulations);
+        let next = SelfPlayGame::with_search(settings, search, id, version, simulations);
         std::mem::replace(self, next).record
     }
 
     fn with_search(
-        rules: &SelfPlaySettings,
+        settings: &SelfPlaySettings,
         search: TreeSearch<G>,
         id: u64,
         version: u32,
         simulations: u32,
     ) -> SelfPlayGame<G> {
-        let mut random = stream(rules.seed, Purpose::Game, id);
-        let opening_moves = random.random_range(0..=rules.selfplay.opening_plies);
-        let ignores_resignation =
-            random.random::<f64>() < rules.selfplay.resign_playout_share as f64;
+        let mut random = stream(settings.seed, Purpose::Game, id);
+        let opening_moves = random.random_range(0..=settings.selfplay.opening_plies);
+        // Older versions drew a number here. Without it the games of every seed would change.
+        let _unused: f64 = random.random();
         let position = Position::<G>::start();
         SelfPlayGame {
             position,
@@ -144,7 +132,7 @@ impl<G: Geometry> SelfPlayGame<G> {
             ticket: None,
             record: GameRecord {
                 shape: G::SHAPE,
-                goal: rules.goal,
+                goal: settings.goal,
                 id,
                 net_version: version,
                 opening_moves: 0,
@@ -155,42 +143,43 @@ impl<G: Geometry> SelfPlayGame<G> {
                 score: 0,
                 resigned: false,
             },
-            ignores_resignation,
-            hopeless: [0; 2],
-            hopeless_side: None,
             simulations,
             work: Work::default(),
         }
     }
 
-    /// Plays on until the net's answer is needed or the game is over.
-    pub fn advance(&mut self, rules: &SelfPlaySettings, solver: &mut Solver<G>) -> GameStatus<G> {
+    /// Continues until a prediction is needed or the game is over.
+    pub fn advance(
+        &mut self,
+        settings: &SelfPlaySettings,
+        solver: &mut Solver<G>,
+    ) -> GameStatus<G> {
         loop {
-            let wanted = match self.phase {
+            let status = match self.phase {
                 Phase::Opening(0) => {
                     self.record.opening_moves = self.record.moves.len() as u16;
-                    self.phase = Phase::Settling;
+                    self.phase = Phase::NewPosition;
                     None
                 }
-                Phase::Opening(left) => self.opening_move(rules, left),
-                Phase::Settling => self.settle(rules, solver),
-                Phase::Searching { full } => self.search_on(rules, solver, full),
+                Phase::Opening(left) => self.opening_move(settings, left),
+                Phase::NewPosition => self.start_move(settings, solver),
+                Phase::Searching { full } => self.continue_search(settings, solver, full),
             };
-            if let Some(wanted) = wanted {
-                return wanted;
+            if let Some(status) = status {
+                return status;
             }
         }
     }
 
-    fn opening_move(&mut self, rules: &SelfPlaySettings, left: u32) -> Option<GameStatus<G>> {
+    fn opening_move(&mut self, settings: &SelfPlaySettings, left: u32) -> Option<GameStatus<G>> {
         let board = self.position.board;
         let legal = board.legal();
-        // A game can end within its opening; it is then settled like any other.
+        // The game has ended during its opening: `start_move` finishes it.
         if legal.is_empty() {
             self.phase = Phase::Opening(0);
             return None;
         }
-        if rules.selfplay.opening == Opening::Policy {
+        if settings.selfplay.opening == Opening::Policy {
             return Some(GameStatus::NeedsPrediction { board, legal });
         }
         let choice = self.random.random_range(0..legal.len());
@@ -200,31 +189,28 @@ impl<G: Geometry> SelfPlayGame<G> {
         None
     }
 
-    fn settle(
+    /// Ends the game, plays it out with the solver, or starts the search of its position.
+    fn start_move(
         &mut self,
-        rules: &SelfPlaySettings,
+        settings: &SelfPlaySettings,
         solver: &mut Solver<G>,
     ) -> Option<GameStatus<G>> {
-        if self.record.resigned {
-            return Some(GameStatus::Finished);
-        }
         let board = self.position.board;
         let legal = board.legal();
         if legal.is_empty() {
-            self.record.score = self.position.black_view().final_score(rules.goal) as i16;
-            self.check_resignation();
+            self.record.score = self.position.black_view().final_score(settings.goal) as i16;
             return Some(GameStatus::Finished);
         }
-        if board.empties() <= rules.search.solve_empties {
-            self.play_out(rules, solver);
+        if board.empties() <= settings.search.solve_empties {
+            self.play_out(settings, solver);
             return None;
         }
-        let full = self.random.random::<f32>() < rules.selfplay.full_share;
+        let full = self.random.random::<f32>() < settings.selfplay.full_share;
         let (simulations, mode) = match full {
-            // A forced move needs no policy, only a value.
+            // The only legal move needs no policy, only a value.
             _ if legal.len() == 1 => (2, Mode::Play),
             true => (self.simulations, Mode::Explore),
-            false => (rules.selfplay.fast_simulations, Mode::Play),
+            false => (settings.selfplay.fast_simulations, Mode::Play),
         };
         self.search.begin(board, simulations, mode);
         self.phase = Phase::Searching { full: full && legal.len() > 1 };
@@ -232,7 +218,7 @@ impl<G: Geometry> SelfPlayGame<G> {
     }
 
     /// Plays the rest of the game perfectly, each move with its exact score.
-    fn play_out(&mut self, rules: &SelfPlaySettings, solver: &mut Solver<G>) {
+    fn play_out(&mut self, settings: &SelfPlaySettings, solver: &mut Solver<G>) {
         let (mut score, line) = solver.best_line(self.position.board);
         let value = |score: i32| score.signum() as f32;
         for square in line {
@@ -247,12 +233,12 @@ impl<G: Geometry> SelfPlayGame<G> {
                 score = -score;
             }
         }
-        self.record.score = self.position.black_view().final_score(rules.goal) as i16;
+        self.record.score = self.position.black_view().final_score(settings.goal) as i16;
     }
 
-    fn search_on(
+    fn continue_search(
         &mut self,
-        rules: &SelfPlaySettings,
+        settings: &SelfPlaySettings,
         solver: &mut Solver<G>,
         full: bool,
     ) -> Option<GameStatus<G>> {
@@ -262,89 +248,60 @@ impl<G: Geometry> SelfPlayGame<G> {
                 Some(GameStatus::NeedsPrediction { board, legal })
             }
             Some(_) | None => {
-                self.finish_search(rules, full);
+                self.finish_search(settings, full);
                 None
             }
         }
     }
 
-    fn finish_search(&mut self, rules: &SelfPlaySettings, full: bool) {
+    fn finish_search(&mut self, settings: &SelfPlaySettings, full: bool) {
         self.work.simulations += self.search.simulations() as u64;
         self.work.searches += 1;
-        self.phase = Phase::Settling;
+        self.phase = Phase::NewPosition;
         let plies = self.record.moves.len() as u32;
-        let temperature = if plies < rules.search.temperature_plies {
-            rules.search.temperature
+        let temperature = if plies < settings.search.temperature_plies {
+            settings.search.temperature
         } else {
-            rules.search.temperature_late
+            settings.search.temperature_late
         };
         let value = self.search.tree().root_value();
         let exact = self.search.tree().exact();
         let policy = if full { quantised(self.search.target(temperature)) } else { Vec::new() };
         let square = self.search.choose(temperature, &mut self.random);
         let Some(square) = square else { return };
-        if self.resigns(rules, value) {
-            self.record.resigned = true;
-            self.record.score = match self.position.side {
-                Colour::Black => -1,
-                Colour::White => 1,
-            };
-            return;
-        }
         self.make_move(square, policy, value, exact);
-    }
-
-    fn resigns(&mut self, rules: &SelfPlaySettings, value: f32) -> bool {
-        let count = &mut self.hopeless[self.position.side as usize];
-        *count = if value < rules.selfplay.resign_below { *count + 1 } else { 0 };
-        let resigns = *count >= rules.selfplay.resign_plies;
-        if resigns {
-            self.hopeless_side.get_or_insert(self.position.side);
-        }
-        resigns && !self.ignores_resignation
-    }
-
-    /// Counts a resignation that was overridden to see whether it would have been an error.
-    fn check_resignation(&mut self) {
-        let Some(side) = self.hopeless_side.filter(|_| !self.record.resigned) else { return };
-        let error = match side {
-            Colour::Black => self.record.score >= 0,
-            Colour::White => self.record.score <= 0,
-        };
-        self.work.resignations_checked += 1;
-        self.work.resignation_errors += error as u64;
     }
 
     fn make_move(&mut self, square: Square, policy: Vec<u16>, value: f32, exact: Option<i8>) {
         self.record.moves.push(MoveRecord { square, policy, value, exact });
         let board = self.position.board.play_unchecked(square);
-        self.position = Position { board, side: !self.position.side }.settled();
+        self.position = Position { board, side: !self.position.side }.pass_if_forced();
     }
 
-    /// Takes the net's answer for the position that `advance` asked about.
-    pub fn apply(&mut self, rules: &SelfPlaySettings, answer: Prediction<'_>) {
+    /// Takes the net's prediction for the position that `advance` returned.
+    pub fn apply(&mut self, prediction: Prediction<'_>) {
         self.work.evaluations += 1;
         if let Some(ticket) = self.ticket.take() {
-            self.search.apply(ticket, answer);
+            self.search.apply(ticket, prediction);
         } else if let Phase::Opening(left) = self.phase {
-            let temperature = rules.selfplay.opening_temperature;
-            if let Some(square) = self.draw(answer.policy, temperature) {
+            if let Some(square) = self.draw(prediction.policy) {
                 self.make_move(square, Vec::new(), 0.0, None);
             }
             self.phase = Phase::Opening(left - 1);
         }
     }
 
-    fn draw(&mut self, logits: &[f32], temperature: f32) -> Option<Square> {
+    /// Draws a legal move from a policy given as logits.
+    fn draw(&mut self, logits: &[f32]) -> Option<Square> {
         let legal = self.position.board.legal();
         let greatest = legal.map(|square| logits[square.index()]).fold(f32::MIN, f32::max);
-        let weight = |square: Square| ((logits[square.index()] - greatest) / temperature).exp();
+        let weight = |square: Square| (logits[square.index()] - greatest).exp();
         let drawn = draw(legal.map(weight), &mut self.random).unwrap_or(0);
         legal.into_iter().nth(drawn)
     }
 }
 
-/// Shares that sum to one as 16-bit weights whose greatest is full scale.
+/// Probabilities as 16-bit weights; the greatest weight is 65535.
 fn quantised(shares: &[f32]) -> Vec<u16> {
     let greatest = shares.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     shares.iter().map(|share| (share / greatest * u16::MAX as f32).round() as u16).collect()

@@ -1,9 +1,9 @@
-//! What a net is off by, head by head.
+//! The losses of the net's heads.
 
-/// Mean losses over some steps, each before its weight.
+/// Mean losses over some steps, each before it is multiplied by its weight.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Losses {
-    /// The weighted sum, which is what is minimised.
+    /// The weighted sum of the others, which training minimises.
     pub total: f64,
     /// Cross-entropy against the search's policy, in nats.
     pub policy: f64,
@@ -11,12 +11,12 @@ pub struct Losses {
     pub value: f64,
     /// Squared error of the final disc difference over the number of squares.
     pub score: f64,
-    /// Squared error of the final owners, on the scale -1 to 1, mean over the squares.
+    /// Squared error of the squares' final owners, on the scale -1 to 1, mean over the squares.
     pub owner: f64,
 }
 
 impl Losses {
-    /// The mean of these, over so many steps, and of `later` ones over as many as it says.
+    /// The mean over both: these losses over `steps` steps, and `later` over `later_steps` steps.
     pub fn joined(self, steps: u64, later: Losses, later_steps: u64) -> Losses {
         let share = later_steps as f64 / (steps + later_steps).max(1) as f64;
         let mean = |a: f64, b: f64| a + share * (b - a);

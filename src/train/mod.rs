@@ -1,4 +1,4 @@
-//! Learning from self-play: actors, the replay window, and the learner.
+//! Self-play games, actors, the replay window, and the learner that trains the net.
 
 pub mod game;
 pub mod learner;

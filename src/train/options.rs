@@ -2,7 +2,7 @@
 
 use crate::choices::choices;
 
-/// How games are made.
+/// How games are played.
 pub mod selfplay {
     use super::choices;
 
@@ -12,38 +12,30 @@ pub mod selfplay {
             /// Uniformly among the legal moves.
             #[default]
             Random = "random",
-            /// By the net's policy without a search.
+            /// Drawn from the net's policy, without a search.
             Policy = "policy",
         }
     }
 
-    /// How games are made.
+    /// How games are played.
     #[derive(Clone, Debug, PartialEq, serde::Serialize)]
     pub struct Options {
         /// Threads that play games; at least 1.
         pub actors: u32,
-        /// Games that one actor plays at the same time, which is also the largest batch it
-        /// asks the net for; at least 1.
+        /// Games that one actor plays at the same time, and so its largest batch of positions;
+        /// at least 1.
         pub games_per_actor: u32,
-        /// Share of the moves that are searched with all simulations and give a policy to
-        /// learn, above 0 to 1; the others get `fast_simulations` and no noise.
+        /// Share of the moves with a full search, above 0 to 1. Only their policies are training
+        /// targets. The other searches have `fast_simulations` and no noise.
         pub full_share: f32,
-        /// Simulations of the other moves; at least 1.
+        /// Simulations of a search that is not full; at least 1.
         pub fast_simulations: u32,
         /// How the first moves are chosen.
         pub opening: Opening,
         /// A game's number of opening moves is drawn uniformly from 0 to this.
         pub opening_plies: u32,
-        /// Temperature of the policy in openings that it chooses; above 0.
-        pub opening_temperature: f32,
-        /// A side resigns when its value stays below this, -1 to 0; -1 never.
-        pub resign_below: f32,
-        /// For how many of its own moves in a row; at least 1.
-        pub resign_plies: u32,
-        /// Share of the games that ignore resignation, so that its errors can be counted, 0 to 1.
-        pub resign_playout_share: f32,
-        /// Pairs of (positions made so far, simulations of a full search from then on), the
-        /// positions rising; before the first pair, and without any, `search.simulations`.
+        /// Pairs of (positions generated so far, simulations of a full search from then on), sorted
+        /// by positions. Before the first pair and without pairs, `search.simulations` holds.
         pub ramp: Vec<(u64, u32)>,
     }
 
@@ -56,39 +48,36 @@ pub mod selfplay {
                 fast_simulations: 16,
                 opening: Opening::Random,
                 opening_plies: 8,
-                opening_temperature: 1.0,
-                resign_below: -1.0,
-                resign_plies: 3,
-                resign_playout_share: 0.1,
                 ramp: Vec::new(),
             }
         }
     }
 }
 
-/// Which positions are learnt from, and how often.
+/// Which positions are sampled for training, and how often.
 pub mod replay {
-    /// Which positions are learnt from, and how often.
+    /// Which positions are sampled for training, and how often.
     #[derive(Clone, Debug, PartialEq, serde::Serialize)]
     pub struct Options {
-        /// Positions before learning starts; at least 1.
+        /// Positions generated before training starts; at least 1.
         pub min_positions: u64,
-        /// The most positions that the window holds.
+        /// The largest number of positions in the window.
         pub max_positions: u64,
-        /// The window grows as this power of the positions made, above 0 to 1; 1 keeps all up to
-        /// `max_positions`.
+        /// The window grows as this power of the positions generated, above 0 to 1. With 1 it holds
+        /// all positions up to `max_positions`.
         pub growth_exponent: f64,
         /// Up to this many positions the window holds all of them.
         pub growth_start: u64,
-        /// Training samples drawn for each new position, at least: actors wait for it; above 0.
+        /// The smallest number of training samples per new position; actors wait for the learner
+        /// to keep it. Above 0.
         pub ratio: f64,
-        /// The most of them, for which the learner waits; 0 is the same as `ratio`.
+        /// The largest number of training samples per new position; the learner waits for new
+        /// positions to keep it. 0 means the same as `ratio`.
         pub ratio_max: f64,
-        /// Positions with at most this many empty squares are not drawn: the solver answers for
-        /// the net there.
+        /// Positions with at most this many empty squares are not sampled: the solver plays them.
         pub skip_empties: u32,
-        /// How far ahead the search's value looks that is mixed into the value target: the lambda
-        /// of a return, 0 to 1. 0 is the position's own search, 1 the outcome.
+        /// The lambda (0 to 1) of the return that is mixed into the value target. 0 takes the value
+        /// of the position's own search, 1 the game's result.
         pub value_lambda: f32,
     }
 
@@ -108,12 +97,12 @@ pub mod replay {
     }
 }
 
-/// How the net is fitted.
+/// How the net is trained.
 pub mod learner {
     use super::choices;
 
     choices! {
-        /// The rule that turns gradients into steps.
+        /// The optimiser.
         pub enum OptimizerKind {
             /// Stochastic gradient descent with momentum.
             #[default]
@@ -128,8 +117,8 @@ pub mod learner {
     choices! {
         /// The code that computes gradients.
         pub enum Backend {
-            /// This program's kernels on a processor, where they can compute the net in the
-            /// precision that is asked for; else libtorch.
+            /// On a CPU, this program's own kernels if they support the net and the precision;
+            /// otherwise libtorch.
             #[default]
             Auto = "auto",
             /// libtorch, operator by operator.
@@ -138,10 +127,10 @@ pub mod learner {
     }
 
     choices! {
-        /// The number format of convolutions and of what lies between them, in libtorch of the
-        /// whole pass; the weights stay float32.
+        /// The number format of the convolutions and the activations between them (with libtorch,
+        /// of the whole pass). The weights are always float32.
         pub enum Precision {
-            /// bf16 where the device is fast at it, as with AMX; else float32.
+            /// bf16 if the device is fast at it, for example with AMX; otherwise float32.
             #[default]
             Auto = "auto",
             /// 32-bit floats.
@@ -151,26 +140,26 @@ pub mod learner {
         }
     }
 
-    /// How the net is fitted.
+    /// How the net is trained.
     #[derive(Clone, Debug, PartialEq, serde::Serialize)]
     pub struct Options {
-        /// Positions in a step; at least 2 (batch norm).
+        /// Samples in a step; at least 2 (batch norm).
         pub batch: u32,
         /// Steps between two nets that the actors get; at least 1.
         pub steps_per_publish: u32,
-        /// The rule that turns gradients into steps.
+        /// The optimiser.
         pub optimizer: OptimizerKind,
-        /// Pairs of (positions made so far, learning rate from then on), a staircase; the first
-        /// pair starts at 0.
+        /// Pairs of (positions generated so far, learning rate from then on), sorted by positions;
+        /// the first pair starts at 0.
         pub learning_rate: Vec<(u64, f64)>,
         /// Momentum of `sgd`, 0 to below 1.
         pub momentum: f64,
         /// Weight decay; at least 0.
         pub weight_decay: f64,
-        /// Share of the old value in the averaged weights that play uses, per step, 0 to below 1;
-        /// 0 plays the newest weights.
+        /// Decay of the moving average of the weights, per step, 0 to below 1. The averaged weights
+        /// play; with 0 the newest weights play.
         pub ema: f64,
-        /// Share of the search's value in the value target, 0 to 1; the rest is the outcome.
+        /// Share of the search's value in the value target, 0 to 1; the rest is the game's result.
         pub search_value_share: f32,
         /// Weight of the policy loss.
         pub policy_weight: f64,
@@ -180,20 +169,18 @@ pub mod learner {
         pub score_weight: f64,
         /// Weight of the loss on the final owners of the squares.
         pub owner_weight: f64,
-        /// The largest norm of a gradient, longer ones are shortened to it; 0 switches it off.
-        pub gradient_clip: f64,
         /// The code that computes gradients.
         pub backend: Backend,
-        /// The number format of the pass forward and backward.
+        /// The number format of the forward and backward pass.
         pub precision: Precision,
-        /// A loss above this, or one that is no number, stops the run.
+        /// A loss above this, or not finite, stops the run.
         pub loss_limit: f64,
         /// Steps over which the learning rate rises from 0 at the start of a run.
         pub warmup_steps: u64,
-        /// The last share of a run, 0 to 1, in which the learning rate falls evenly to a twentieth;
-        /// 0 lets it be.
+        /// The last share of a run, 0 to 1, in which the learning rate falls linearly to a
+        /// twentieth; 0 turns this off.
         pub cooldown: f64,
-        /// Whether each sample is turned by a random symmetry of the board.
+        /// Whether a random symmetry of the board is applied to each sample.
         pub augment: bool,
     }
 
@@ -212,7 +199,6 @@ pub mod learner {
                 value_weight: 1.0,
                 score_weight: 0.25,
                 owner_weight: 0.25,
-                gradient_clip: 0.0,
                 backend: Backend::Auto,
                 precision: Precision::Auto,
                 loss_limit: 50.0,

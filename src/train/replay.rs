@@ -1,12 +1,12 @@
-//! The replay window: the newest positions, compact, sampled uniformly.
+//! The replay window: the newest positions, stored compactly and sampled uniformly.
 //!
-//! Positions of a game lie next to each other in one ring, their policies in a ring of bytes,
-//! and the final owners of the squares once for each game. Whole games enter and leave, so
-//! the three rings move together. On 8x8 a position takes 32 bytes, its policy one byte for
-//! each legal move (about 10), and its share of the game's end some 1 byte.
+//! There are three ring buffers: one of positions, one of the bytes of their policies, and one of
+//! games with their final boards. Whole games are added and removed, so the buffers stay in step.
+//! On 8x8 a position takes 32 bytes, its policy one byte per legal move (about 10), and its share
+//! of the game's final board about 1 byte.
 //!
 //! Invariant: `positions` is the concatenation of the games' positions, oldest first, and
-//! `policies` that of the positions' policies.
+//! `policies` is the concatenation of the positions' policies.
 
 use std::collections::VecDeque;
 
@@ -17,38 +17,38 @@ use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Board, Colour, Geometry, Position, SquareSet, Symmetry};
 use crate::net::encode::Input;
 
-/// How many positions the window may hold once `made` were made in all.
+/// The largest number of positions in the window after `generated` positions.
 ///
-/// Everything up to `growth_start`, then a power of the positions made (KataGo's method
-/// notes give 0.65 for the exponent), and never more than `max_positions`.
-pub fn window(options: &Options, made: u64) -> u64 {
+/// The window holds all positions up to `growth_start`, then grows as a power of the positions
+/// generated (KataGo's method notes give 0.65 for the exponent), up to `max_positions`.
+pub fn window(options: &Options, generated: u64) -> u64 {
     let start = options.growth_start.max(1) as f64;
-    let grown = if made as f64 <= start {
-        made as f64
+    let grown = if generated as f64 <= start {
+        generated as f64
     } else {
-        start * (made as f64 / start).powf(options.growth_exponent)
+        start * (generated as f64 / start).powf(options.growth_exponent)
     };
     (grown as u64).clamp(options.min_positions.min(options.max_positions), options.max_positions)
 }
 
-struct Stored<G: Geometry> {
+struct StoredPosition<G: Geometry> {
     board: Board<G>,
-    /// Where the policy starts, counted in bytes since the run began, modulo 2^32.
+    /// Start of the policy, counted in bytes since the window was created, modulo 2^32.
     policy_start: u32,
-    /// The number of the game, counted since the window was made, modulo 2^32.
+    /// The number of the game, counted since the window was created, modulo 2^32.
     game: u32,
-    /// The search's value for the side to move, in 1/32767.
+    /// The search's value for the side to move, in units of 1/32767.
     value: i16,
-    /// The final score for the side to move: exact where known, else the game's.
+    /// The score for the side to move: exact if known, otherwise the game's final score.
     score: i8,
-    /// Weights of the policy; 0 where none is to be learnt.
+    /// The number of the policy's weights; 0 without a policy target.
     policy_len: u8,
     side: Colour,
 }
 
-struct Ending<G: Geometry> {
-    black: G::Word,
-    white: G::Word,
+struct StoredGame<G: Geometry> {
+    black: G::Bitboard,
+    white: G::Bitboard,
     positions: u16,
     policy_bytes: u16,
     resigned: bool,
@@ -56,23 +56,23 @@ struct Ending<G: Geometry> {
 
 /// The window over positions of shape `G`.
 pub struct Replay<G: Geometry> {
-    positions: VecDeque<Stored<G>>,
+    positions: VecDeque<StoredPosition<G>>,
     policies: VecDeque<u8>,
-    games: VecDeque<Ending<G>>,
-    /// Games and policy bytes that have left, modulo 2^32.
-    gone_games: u32,
-    gone_bytes: u32,
+    games: VecDeque<StoredGame<G>>,
+    /// Games and policy bytes that were removed, modulo 2^32.
+    removed_games: u32,
+    removed_bytes: u32,
     /// Positions ever added.
-    made: u64,
+    total_positions: u64,
     options: Options,
-    /// Scratch for [`Replay::sample`].
+    /// Scratch memory of [`Replay::sample`].
     order: Vec<usize>,
 }
 
-/// What a game added to the window.
+/// Counts of a game that was added to the window.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Added {
-    /// Positions.
+pub struct AddedGame {
+    /// Training positions added.
     pub positions: usize,
     /// Passes in the whole game.
     pub passes: usize,
@@ -81,23 +81,23 @@ pub struct Added {
 /// A batch of training samples as flat arrays, one row for each sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// The positions, each already turned by its symmetry.
+    /// The positions, with their symmetries applied.
     pub inputs: Vec<Input>,
-    /// Whether each square is a legal move, 1 or 0, rows of `squares`.
+    /// Whether each square is a legal move, 1 or 0; rows of `squares`.
     pub legal: Vec<f32>,
-    /// Probabilities over all squares, rows of `squares`; all zero where there is no target.
+    /// Probabilities over all squares, rows of `squares`; all zero without a policy target.
     pub policy: Vec<f32>,
     /// Whether there is a policy target, 1 or 0.
     pub has_policy: Vec<f32>,
-    /// The outcome for the side to move mixed with the search's value, -1 to 1.
+    /// The game's result for the side to move mixed with the search's value, -1 to 1.
     pub value: Vec<f32>,
-    /// The final disc difference for the side to move over the number of squares.
+    /// The final disc difference for the side to move, divided by the number of squares.
     pub score: Vec<f32>,
     /// The final owner of each square, rows of `squares`: 1 mine, -1 theirs, 0 nobody's.
     pub owner: Vec<f32>,
-    /// Whether score and owner are known, 1 or 0: not after a resignation.
+    /// Whether score and owner are known, 1 or 0. They are unknown after a resignation.
     pub has_ending: Vec<f32>,
-    /// The mean age of the samples, in positions made since each was.
+    /// The mean age of the samples, in positions generated after them.
     pub mean_age: f64,
 }
 
@@ -109,9 +109,9 @@ impl<G: Geometry> Replay<G> {
             positions: VecDeque::with_capacity(capacity),
             policies: VecDeque::with_capacity(capacity * 10),
             games: VecDeque::with_capacity(capacity / (G::SQUARES / 2)),
-            gone_games: 0,
-            gone_bytes: 0,
-            made: 0,
+            removed_games: 0,
+            removed_bytes: 0,
+            total_positions: 0,
             options: options.clone(),
             order: Vec::new(),
         }
@@ -128,87 +128,87 @@ impl<G: Geometry> Replay<G> {
     }
 
     /// Positions ever added.
-    pub fn made(&self) -> u64 {
-        self.made
+    pub fn total_positions(&self) -> u64 {
+        self.total_positions
     }
 
-    /// Says that `made` positions were added before this window was filled, as after a resume.
-    pub fn set_made(&mut self, made: u64) {
-        self.made = made;
+    /// Sets the number of positions ever added, including those before this window was filled.
+    pub fn set_total_positions(&mut self, positions: u64) {
+        self.total_positions = positions;
     }
 
-    /// Bytes that the window takes, spare capacity included.
+    /// The memory that the window takes, in bytes, including spare capacity.
     pub fn bytes(&self) -> usize {
-        self.positions.capacity() * size_of::<Stored<G>>()
+        self.positions.capacity() * size_of::<StoredPosition<G>>()
             + self.policies.capacity()
-            + self.games.capacity() * size_of::<Ending<G>>()
+            + self.games.capacity() * size_of::<StoredGame<G>>()
     }
 
-    /// Adds a game's positions, those after its opening moves, and drops the oldest games
-    /// beyond the window; a window that holds something never becomes empty.
+    /// Adds a game's training positions and removes the oldest games beyond the window's size. The
+    /// newest game always stays.
     ///
     /// # Errors
     ///
-    /// The record breaks the rules; nothing is added.
-    pub fn add(&mut self, record: &GameRecord) -> Result<Added, RecordError> {
+    /// The record is not a legal game; nothing is added.
+    pub fn add(&mut self, record: &GameRecord) -> Result<AddedGame, RecordError> {
         let history = record.positions::<G>()?;
-        let Some(last) = history.last() else { return Ok(Added::default()) };
+        let Some(last) = history.last() else { return Ok(AddedGame::default()) };
         let ending = last.black_view();
-        let number = self.gone_games.wrapping_add(self.games.len() as u32);
+        let number = self.removed_games.wrapping_add(self.games.len() as u32);
         let (mut positions, mut bytes) = (0u16, 0u16);
         let skipped = record.opening_moves as usize;
         let values = returns(record, &history, self.options.value_lambda);
         let moves = history.iter().zip(&record.moves).zip(values);
-        for ((position, made), value) in moves.skip(skipped) {
+        for ((position, played), value) in moves.skip(skipped) {
             let outcome = match position.side {
                 Colour::Black => record.score,
                 Colour::White => -record.score,
             };
-            let policy_len = made.policy.len() as u8;
-            self.positions.push_back(Stored {
+            let policy_len = played.policy.len() as u8;
+            self.positions.push_back(StoredPosition {
                 board: position.board,
-                policy_start: self.gone_bytes.wrapping_add(self.policies.len() as u32),
+                policy_start: self.removed_bytes.wrapping_add(self.policies.len() as u32),
                 game: number,
                 value: (value.clamp(-1.0, 1.0) * i16::MAX as f32) as i16,
-                score: made.exact.unwrap_or(outcome as i8),
+                score: played.exact.unwrap_or(outcome as i8),
                 policy_len,
                 side: position.side,
             });
-            self.policies.extend(made.policy.iter().map(|weight| (weight >> 8) as u8));
+            self.policies.extend(played.policy.iter().map(|weight| (weight >> 8) as u8));
             positions += 1;
             bytes += policy_len as u16;
         }
-        self.games.push_back(Ending {
+        self.games.push_back(StoredGame {
             black: ending.mine,
             white: ending.theirs,
             positions,
             policy_bytes: bytes,
             resigned: record.resigned,
         });
-        self.made += positions as u64;
+        self.total_positions += positions as u64;
         self.shrink();
         let passes = history.windows(2).filter(|pair| pair[0].side == pair[1].side).count();
-        Ok(Added { positions: positions as usize, passes })
+        Ok(AddedGame { positions: positions as usize, passes })
     }
 
     fn shrink(&mut self) {
-        let allowed = window(&self.options, self.made) as usize;
+        let allowed = window(&self.options, self.total_positions) as usize;
         while self.positions.len() > allowed {
             let all = self.positions.len();
-            let last = |oldest: &mut Ending<G>| usize::from(oldest.positions) < all;
+            let last = |oldest: &mut StoredGame<G>| usize::from(oldest.positions) < all;
             let Some(oldest) = self.games.pop_front_if(last) else { return };
             self.positions.drain(..oldest.positions as usize);
             self.policies.drain(..oldest.policy_bytes as usize);
-            self.gone_games = self.gone_games.wrapping_add(1);
-            self.gone_bytes = self.gone_bytes.wrapping_add(oldest.policy_bytes as u32);
+            self.removed_games = self.removed_games.wrapping_add(1);
+            self.removed_bytes = self.removed_bytes.wrapping_add(oldest.policy_bytes as u32);
         }
     }
 
-    /// Draws `count` samples uniformly, with replacement, into `batch`. Each is turned by a
-    /// random symmetry of the board if `augment` is set. `search_share` of the value target is
-    /// the search's value, the rest the outcome.
+    /// Draws `count` samples uniformly, with replacement, into `batch`. With `augment`, a random
+    /// symmetry of the board is applied to each. `search_share` is the share of the search's value
+    /// in the value target; the rest is the game's result.
     ///
-    /// Does nothing to an empty window but clear the batch.
+    /// If the window is empty, the batch is cleared.
     pub fn sample<R: Rng>(
         &mut self,
         count: usize,
@@ -224,7 +224,7 @@ impl<G: Geometry> Replay<G> {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend((0..count).map(|_| self.draw(random)));
-        // In the order of memory the gather runs forward through the rings.
+        // Sorted, so that the samples are read in the order of memory.
         order.sort_unstable();
         let mut age = 0.0;
         for &index in &order {
@@ -239,7 +239,8 @@ impl<G: Geometry> Replay<G> {
         self.order = order;
     }
 
-    /// The place of a position that is to be learnt from; of any if there is hardly one.
+    /// Draws the index of a position with more than `skip_empties` empty squares. After 16 tries it
+    /// accepts any position.
     fn draw<R: Rng>(&self, random: &mut R) -> usize {
         const TRIES: u32 = 16;
         let mut place = random.random_range(0..self.len());
@@ -254,7 +255,7 @@ impl<G: Geometry> Replay<G> {
 
     fn push(&self, index: usize, symmetry: Symmetry, search_share: f32, batch: &mut Batch) {
         let stored = &self.positions[index];
-        let ending = &self.games[stored.game.wrapping_sub(self.gone_games) as usize];
+        let ending = &self.games[stored.game.wrapping_sub(self.removed_games) as usize];
         let board = symmetry.board(stored.board);
         let legal = board.legal();
         batch.inputs.push(Input::new(board, legal));
@@ -264,7 +265,7 @@ impl<G: Geometry> Replay<G> {
             batch.legal[row + square.index()] = 1.0;
         }
         batch.policy.resize(row + G::SQUARES, 0.0);
-        let start = stored.policy_start.wrapping_sub(self.gone_bytes) as usize;
+        let start = stored.policy_start.wrapping_sub(self.removed_bytes) as usize;
         let weights = self.policies.range(start..start + stored.policy_len as usize);
         let sum: f32 = weights.clone().map(|&weight| weight as f32).sum();
         if sum > 0.0 {
@@ -294,20 +295,20 @@ impl<G: Geometry> Replay<G> {
     }
 }
 
-/// For each position of a game the mean of its search's value and of those that follow, for the
-/// side to move: a return of weight `lambda` (Sutton and Barto 2018, section 12.1), which ends at
-/// the first solved position or else at the outcome.
+/// The lambda return of each position of a game, for the side to move: a weighted mean of its
+/// search's value and those of the later positions (Sutton and Barto 2018, section 12.1). It ends
+/// at the first solved position, otherwise at the game's result.
 fn returns<G: Geometry>(record: &GameRecord, history: &[Position<G>], lambda: f32) -> Vec<f32> {
     let mut values = Vec::with_capacity(record.moves.len());
-    // For black.
-    let mut behind = record.score.signum() as f32;
-    for (position, made) in history.iter().zip(&record.moves).rev() {
+    // The return of the later positions, for black.
+    let mut later = record.score.signum() as f32;
+    for (position, played) in history.iter().zip(&record.moves).rev() {
         let sign = if position.side == Colour::Black { 1.0 } else { -1.0 };
-        if let Some(score) = made.exact {
-            behind = sign * score.signum() as f32;
+        if let Some(score) = played.exact {
+            later = sign * score.signum() as f32;
         }
-        behind = sign * made.value * (1.0 - lambda) + behind * lambda;
-        values.push(sign * behind);
+        later = sign * played.value * (1.0 - lambda) + later * lambda;
+        values.push(sign * later);
     }
     values.reverse();
     values

@@ -1,30 +1,30 @@
-//! Random streams that need no saving.
+//! Random streams whose state need not be saved.
 //!
-//! Every stream is named by the run's seed and a counter that the run keeps anyway: the number
-//! of a game, or of a learning step. A resumed run continues its counters, and with them
-//! exactly the streams that it would have used without the interruption.
+//! A stream follows from the run's seed, its purpose, and a counter that the run saves anyway: the
+//! number of a game or of a training step. A resumed run continues its counters, so it uses the
+//! same streams as an uninterrupted run.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The random generator of training.
+/// The random number generator of training.
 pub type Random = Xoshiro256PlusPlus;
 
-/// What a stream is for, so that no two uses share one.
+/// The purpose of a stream. Two purposes never share a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Openings, noise and temperature of one game.
+    /// Opening, noise and drawn moves of one game.
     Game = 1,
-    /// Samples and symmetries of one learning step.
+    /// Samples and symmetries of one training step.
     Batch = 2,
-    /// Samples of held-out games that one report looks at.
+    /// Samples of held-out games for one report.
     HeldOut = 4,
     /// Openings and play of one evaluation match.
     Match = 3,
 }
 
-/// The stream of a run's `seed` for the `number`-th use of a purpose.
+/// The stream of a run's `seed` for a purpose and a counter.
 pub fn stream(seed: u64, purpose: Purpose, number: u64) -> Random {
     let mixed = [seed, purpose as u64, number]
         .into_iter()
@@ -32,7 +32,7 @@ pub fn stream(seed: u64, purpose: Purpose, number: u64) -> Random {
     Random::seed_from_u64(mixed)
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

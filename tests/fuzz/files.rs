@@ -22,13 +22,13 @@ use crate::input::Input;
 use crate::limits::{is_short, within_memory};
 use crate::samples::{a_game, a_ladder};
 
-/// A folder in memory where the system has one: a target writes a file for each input.
+/// A folder in memory if the system has one: a target writes a file for each input.
 fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
 }
 
-/// Messages of the JSON library may show a text of the file.
-fn most_shown(bytes: &[u8]) -> usize {
+/// The longest message, in bytes: messages of the JSON library may quote the file.
+fn longest_message(bytes: &[u8]) -> usize {
     1000 + 8 * bytes.len()
 }
 
@@ -64,7 +64,7 @@ const HEADER_WORDS: &[&str] = &[
     "\\\"crc32\\\":",
 ];
 
-/// Arrays that are read are written as the same bytes again and again.
+/// Weights that were read and written give the same bytes when read and written again.
 #[test]
 fn weights() {
     let seeds = [some_weights().to_bytes(&Metadata::new())];
@@ -76,7 +76,7 @@ fn weights() {
                 let (again, metadata) = Weights::from_bytes(&own).expect("its own writing");
                 assert_eq!(again.to_bytes(&metadata), own);
             }
-            Err(error) => is_short(&error.to_string(), most_shown(&bytes)),
+            Err(error) => is_short(&error.to_string(), longest_message(&bytes)),
         }
     });
 }
@@ -100,8 +100,8 @@ fn nets() {
     });
 }
 
-/// A file with the right checksums may describe any net; only the one that its arrays are of is
-/// opened.
+/// A file with correct checksums may describe any net. It is opened only if the description fits
+/// its arrays.
 #[test]
 fn descriptions_of_nets() {
     let description = a_description();
@@ -123,12 +123,12 @@ fn descriptions_of_nets() {
                 let options = &net.description.spec.options;
                 assert!(opened.is_err() || options.dropout != 0.0, "{options:?}");
             }
-            Err(error) => is_short(&error.to_string(), most_shown(&bytes)),
+            Err(error) => is_short(&error.to_string(), longest_message(&bytes)),
         }
     });
 }
 
-/// A checkpoint's arrays are those that were written, or it is refused.
+/// A checkpoint that is loaded has the arrays that were written.
 #[test]
 fn checkpoints() {
     let weights = some_weights().to_bytes(&Metadata::new());
@@ -153,16 +153,16 @@ fn checkpoints() {
         fs::write(&files[which], &seeds[which]).expect("a file");
         match loaded {
             Ok(loaded) if which < 2 => assert_eq!(loaded, checkpoint),
-            // Without the stamp of a file, what it holds is not of this checkpoint.
+            // An edited `state.json` may leave out the learner's file, but cannot change the net.
             Ok(loaded) => assert!(loaded.net == checkpoint.net),
-            Err(error) => is_short(&error.to_string(), most_shown(&bytes)),
+            Err(error) => is_short(&error.to_string(), longest_message(&bytes)),
         }
     });
 }
 
 const FRAME_HEADER: usize = 24;
 
-/// A frame around a record, with the right checksum.
+/// A frame around a record, with a correct checksum.
 fn framed(record: &[u8], positions: u32) -> Vec<u8> {
     let payload = zstd::bulk::compress(record, 3).expect("a payload");
     let mut checked = vec![0; 8];
@@ -172,7 +172,7 @@ fn framed(record: &[u8], positions: u32) -> Vec<u8> {
     [&b"OFG1"[..], &numbers.concat(), &checked].concat()
 }
 
-/// Whatever a segment holds, its games are legal or refused, and a game that is appended is read.
+/// For any bytes in a segment, its games are legal or refused, and an appended game can be read.
 #[test]
 fn segments_of_games() {
     let folder = folder();
@@ -198,11 +198,11 @@ fn segments_of_games() {
         writer.append(&next).expect("a game");
         let last = games::read_all(folder.path()).expect("a folder").last();
         assert_eq!(last.expect("a game").expect("the last game"), next);
-        // What was kept aside would fill the disk in a million rounds.
+        // Saved bytes would fill the disk in a million rounds.
         for entry in fs::read_dir(folder.path()).expect("a folder") {
-            let kept = entry.expect("a file").path();
-            if kept != path {
-                fs::remove_file(kept).expect("removable");
+            let saved = entry.expect("a file").path();
+            if saved != path {
+                fs::remove_file(saved).expect("removable");
             }
         }
     });
@@ -217,8 +217,8 @@ fn read_games(folder: &Path) {
                 read += 1;
                 dispatch!(record.shape, G => {
                     let options = Options { max_positions: 100, ..Options::default() };
-                    let learnt = Replay::<G>::new(&options).add(&record).is_ok();
-                    assert_eq!(learnt, record.positions::<G>().is_ok());
+                    let added = Replay::<G>::new(&options).add(&record).is_ok();
+                    assert_eq!(added, record.positions::<G>().is_ok());
                 });
             }
             Err(error) => is_short(&error.to_string(), 1000),
@@ -228,7 +228,7 @@ fn read_games(folder: &Path) {
     assert!(totals.positions <= totals.games * 92, "{totals:?}");
 }
 
-/// A ladder is read, with the lines that cannot be, or refused as a whole.
+/// A ladder is read, with its unreadable lines skipped, or refused as a whole.
 #[test]
 fn ladders() {
     let folder = folder();
@@ -239,7 +239,7 @@ fn ladders() {
     check!().with_iterations(4000).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, &words);
         fs::write(&path, &bytes).expect("a file");
-        match within_memory(&bytes, || Ladder::look_at(&path)) {
+        match within_memory(&bytes, || Ladder::open_read_only(&path)) {
             Ok(ladder) => {
                 for game in ladder.all_games() {
                     let _ = game.played::<Square6>(game.first());
@@ -251,7 +251,7 @@ fn ladders() {
     });
 }
 
-/// A run is listed, whatever its `run.json` says.
+/// A run is listed with any content of its `run.json`.
 #[test]
 fn manifests_of_runs() {
     let folder = folder();
@@ -266,7 +266,7 @@ fn manifests_of_runs() {
         let listed = within_memory(&bytes, || run_dir::list(folder.path())).expect("a folder");
         assert_eq!(listed.len(), 1);
         if let Err(error) = &listed[0].manifest {
-            is_short(&error.to_string(), most_shown(&bytes));
+            is_short(&error.to_string(), longest_message(&bytes));
         }
     });
 }

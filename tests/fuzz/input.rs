@@ -1,15 +1,15 @@
-//! Inputs: any bytes, or a valid seed after some edits.
+//! Inputs: arbitrary bytes, or a valid seed after some edits.
 
 use bolero::TypeGenerator;
 
-/// What a parser is given. The seeds and words that it is made from are the target's.
+/// The input of a parser. Its target supplies the seeds and words.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Input {
-    /// Any bytes.
+    /// Arbitrary bytes.
     Bytes(Vec<u8>),
-    /// A seed, with nothing but printable characters put into it.
+    /// A seed after edits that insert only printable characters.
     Text(u8, #[generator(edits())] Vec<Edit>),
-    /// A seed with any edits.
+    /// A seed after any edits.
     Edited(u8, #[generator(edits())] Vec<Edit>),
 }
 
@@ -34,21 +34,21 @@ pub enum Edit {
     Flip(Place, #[generator(0..8)] u8),
     /// Replaces a byte.
     Set(Place, u8),
-    /// Ends the seed here.
+    /// Truncates the seed.
     Truncate(Place),
-    /// Takes some bytes out.
+    /// Removes some bytes.
     Cut(Place, #[generator(0..64)] u8),
-    /// Puts some bytes elsewhere as well.
+    /// Copies some bytes to another place.
     Copy(Place, #[generator(0..64)] u8, Place),
     /// Repeats some bytes.
     Repeat(Place, #[generator(0..32)] u8, #[generator(0..100)] u8),
-    /// Puts bytes in.
+    /// Inserts bytes.
     Insert(Place, #[generator(bolero::produce::<Vec<u8>>().with().len(0usize..8))] Vec<u8>),
-    /// Puts one of the target's words in.
+    /// Inserts one of the target's words.
     Word(Place, u8),
-    /// Replaces a number in digits by one from the edges of number types.
+    /// Replaces a decimal number by one near the limits of number types.
     Number(Place, u8),
-    /// Replaces a number of four bytes by one from the edges of its type.
+    /// Replaces a number of four bytes by one near the limits of its type.
     Binary(Place, u8),
 }
 
@@ -106,7 +106,7 @@ impl Input {
 }
 
 impl Input {
-    /// Which of some seeds the bytes are made from; of any bytes, which they take the place of.
+    /// The index of the seed. For arbitrary bytes, the index of the seed that they replace.
     pub fn seed(&self, seeds: usize) -> usize {
         match self {
             Input::Bytes(bytes) => bytes.len() % seeds,
@@ -170,7 +170,7 @@ fn insert(bytes: &mut Vec<u8>, place: usize, new: Vec<u8>) {
     bytes.splice(place..place, new);
 }
 
-/// Puts a number in the place of the first one that stands at `place` or after it.
+/// Replaces the first number at `place` or after it.
 fn replace_number(bytes: &mut Vec<u8>, place: usize, number: u8) {
     let Some(skipped) = bytes[place..].iter().position(u8::is_ascii_digit) else { return };
     let start = place + skipped;
@@ -185,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Inputs that are all of one kind, or never changed, would find nothing.
+    /// Inputs that are all of one kind or never edited would find no faults.
     #[test]
     fn inputs_are_of_every_kind() {
         static COUNTS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];

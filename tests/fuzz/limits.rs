@@ -1,7 +1,7 @@
-//! What a parser may cost.
+//! Limits on a parser's memory and messages.
 
-/// Runs `parse` on `input` and checks the memory that it takes: a fixed amount, for tables and
-/// buffers, and a multiple of the input.
+/// Runs `parse` on `input` and checks the memory that it takes. A fixed amount for tables and
+/// buffers is allowed, and a multiple of the input.
 pub fn within_memory<T>(input: &[u8], parse: impl FnOnce() -> T) -> T {
     const FIXED: u64 = 4 << 20;
     const FACTOR: u64 = 400;
@@ -12,7 +12,7 @@ pub fn within_memory<T>(input: &[u8], parse: impl FnOnce() -> T) -> T {
     parsed.expect("it was parsed")
 }
 
-/// Checks that a message is not much longer than what it has to say.
+/// Checks that a message has at most `most` bytes.
 pub fn is_short(message: &str, most: usize) {
     assert!(message.len() <= most, "a message of {} bytes: {:.300}...", message.len(), message);
 }

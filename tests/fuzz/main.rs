@@ -1,9 +1,9 @@
-//! Every parser against inputs that are made to break it: any bytes, and valid texts and files
-//! with parts changed, cut, moved and repeated.
+//! Fuzz tests of all parsers: arbitrary bytes, and valid texts and files with parts changed, cut,
+//! moved and repeated.
 //!
-//! A test tries some thousand inputs; `scripts/fuzz.sh` tries as many as it is told to. Besides
-//! panics and endless loops, which all targets look for, each states what must hold for what is
-//! accepted, and that neither memory nor messages grow beyond the input's size.
+//! A test tries some thousand inputs; `scripts/fuzz.sh` tries any number. All tests look for panics
+//! and endless loops, and check that memory and messages do not grow beyond the input's size. Each
+//! test also checks properties of accepted inputs.
 
 mod files;
 mod input;

@@ -1,17 +1,16 @@
-//! The servers that other programs talk to: whatever comes in, each line is answered and the
-//! server goes on.
+//! The protocol servers: for any input, each line is answered and the server continues.
 
 use std::io::Cursor;
 
 use bolero::check;
-use outflank::arena::players::{Greedy, Random};
+use outflank::arena::players::{GreedyPlayer, RandomPlayer};
 use outflank::game::{Goal, Square6, Square8};
 use outflank::protocol::{gtp, nboard};
 
 use crate::input::Input;
 use crate::limits::{is_short, within_memory};
 
-/// Characters that a line may add to the output: a diagram, or the list of commands.
+/// The longest answer to a line, in characters: a board diagram, or the list of commands.
 const LONGEST_ANSWER: usize = 2000;
 
 #[test]
@@ -51,7 +50,7 @@ fn gtp_commands() {
         let mut output = Vec::new();
         within_memory(&bytes, || {
             gtp::serve::<Square8>(
-                &mut Random::new(1),
+                &mut RandomPlayer::new(1),
                 Goal::Most,
                 Cursor::new(bytes.clone()),
                 &mut output,
@@ -97,8 +96,12 @@ fn nboard_commands() {
         let bytes = input.bytes(&seeds, &words);
         let mut output = Vec::new();
         within_memory(&bytes, || {
-            nboard::serve::<Square6>(&mut Greedy::new(1), Cursor::new(bytes.clone()), &mut output)
-                .expect("memory does not fail");
+            nboard::serve::<Square6>(
+                &mut GreedyPlayer::new(1),
+                Cursor::new(bytes.clone()),
+                &mut output,
+            )
+            .expect("memory does not fail");
         });
         let text = String::from_utf8(output).expect("text");
         let lines = bytes.split(|&byte| byte == b'\n').count();

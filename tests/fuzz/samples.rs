@@ -1,11 +1,11 @@
-//! Valid games and ladders that inputs are made from.
+//! Valid games and ladders as seeds of inputs.
 
 use outflank::game::notation::{obf, transcript};
 use outflank::game::record::{GameRecord, MoveRecord};
-use outflank::game::{Colour, Geometry, Goal, Position, Square6, Word};
+use outflank::game::{Bitboard, Colour, Geometry, Goal, Position, Square6};
 use serde_json::json;
 
-/// A game of first legal moves.
+/// A game in which each move is the first legal one.
 pub fn a_game<G: Geometry>(id: u64) -> GameRecord {
     let mut position = Position::<G>::start();
     let start = position;
@@ -14,7 +14,7 @@ pub fn a_game<G: Geometry>(id: u64) -> GameRecord {
         let policy = vec![7; position.board.legal().len()];
         let exact = (moves.len() > 20).then_some(-3);
         moves.push(MoveRecord { square, policy, value: 0.5, exact });
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
     }
     GameRecord {
         shape: G::SHAPE,
@@ -35,7 +35,7 @@ pub fn a_game<G: Geometry>(id: u64) -> GameRecord {
 pub fn a_ladder() -> String {
     let game = a_game::<Square6>(0);
     let (squares, start) =
-        (game.moves.iter().map(|made| made.square), Position::<Square6>::start());
+        (game.moves.iter().map(|played| played.square), Position::<Square6>::start());
     let moves = transcript::<Square6>(squares);
     let (opening, rest) = moves.split_at(8);
     let game_line = |number: u32, black: &str, white: &str| {

@@ -1,4 +1,4 @@
-//! Parsers of text: configurations, players, positions, transcripts, games in GGF.
+//! Parsers of text: configurations, player specifications, positions, transcripts, games in GGF.
 
 use bolero::check;
 use outflank::arena::spec::PlayerSpec;
@@ -15,7 +15,7 @@ fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// What is read of a configuration is what it writes; what is not, is told in few lines.
+/// An accepted configuration is read unchanged from its own text. Errors have few lines.
 #[test]
 fn configurations() {
     let seeds = seeds(&[
@@ -32,7 +32,7 @@ fn configurations() {
     words.extend(["\n[search]\n", "\n[net]\n", "[[", "]]", "'''", "\"\"\"", "{", "}", "\n", "= ["]);
     check!().with_iterations(1500).with_type::<Input>().for_each(|input| {
         let text = String::from_utf8_lossy(&input.bytes(&seeds, &words)).into_owned();
-        // Some lines are given as the arguments of `--set` are.
+        // The lines after this section are given as arguments of `--set`.
         let (text, arguments) = text.split_once("\n[net]\n").unwrap_or((&text, ""));
         let arguments: Vec<String> = arguments.lines().map(str::to_owned).collect();
         let whole = [text, &arguments.concat()].concat();
@@ -47,7 +47,7 @@ fn configurations() {
     });
 }
 
-/// A player's name reads back as the same player.
+/// A player specification is read unchanged from its own text.
 #[test]
 fn players() {
     let seeds = seeds(&[
@@ -61,9 +61,9 @@ fn players() {
         "external:protocol=nboard,command=\"engine --board \\\"x y\\\"\",depth=9,timeout=5s",
     ]);
     let mut words = vec![",", "=", ":", "\"", "\\", "ms", "s", "m"];
-    for &(kind, keys) in PlayerSpec::KINDS {
-        words.push(kind);
-        words.extend(keys);
+    for kind in PlayerSpec::KINDS {
+        words.push(kind.name);
+        words.extend(kind.keys.iter().map(|key| key.name));
     }
     check!().with_iterations(10_000).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, &words);
@@ -75,7 +75,7 @@ fn players() {
     });
 }
 
-/// A position reads back from its own line.
+/// A position is read unchanged from its own line.
 #[test]
 fn positions() {
     let seeds = seeds(&[
@@ -105,7 +105,7 @@ fn position<G: Geometry>(text: &str) {
     }
 }
 
-/// A transcript reads back from its own moves.
+/// A transcript is read unchanged from its own text.
 #[test]
 fn transcripts() {
     let seeds = seeds(&[
@@ -134,7 +134,7 @@ fn transcripts() {
     });
 }
 
-/// A game reads back from its own writing, in which passes are all written.
+/// A game is read unchanged from its own text, in which all passes are written.
 #[test]
 fn games_in_ggf() {
     let written = |shape: Shape, text: &str| {
@@ -163,9 +163,9 @@ fn game<G: Geometry>(text: &str) {
     match within_memory(text.as_bytes(), || ggf::read::<G>(text)) {
         Ok(game) => {
             let moves: Vec<_> = game.moves.iter().flatten().copied().collect();
-            let own = ggf::write(game.start.settled(), &moves);
+            let own = ggf::write(game.start.pass_if_forced(), &moves);
             let again = ggf::read::<G>(&own).expect("its own writing");
-            assert_eq!(again.start, game.start.settled());
+            assert_eq!(again.start, game.start.pass_if_forced());
             assert!(again.moves.iter().flatten().eq(&moves));
         }
         Err(error) => is_short(&error.to_string(), 500),

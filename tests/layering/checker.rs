@@ -1,10 +1,10 @@
-//! The rules of the house, and the programs that check a file's text against them.
+//! The rules for modules and files, and the functions that check a file's text against them.
 
 use std::fmt;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// Each module below the crate's root, with its floor. A module uses lower floors only.
+/// Each module below the crate's root, with its floor. A module may use lower floors only.
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
     ("choices", 0),
@@ -23,37 +23,40 @@ const FLOORS: &[(&str, u8)] = &[
     ("lib", 7),
 ];
 
-/// Arrows between neighbours on one floor; all others are forbidden.
+/// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.
 const NEIGHBOURS: &[(&str, &str)] =
     &[("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
 
-/// Macros lie at the crate's root wherever they are written.
+/// Macros with their modules: Rust puts an exported macro at the crate's root.
 const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
 
-/// Modules that must not know the tensor library. `game` knows no library at all.
+/// Modules that must not use the tensor library. `game` may use no library at all.
 const WITHOUT_TENSORS: &[&str] = &["game", "eval", "search", "store", "protocol"];
 
-/// Where `unsafe` may stand.
+/// Files in which `unsafe` is allowed.
 const UNSAFE_ALLOWED: &[&str] =
     &["src/game/simd.rs", "src/net/allocator.rs", "src/net/tile.rs", "src/net/vector/x86.rs"];
 
+/// The most lines of a Rust file.
 pub const LONGEST_FILE: usize = 400;
 
 /// Files that may be longer, each with the reason.
-const LONG_FILES: &[(&str, &str)] =
-    &[("src/game/geometry.rs", "the five shapes share one macro, and each one's drawing is data")];
+const LONG_FILES: &[(&str, &str)] = &[(
+    "src/game/geometry.rs",
+    "the five shapes share one macro, and each drawing of a shape is data",
+)];
 
-/// Words that mark unfinished work, spelt so that this file does not hold them.
+/// Words that mark unfinished work, written in parts so that this file does not contain them.
 pub const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// Whether a line of a page is `@NAME@`, the place of a text that is still to be filled in.
-fn is_to_fill(line: &str) -> bool {
+/// Whether a line of a page is `@NAME@`, a placeholder for missing text.
+fn is_placeholder(line: &str) -> bool {
     let name = line.trim().strip_prefix('@').and_then(|line| line.strip_suffix('@'));
     name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase()))
 }
 
-/// An error's text says what happened, and its source what caused it: the program shows both, so a
-/// text with the source in it would show the cause twice.
+/// Finds error types whose text contains the text of their source. The program prints an error and
+/// its source, so the cause would appear twice.
 pub fn check_errors(file: &str, text: &str) -> Vec<Violation> {
     let lines: Vec<&str> = text.lines().collect();
     let attribute = |start: usize| {
@@ -62,15 +65,15 @@ pub fn check_errors(file: &str, text: &str) -> Vec<Violation> {
         (lines[start..=end].concat(), lines.get(end + 1).copied().unwrap_or_default())
     };
     let repeats = |start: usize| {
-        let (message, variant) = attribute(start);
+        let (text, variant) = attribute(start);
         let is_source = ["#[from]", "#[source]"].iter().any(|mark| variant.contains(mark));
-        message.contains("{source") || (message.contains("{0") && is_source)
+        text.contains("{source") || (text.contains("{0") && is_source)
     };
     let starts =
         (0..lines.len()).filter(|&start| lines[start].trim_start().starts_with("#[error("));
-    let what = "an error's text repeats its source".to_string();
+    let message = "an error's text repeats its source".to_string();
     let violation =
-        |start| Violation { file: file.to_string(), line: start + 1, what: what.clone() };
+        |start| Violation { file: file.to_string(), line: start + 1, message: message.clone() };
     starts.filter(|&start| repeats(start)).map(violation).collect()
 }
 
@@ -78,16 +81,17 @@ pub fn check_errors(file: &str, text: &str) -> Vec<Violation> {
 pub struct Violation {
     pub file: String,
     pub line: usize,
-    pub what: String,
+    pub message: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
     }
 }
 
-/// A token with its line, groups opened up. Comments are gone, and strings are `Other`.
+/// A kind of token. Groups are split into their tokens, comments are removed, and literals are
+/// `Other`.
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     Word(String),
@@ -132,7 +136,7 @@ fn is_path_separator(tokens: &[Token], index: usize) -> bool {
     colon(index) && colon(index + 1)
 }
 
-/// The names that follow a path's root: one, or those of a `{a::b, c}` group.
+/// The names directly after a path's root, with their lines: one, or those of a `{a::b, c}` group.
 fn names_after(tokens: &[Token], index: usize) -> Vec<(String, usize)> {
     let line = tokens.get(index).map_or(0, |token| token.line);
     match tokens.get(index).map(|token| &token.kind) {
@@ -161,7 +165,7 @@ fn names_after(tokens: &[Token], index: usize) -> Vec<(String, usize)> {
     }
 }
 
-/// `src/a/b.rs` is module a::b; `src/a/mod.rs` is a.
+/// The module of a file: `src/a/b.rs` is `a::b`, and `src/a/mod.rs` is `a`.
 pub fn module_of(file: &str) -> Vec<String> {
     let path = file.trim_start_matches("src/").trim_end_matches(".rs");
     let path = path.strip_suffix("/mod").unwrap_or(path);
@@ -172,8 +176,8 @@ fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == module).map(|(_, floor)| *floor)
 }
 
-/// What is wrong with an arrow from one module below the root to another, if anything.
-fn judge_arrow(from: &str, to: &str) -> Option<String> {
+/// The violation, if module `from` must not use module `to`; both are below the root.
+fn check_use(from: &str, to: &str) -> Option<String> {
     let to = ROOT_MACROS.iter().find(|(name, _)| *name == to).map_or(to, |(_, module)| module);
     let Some(from_floor) = floor(from) else {
         return Some(format!(
@@ -190,19 +194,19 @@ fn judge_arrow(from: &str, to: &str) -> Option<String> {
         .then(|| format!("`{from}` (floor {from_floor}) must not use `{to}` (floor {to_floor})"))
 }
 
-/// A file's tokens, read from the first to the last.
+/// Checks the tokens of a file, from the first to the last.
 struct Reader<'a> {
     file: &'a str,
     module: Vec<String>,
     libraries: &'a [String],
     tokens: Vec<Token>,
-    /// Modules written inside the file, each with the depth of groups at which it ends.
+    /// The inline modules around the current token, each with the depth of groups inside it.
     inner: Vec<(String, usize)>,
     depth: usize,
     violations: Vec<Violation>,
 }
 
-/// All violations of one file of `src` that its tokens show.
+/// Checks the module uses, the libraries and `unsafe` of one file in `src`.
 pub fn check_source(file: &str, text: &str, libraries: &[String]) -> Vec<Violation> {
     let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
     let mut tokens = Vec::new();
@@ -217,8 +221,8 @@ pub fn check_source(file: &str, text: &str, libraries: &[String]) -> Vec<Violati
 }
 
 impl Reader<'_> {
-    fn report(&mut self, line: usize, what: String) {
-        self.violations.push(Violation { file: self.file.to_string(), line, what });
+    fn report(&mut self, line: usize, message: String) {
+        self.violations.push(Violation { file: self.file.to_string(), line, message });
     }
 
     fn read(&mut self, index: usize) {
@@ -235,7 +239,7 @@ impl Reader<'_> {
 
     fn read_word(&mut self, index: usize, name: &str) {
         let (tokens, line) = (&self.tokens, self.tokens[index].line);
-        // The first word of a path, or a word that stands alone.
+        // The first word of a path, or a single word.
         let is_first = index < 2 || !is_path_separator(tokens, index - 2);
         let leads_a_path = is_first && is_path_separator(tokens, index + 1);
         let is_used = index > 0 && word(tokens, index - 1) == Some("use");
@@ -247,37 +251,38 @@ impl Reader<'_> {
             "unsafe" if !UNSAFE_ALLOWED.contains(&self.file) => {
                 self.report(line, "`unsafe` is not allowed here".to_string());
             }
-            "crate" if leads_a_path => self.follow(index + 3, 0),
+            "crate" if leads_a_path => self.check_path(index + 3, 0),
             "super" if leads_a_path => {
-                self.follow(index + 3, self.module.len() + self.inner.len() - 1);
+                self.check_path(index + 3, self.module.len() + self.inner.len() - 1);
             }
             _ if (leads_a_path || is_used) && self.libraries.iter().any(|known| known == name) => {
-                self.judge_library(line, name);
+                self.check_library(line, name);
             }
             _ => {}
         }
     }
 
-    /// Judges the path that goes on at `index`, `left` modules below the crate's root.
-    fn follow(&mut self, mut index: usize, mut left: usize) {
+    /// Checks the path whose rest begins at `index`, in a module that is `depth` levels below the
+    /// crate's root.
+    fn check_path(&mut self, mut index: usize, mut depth: usize) {
         while word(&self.tokens, index) == Some("super")
             && is_path_separator(&self.tokens, index + 1)
         {
-            left = left.saturating_sub(1);
+            depth = depth.saturating_sub(1);
             index += 3;
         }
-        // A path that does not climb to the root stays in its own module.
-        if left > 0 {
+        // A path that does not reach the root stays in its own module.
+        if depth > 0 {
             return;
         }
         for (to, line) in names_after(&self.tokens, index) {
-            if let Some(what) = judge_arrow(&self.module[0], &to) {
-                self.report(line, what);
+            if let Some(message) = check_use(&self.module[0], &to) {
+                self.report(line, message);
             }
         }
     }
 
-    fn judge_library(&mut self, line: usize, name: &str) {
+    fn check_library(&mut self, line: usize, name: &str) {
         let module = self.module[0].as_str();
         let is_test = self.inner.iter().any(|(name, _)| name == "tests");
         let is_tensor = name == "tch" && WITHOUT_TENSORS.contains(&module);
@@ -287,32 +292,33 @@ impl Reader<'_> {
     }
 }
 
-/// Violations that the bare text of any file shows.
+/// Checks a file's text for marks of unfinished work, placeholders and its length.
 pub fn check_text(file: &str, text: &str) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let mut report = |line, what| violations.push(Violation { file: file.to_string(), line, what });
+    let mut report =
+        |line, message| violations.push(Violation { file: file.to_string(), line, message });
     let is_page = file.ends_with(".md");
     for (index, line) in text.lines().enumerate() {
-        // A page may show a name such as `step-` with a row of the third mark's letters.
+        // Pages may contain the third mark, as in a pattern of file names: `step-` and its letters.
         for mark in MARKS.iter().filter(|mark| !is_page && line.contains(**mark)) {
             report(index + 1, format!("{mark}: finish it, or file an issue"));
         }
-        if is_page && is_to_fill(line) {
+        if is_page && is_placeholder(line) {
             report(index + 1, format!("{}: fill it in", line.trim()));
         }
     }
     if UNSAFE_ALLOWED.contains(&file) && !text.contains("unsafe") {
-        report(1, "is safe: strike it from UNSAFE_ALLOWED".to_string());
+        report(1, "has no `unsafe`: remove it from UNSAFE_ALLOWED".to_string());
     }
     let count = text.lines().count();
     let may_be_long = LONG_FILES.iter().any(|(name, _)| *name == file);
     if file.ends_with(".rs") && (count > LONGEST_FILE) != may_be_long {
-        let what = if may_be_long {
-            "is no longer long: strike it from LONG_FILES"
+        let problem = if may_be_long {
+            "is no longer long: remove it from LONG_FILES"
         } else {
             "is too long"
         };
-        report(count, format!("{count} lines, where {LONGEST_FILE} are allowed: it {what}"));
+        report(count, format!("{count} lines, where {LONGEST_FILE} are allowed: it {problem}"));
     }
     violations
 }

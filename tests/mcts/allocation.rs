@@ -1,4 +1,4 @@
-//! Nothing is allocated in the loop once the arrays have grown.
+//! The search loop allocates no memory once its arrays have grown.
 
 use allocation_counter::measure;
 use outflank::dispatch;
@@ -8,7 +8,7 @@ use outflank::search::mcts::{Gathered, Mode, Options, Root, TreeSearch};
 
 use crate::common::{hashed, random, random_board, solver};
 
-/// Searches board after board; returns how often something was allocated.
+/// Searches all boards in turn. Returns the number of allocations.
 fn search_all<G: Geometry>(
     search: &mut TreeSearch<G>,
     solver: &mut Solver<G>,
@@ -24,7 +24,7 @@ fn search_all<G: Geometry>(
             allocated += measure(gather).count_total;
             let Some(Gathered::Leaf { ticket, board, .. }) = leaf else { break };
             let estimate = hashed(board);
-            allocated += measure(|| search.apply(ticket, estimate.answer())).count_total;
+            allocated += measure(|| search.apply(ticket, estimate.prediction())).count_total;
         }
     }
     allocated

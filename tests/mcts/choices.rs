@@ -1,17 +1,19 @@
-//! What a finished search says: its policy, its value, and the move it chooses.
+//! The results of a finished search: policy, value, and the chosen move.
 
 use outflank::dispatch;
 use outflank::game::{Geometry, Goal, Shape, Square8};
 use outflank::search::mcts::{Mode, MoveStats, Options, Root, TreeSearch};
 
-use crate::common::{Estimate, hashed, random, random_board, run, searched, solver, unsolved};
+use crate::common::{
+    Estimate, hashed, random, random_board, run, searched, solver, without_solver,
+};
 
 fn policies_are_sound<G: Geometry>() {
     let mut random = random(41);
     for root in [Root::Puct, Root::Gumbel] {
         for mode in [Mode::Explore, Mode::Play] {
             for round in 0..24 {
-                let options = Options { root, solve_empties: round % 8, ..unsolved(60) };
+                let options = Options { root, solve_empties: round % 8, ..without_solver(60) };
                 let board = random_board::<G>(&mut random, 4 + round);
                 let mut search = searched(board, Goal::Most, &options, mode, hashed);
                 let moves: Vec<_> = search.tree().root_moves().collect();
@@ -21,17 +23,21 @@ fn policies_are_sound<G: Geometry>() {
                 assert_eq!(policy.len(), moves.len());
                 assert!(policy.iter().all(|share| *share >= 0.0), "{policy:?}");
                 assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-4, "{policy:?}");
-                let floor = moves.iter().map(|stats| stats.lower).max().expect("a move");
-                let open = |stats: &MoveStats| stats.upper > floor;
-                let open_floor = moves.iter().any(|stats| stats.lower == floor && open(stats));
-                let useful = |stats: &MoveStats| open(stats) || stats.lower == floor && !open_floor;
+                let proven = moves.iter().map(|stats| stats.lower).max().expect("a move");
+                let exceeds = |stats: &MoveStats| stats.upper > proven;
+                let can_grow = moves.iter().any(|stats| stats.lower == proven && exceeds(stats));
+                let may_be_best =
+                    |stats: &MoveStats| exceeds(stats) || stats.lower == proven && !can_grow;
                 for (stats, share) in moves.iter().zip(&policy) {
-                    assert!(useful(stats) || *share == 0.0, "{stats:?} {share}");
+                    assert!(may_be_best(stats) || *share == 0.0, "{stats:?} {share}");
                 }
                 for temperature in [0.0, 0.3, 1.0, 3.0] {
                     let square = search.choose(temperature, &mut random).expect("a move");
                     let chosen = moves.iter().find(|stats| stats.square == square);
-                    assert!(chosen.is_some_and(useful), "proven not to be better than another");
+                    assert!(
+                        chosen.is_some_and(may_be_best),
+                        "proven not to be better than another"
+                    );
                 }
             }
         }
@@ -45,9 +51,9 @@ fn policies_sum_to_one_and_leave_out_what_is_proven_worse() {
     }
 }
 
-/// What the net said of the root is not mixed up with what has become certain since.
+/// Proven bounds do not change the net's own prediction for the root.
 #[test]
-fn the_first_estimate_of_the_root_stays() {
+fn the_raw_utility_of_the_root_stays() {
     let mut random = random(43);
     let mut bounded = 0;
     for round in 0..40 {
@@ -57,7 +63,7 @@ fn the_first_estimate_of_the_root_stays() {
             solve_empties: 9,
             tree_reuse: true,
             score_weight: 0.1,
-            ..unsolved(60)
+            ..without_solver(60)
         };
         let board = random_board::<Square8>(&mut random, 10 + round % 3);
         let mut search = searched(board, Goal::Most, &options, Mode::Explore, hashed);
@@ -67,7 +73,7 @@ fn the_first_estimate_of_the_root_stays() {
         assert!((found - wanted).abs() < 1e-6, "{found} {wanted}");
         bounded += (search.tree().bounds() != (-64, 64)) as u32;
 
-        // The most visited move's answer becomes the root.
+        // The position after the most visited move becomes the root.
         let next = search.tree().principal_variation(1)[0];
         let next = board.play_unchecked(next);
         if next.legal().is_empty() || next.empties() <= 9 {
@@ -83,20 +89,20 @@ fn the_first_estimate_of_the_root_stays() {
     assert!(bounded > 5, "{bounded} roots with a proven score");
 }
 
-/// A position that was solved as a whole, within the tree, has no move that is proven best when
-/// it becomes the root: it is searched until one is.
+/// An interior position may be solved without its best move. If it becomes the root, it is searched
+/// until a move is proven best.
 #[test]
 fn a_solved_position_that_becomes_the_root_is_searched() {
     let mut random = random(44);
     let mut solved = 0;
     for _ in 0..40 {
-        // Leaves are solved at 4, positions that the search comes back to at 9.
+        // Leaves are solved with 4 empties, positions with many visits with up to 9.
         let options = Options {
             solve_leaves: 4,
             solve_growth: 1.0,
             solve_empties: 9,
             tree_reuse: true,
-            ..unsolved(400)
+            ..without_solver(400)
         };
         let board = random_board::<Square8>(&mut random, 10);
         let mut search = searched(board, Goal::Most, &options, Mode::Play, hashed);
@@ -120,7 +126,7 @@ fn a_solved_position_that_becomes_the_root_is_searched() {
 fn moves_are_drawn_in_proportion_to_visits() {
     let mut random = random(42);
     let board = random_board::<Square8>(&mut random, 40);
-    let mut search = searched(board, Goal::Most, &unsolved(100), Mode::Play, hashed);
+    let mut search = searched(board, Goal::Most, &without_solver(100), Mode::Play, hashed);
     let policy = search.policy().to_vec();
     let moves: Vec<_> = search.tree().root_moves().collect();
     for (stats, share) in moves.iter().zip(&policy) {
@@ -147,12 +153,12 @@ fn moves_are_drawn_in_proportion_to_visits() {
 }
 
 #[test]
-fn tempered_targets_are_what_moves_are_drawn_from() {
+fn tempered_targets_are_the_distribution_of_drawn_moves() {
     let mut random = random(48);
     for root in [Root::Puct, Root::Gumbel] {
         for mode in [Mode::Explore, Mode::Play] {
             let board = random_board::<Square8>(&mut random, 40);
-            let plain = Options { root, ..unsolved(100) };
+            let plain = Options { root, ..without_solver(100) };
             let tempered = Options { tempered_targets: true, ..plain.clone() };
             let [mut plain, mut tempered] =
                 [plain, tempered].map(|it| searched(board, Goal::Most, &it, mode, hashed));
@@ -174,12 +180,12 @@ fn tempered_targets_are_what_moves_are_drawn_from() {
 }
 
 #[test]
-fn a_search_of_one_simulation_plays_by_the_policy() {
+fn a_search_of_one_simulation_plays_by_the_priors() {
     let mut random = random(43);
     for root in [Root::Puct, Root::Gumbel] {
-        let options = Options { root, ..unsolved(1) };
+        let options = Options { root, ..without_solver(1) };
         let mut search = TreeSearch::<Square8>::new(Goal::Most, &options);
-        // The first search leaves a larger root behind for the second.
+        // The buffers of the first search may be larger than the second one needs.
         for (empties, simulations) in [(20, 40), (50, 1), (12, 1)] {
             let board = random_board::<Square8>(&mut random, empties);
             search.begin(board, simulations, Mode::Explore);
@@ -209,7 +215,7 @@ fn a_single_legal_move_is_chosen() {
     };
     for root in [Root::Puct, Root::Gumbel] {
         for simulations in [1, 2, 40] {
-            let options = Options { root, ..unsolved(simulations) };
+            let options = Options { root, ..without_solver(simulations) };
             let mut search = searched(board, Goal::Most, &options, Mode::Explore, hashed);
             assert_eq!(search.policy(), [1.0]);
             assert_eq!(search.choose(1.0, &mut random), board.legal().next());
@@ -227,9 +233,9 @@ fn gumbel_searches_the_considered_moves_equally_at_first() {
             break board;
         }
     };
-    // The root's own evaluation is the first simulation.
+    // The first simulation expands the root.
     let visits = |simulations: u32| -> Vec<u32> {
-        let options = Options { root: Root::Gumbel, gumbel_considered: 8, ..unsolved(0) };
+        let options = Options { root: Root::Gumbel, gumbel_considered: 8, ..without_solver(0) };
         let mut search = TreeSearch::new(Goal::Most, &options);
         search.begin(board, 1 + simulations, Mode::Explore);
         run(&mut search, &mut solver(Goal::Most), hashed, &mut crate::common::random(5));
@@ -245,13 +251,13 @@ fn gumbel_searches_the_considered_moves_equally_at_first() {
 }
 
 #[test]
-fn values_keep_their_scale_whatever_the_score_weighs() {
+fn the_scale_of_values_does_not_depend_on_the_score_weight() {
     fn sure(_: outflank::game::Board<Square8>) -> Estimate {
         Estimate { policy: vec![0.0; 64], value: 0.5, score: 0.0 }
     }
     let board = random_board::<Square8>(&mut random(46), 40);
     for score_weight in [0.0, 0.1, 0.5] {
-        let options = Options { score_weight, ..unsolved(1) };
+        let options = Options { score_weight, ..without_solver(1) };
         let search = searched(board, Goal::Most, &options, Mode::Play, sure);
         assert!((search.tree().root_value() - 0.5).abs() < 1e-6);
         assert!((search.tree().root_utility() - 0.5 * (1.0 - score_weight)).abs() < 1e-6);
@@ -259,18 +265,18 @@ fn values_keep_their_scale_whatever_the_score_weighs() {
 }
 
 #[test]
-fn from_score_empties_on_discs_alone_count() {
-    let late = Options { score_empties: 30, ..unsolved(100) };
+fn with_score_empties_the_utility_is_discs_alone() {
+    let late = Options { score_empties: 30, ..without_solver(100) };
     let moves = |search: &TreeSearch<Square8>| search.tree().root_moves().collect::<Vec<_>>();
     let mut random = random(48);
     let mut turned = 0;
     for (empties, score_weight) in [(31, late.score_weight), (30, 1.0), (20, 1.0)].repeat(4) {
         let board = random_board::<Square8>(&mut random, empties);
         let mut search = searched(board, Goal::Most, &late, Mode::Play, hashed);
-        let plain = Options { score_weight, ..unsolved(100) };
+        let plain = Options { score_weight, ..without_solver(100) };
         let wanted = searched(board, Goal::Most, &plain, Mode::Play, hashed);
         assert_eq!(moves(&search), moves(&wanted), "{empties} empty squares");
-        // What was found for wins is of no use to a search for discs.
+        // The tree of a search with another utility is not reused.
         let next = board.play_unchecked(search.tree().principal_variation(1)[0]);
         if empties == 31 && !next.legal().is_empty() {
             search.begin(next, 100, Mode::Play);
@@ -284,12 +290,12 @@ fn from_score_empties_on_discs_alone_count() {
 }
 
 #[test]
-fn answers_that_are_no_numbers_do_not_spread() {
+fn nan_and_infinity_in_predictions_do_not_spread() {
     fn broken(_: outflank::game::Board<Square8>) -> Estimate {
         Estimate { policy: vec![f32::NAN; 64], value: f32::NAN, score: f32::INFINITY }
     }
     let board = random_board::<Square8>(&mut random(47), 40);
-    let mut search = searched(board, Goal::Most, &unsolved(200), Mode::Explore, broken);
+    let mut search = searched(board, Goal::Most, &without_solver(200), Mode::Explore, broken);
     assert!(search.policy().iter().all(|share| share.is_finite()));
     assert!(search.tree().root_utility().is_finite());
     assert!(search.tree().root_moves().all(|stats| stats.prior.is_finite()));

@@ -1,6 +1,6 @@
-//! Nets that are tables, random positions, and a loop that runs one search.
+//! Functions in place of nets, random positions, and a loop that runs one search.
 
-use outflank::game::{Board, Geometry, Goal, Word};
+use outflank::game::{Bitboard, Board, Geometry, Goal};
 use outflank::search::endgame::Solver;
 use outflank::search::mcts::{Gathered, Mode, Options, Prediction, TreeSearch};
 use rand::{RngExt, SeedableRng};
@@ -16,7 +16,7 @@ pub fn solver<G: Geometry>(goal: Goal) -> Solver<G> {
     Solver::new(goal, 1 << 20)
 }
 
-/// What a table says about a position.
+/// The prediction for a position.
 pub struct Estimate {
     pub policy: Vec<f32>,
     pub value: f32,
@@ -24,22 +24,22 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    pub fn answer(&self) -> Prediction<'_> {
+    pub fn prediction(&self) -> Prediction<'_> {
         Prediction { policy: &self.policy, value: self.value, score: self.score }
     }
 }
 
-/// A function from positions to estimates.
+/// A function in place of a net.
 pub type Net<G> = fn(Board<G>) -> Estimate;
 
-/// All moves alike, every position a draw.
+/// The same logit for all moves, and a draw for every position.
 pub fn uniform<G: Geometry>(_: Board<G>) -> Estimate {
     Estimate { policy: vec![0.0; G::SQUARES], value: 0.0, score: 0.0 }
 }
 
-/// Logits from -2 to 2 and values from -0.7 to 0.7 that follow from the position alone.
+/// Logits from -2 to 2 and values from -0.7 to 0.7 that depend only on the position, by a hash.
 pub fn hashed<G: Geometry>(board: Board<G>) -> Estimate {
-    let fold = |word: G::Word| {
+    let fold = |word: G::Bitboard| {
         let wide = word.widen();
         (wide ^ wide >> 64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as u64
     };
@@ -54,7 +54,7 @@ pub fn hashed<G: Geometry>(board: Board<G>) -> Estimate {
     Estimate { policy, value: 0.7 * next(), score: 10.0 * next() }
 }
 
-/// A position with so many empties, made by random moves, in which the side to move can move.
+/// A position after random moves, with this many empties and a legal move.
 pub fn random_board<G: Geometry>(random: &mut Random, empties: u32) -> Board<G> {
     loop {
         let mut board = Board::<G>::start();
@@ -71,7 +71,7 @@ pub fn random_board<G: Geometry>(random: &mut Random, empties: u32) -> Board<G> 
     }
 }
 
-/// Runs a search that has begun to its end, one leaf at a time. Returns the leaves asked for.
+/// Runs the present search to its end, one leaf at a time. Returns the number of leaves.
 pub fn run<G: Geometry>(
     search: &mut TreeSearch<G>,
     solver: &mut Solver<G>,
@@ -81,11 +81,11 @@ pub fn run<G: Geometry>(
     let mut leaves = 0;
     while let Some(gathered) = search.gather(solver, random) {
         let Gathered::Leaf { ticket, board, legal } = gathered else {
-            panic!("busy although nothing is in flight");
+            panic!("waiting although nothing is in flight");
         };
         assert_eq!(board.legal(), legal);
         assert!(!legal.is_empty());
-        search.apply(ticket, net(board).answer());
+        search.apply(ticket, net(board).prediction());
         leaves += 1;
     }
     leaves
@@ -105,8 +105,8 @@ pub fn searched<G: Geometry>(
     search
 }
 
-/// Searches without exact solving, so that all proofs come from finished games. The weights are
-/// stated, so that another default leaves the golden trees as they are.
-pub fn unsolved(simulations: u32) -> Options {
+/// Options without exact solving, so that all proofs come from finished games. `c_puct` and
+/// `fpu_reduction` are set here, so that new defaults do not change the golden trees.
+pub fn without_solver(simulations: u32) -> Options {
     Options { simulations, c_puct: 1.5, fpu_reduction: 0.2, solve_empties: 0, ..Options::default() }
 }

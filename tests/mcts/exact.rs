@@ -1,11 +1,11 @@
-//! Proven values: what the search proves is what the exact solver says.
+//! Proven scores of the search agree with the exact solver.
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square};
 use outflank::search::endgame::Solver;
 use outflank::search::mcts::{Mode, Options, TreeSearch};
 
-use crate::common::{hashed, random, random_board, run, searched, solver, uniform, unsolved};
+use crate::common::{hashed, random, random_board, run, searched, solver, uniform, without_solver};
 
 /// The exact score of a move for the side that makes it.
 fn score_of<G: Geometry>(solver: &mut Solver<G>, board: Board<G>, square: Square) -> i32 {
@@ -18,7 +18,7 @@ fn proofs_are_true<G: Geometry>() {
         let mut solver = solver::<G>(goal);
         for round in 0..24 {
             let empties = 4 + round % 8;
-            let options = Options { solve_empties: round % 3 * 2, ..unsolved(600) };
+            let options = Options { solve_empties: round % 3 * 2, ..without_solver(600) };
             let board = random_board::<G>(&mut random, empties);
             let search = searched(board, goal, &options, Mode::Explore, hashed);
             let truth = solver.score(board);
@@ -50,7 +50,7 @@ fn small_positions_are_proven<G: Geometry>() {
         let mut solver = solver::<G>(goal);
         for _ in 0..10 {
             let board = random_board::<G>(&mut random, 5);
-            let search = searched(board, goal, &unsolved(10_000), Mode::Play, uniform);
+            let search = searched(board, goal, &without_solver(10_000), Mode::Play, uniform);
             let truth = solver.score(board);
             assert_eq!(search.tree().exact().map(i32::from), Some(truth), "{board:?} {goal}");
             assert!(search.simulations() < 10_000, "a proven root ends the search");
@@ -65,8 +65,8 @@ fn small_positions_are_proven_and_end_the_search() {
     }
 }
 
-/// How many of `count` positions the search plays perfectly, and in how many it keeps the
-/// outcome.
+/// In how many of `count` positions the search finds a move with the best score, and in how many a
+/// move that keeps the win or the draw.
 fn perfect_moves<G: Geometry>(
     goal: Goal,
     empties: u32,
@@ -92,9 +92,9 @@ fn a_uniform_net_finds_the_exact_move() {
     for goal in [Goal::Most, Goal::Fewest] {
         for shape in [Shape::Square6, Shape::Square8, Shape::Cross92] {
             dispatch!(shape, G => {
-                // By finished games alone, and with a solver four plies below the root.
+                // Once with finished games alone, once with a solver four plies below the root.
                 for (empties, solve_empties) in [(7, 0), (10, 6)] {
-                    let options = Options { solve_empties, ..unsolved(10_000) };
+                    let options = Options { solve_empties, ..without_solver(10_000) };
                     let found = perfect_moves::<G>(goal, empties, &options, 10);
                     assert_eq!(found, (10, 10), "{shape} {goal} {empties} {solve_empties}");
                 }
@@ -113,7 +113,7 @@ fn a_root_within_reach_of_the_solver_is_proven_move_by_move() {
         let mut search = TreeSearch::new(goal, &options);
         search.begin(board, options.simulations, Mode::Play);
         let leaves = run(&mut search, &mut solver(goal), hashed, &mut random);
-        assert_eq!(leaves, 1, "only the root's own moves are asked about");
+        assert_eq!(leaves, 1, "only the root needs a prediction");
         assert!(search.simulations() as usize <= 1 + board.legal().len());
         assert_eq!(search.tree().exact().map(i32::from), Some(solver(goal).score(board)));
     }
@@ -123,7 +123,7 @@ fn a_root_within_reach_of_the_solver_is_proven_move_by_move() {
 fn a_proven_root_needs_no_second_search() {
     let mut random = random(15);
     let board = random_board::<outflank::game::Square8>(&mut random, 5);
-    let mut search = searched(board, Goal::Most, &unsolved(10_000), Mode::Explore, hashed);
+    let mut search = searched(board, Goal::Most, &without_solver(10_000), Mode::Explore, hashed);
     let truth = solver(Goal::Most).score(board);
     for mode in [Mode::Explore, Mode::Play] {
         search.begin(board, 100, mode);

@@ -1,13 +1,13 @@
-//! Several leaves of one tree in flight at a time, and answers that come too late.
+//! Several leaves of one tree in flight at the same time, and predictions that come too late.
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square8};
 use outflank::search::mcts::{Gathered, Mode, Options, Root, Ticket, Tree, TreeSearch};
 use rand::RngExt;
 
-use crate::common::{hashed, random, random_board, run, searched, solver, unsolved};
+use crate::common::{hashed, random, random_board, run, searched, solver, without_solver};
 
-/// Runs a search with up to `width` leaves in flight, answered in random order.
+/// Runs a search with up to `width` leaves in flight; predictions come in random order.
 fn run_wide<G: Geometry>(search: &mut TreeSearch<G>, goal: Goal, width: usize, seed: u64) -> usize {
     let (mut random, mut solver) = (random(seed), solver(goal));
     let mut waiting: Vec<(Ticket, Board<G>)> = Vec::new();
@@ -15,17 +15,17 @@ fn run_wide<G: Geometry>(search: &mut TreeSearch<G>, goal: Goal, width: usize, s
     loop {
         let gathered = match waiting.len() < width {
             true => search.gather(&mut solver, &mut random),
-            false => Some(Gathered::Busy),
+            false => Some(Gathered::Waiting),
         };
         match gathered {
             None => break,
             Some(Gathered::Leaf { ticket, board, .. }) => waiting.push((ticket, board)),
             Some(_) => {
-                assert!(!waiting.is_empty(), "busy although nothing is in flight");
+                assert!(!waiting.is_empty(), "waiting although nothing is in flight");
                 assert_eq!(search.tree().in_flight() as usize, waiting.len());
                 widest = widest.max(waiting.len());
                 let (ticket, board) = waiting.swap_remove(random.random_range(0..waiting.len()));
-                search.apply(ticket, hashed(board).answer());
+                search.apply(ticket, hashed(board).prediction());
             }
         }
     }
@@ -37,7 +37,7 @@ fn counts_stay_right<G: Geometry>() {
     let mut random = random(21);
     for root in [Root::Puct, Root::Gumbel] {
         for (empties, goal) in [(30, Goal::Most), (9, Goal::Fewest)] {
-            let options = Options { root, ..unsolved(400) };
+            let options = Options { root, ..without_solver(400) };
             let board = random_board::<G>(&mut random, empties);
             let mut search = TreeSearch::new(goal, &options);
             search.begin(board, options.simulations, Mode::Explore);
@@ -51,7 +51,7 @@ fn counts_stay_right<G: Geometry>() {
             if tree.exact().is_none() {
                 assert_eq!(search.simulations(), options.simulations);
             }
-            // With nothing left in flight a second search runs as if there had never been.
+            // With nothing left in flight, a second search works as usual.
             search.begin(board, 100, Mode::Play);
             run(&mut search, &mut solver(goal), hashed, &mut random);
             assert_eq!(search.tree().in_flight(), 0);
@@ -69,7 +69,7 @@ fn several_in_flight_lose_no_visit() {
 #[test]
 fn one_in_flight_is_the_sequential_search() {
     let board = random_board::<Square8>(&mut random(22), 40);
-    let options = unsolved(300);
+    let options = without_solver(300);
     let one = searched(board, Goal::Most, &options, Mode::Play, hashed);
     let mut other = TreeSearch::new(Goal::Most, &options);
     other.begin(board, options.simulations, Mode::Play);
@@ -81,11 +81,11 @@ fn one_in_flight_is_the_sequential_search() {
 fn virtual_loss_spreads_leaves_over_the_root() {
     let board = random_board::<Square8>(&mut random(23), 44);
     let mut solver = solver(Goal::Most);
-    let mut tree = Tree::new(Goal::Most, &unsolved(100));
+    let mut tree = Tree::new(Goal::Most, &without_solver(100));
     tree.set_root(board, false);
     let Gathered::Leaf { ticket, .. } = tree.gather(&mut solver, None) else { panic!("a leaf") };
-    assert!(matches!(tree.gather(&mut solver, None), Gathered::Busy), "the root is in flight");
-    assert!(tree.apply(ticket, hashed(board).answer()));
+    assert!(matches!(tree.gather(&mut solver, None), Gathered::Waiting), "the root is in flight");
+    assert!(tree.apply(ticket, hashed(board).prediction()));
     let mut seen = Vec::new();
     while let Gathered::Leaf { board, .. } = tree.gather(&mut solver, None) {
         assert!(!seen.contains(&board), "the same leaf twice");
@@ -95,12 +95,12 @@ fn virtual_loss_spreads_leaves_over_the_root() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_dropped() {
+fn a_prediction_that_comes_too_late_is_ignored() {
     let mut random = random(24);
     let (one, two) =
         (random_board::<Square8>(&mut random, 40), random_board::<Square8>(&mut random, 38));
     let mut solver = solver(Goal::Most);
-    let mut search = TreeSearch::new(Goal::Most, &unsolved(50));
+    let mut search = TreeSearch::new(Goal::Most, &without_solver(50));
     search.begin(one, 50, Mode::Play);
     let Some(Gathered::Leaf { ticket: stale, .. }) = search.gather(&mut solver, &mut random) else {
         panic!("a leaf");
@@ -110,20 +110,17 @@ fn an_answer_that_comes_too_late_is_dropped() {
         panic!("a leaf");
     };
     assert_eq!(board, two);
-    search.apply(stale, hashed(one).answer());
+    search.apply(stale, hashed(one).prediction());
     assert_eq!((search.simulations(), search.tree().in_flight()), (0, 1));
-    search.apply(ticket, hashed(two).answer());
-    search.apply(ticket, hashed(two).answer());
+    search.apply(ticket, hashed(two).prediction());
+    search.apply(ticket, hashed(two).prediction());
     assert_eq!((search.simulations(), search.tree().in_flight()), (1, 0));
     search.forget();
-    search.apply(ticket, hashed(two).answer());
+    search.apply(ticket, hashed(two).prediction());
     search.begin(two, 50, Mode::Play);
     run(&mut search, &mut solver, hashed, &mut random);
     assert_eq!(search.simulations(), 50);
-    assert!(
-        search
-            .tree()
-            .root_moves()
-            .eq(searched(two, Goal::Most, &unsolved(50), Mode::Play, hashed).tree().root_moves())
-    );
+    assert!(search.tree().root_moves().eq(
+        searched(two, Goal::Most, &without_solver(50), Mode::Play, hashed).tree().root_moves()
+    ));
 }

@@ -1,6 +1,6 @@
-//! Trees written down once: a change that alters any of them must say so.
+//! Search trees compared with a stored file, so that no change alters them unnoticed.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test mcts golden` writes the file anew.
+//! `UPDATE_GOLDEN=1 cargo test --test mcts golden` writes the file again.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,11 +9,11 @@ use outflank::dispatch;
 use outflank::game::{Geometry, Goal, Shape};
 use outflank::search::mcts::{Mode, Options, Root};
 
-use crate::common::{hashed, random, random_board, searched, unsolved};
+use crate::common::{hashed, random, random_board, searched, without_solver};
 
 fn describe<G: Geometry>(goal: Goal, root: Root, empties: u32, out: &mut String) {
     let board = random_board::<G>(&mut random(empties as u64), empties);
-    let options = Options { root, solve_empties: 6, ..unsolved(120) };
+    let options = Options { root, solve_empties: 6, ..without_solver(120) };
     let mut search = searched(board, goal, &options, Mode::Explore, hashed);
     let policy = search.policy().to_vec();
     let tree = search.tree();

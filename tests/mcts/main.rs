@@ -1,4 +1,4 @@
-//! Tree search with a table for a net: nothing here needs a network library.
+//! Tests of Monte Carlo tree search with fixed functions in place of a net.
 
 mod allocation;
 mod choices;

@@ -1,19 +1,19 @@
-//! The search against a plain one: nodes in boxes, everything worked out from its definition.
+//! The search agrees with a plain one that follows the definitions, with boxed nodes.
 
 use outflank::dispatch;
 use outflank::game::{Board, Geometry, Goal, Shape, Square};
 use outflank::search::mcts::options::FirstPlay;
 use outflank::search::mcts::{Mode, Options};
 
-use crate::common::{Net, hashed, random, random_board, searched, solver, unsolved};
+use crate::common::{Net, hashed, random, random_board, searched, solver, without_solver};
 
-/// A position of the plain search, seen by the side to move in it.
+/// A position of the plain search, from the view of its side to move.
 struct Plain<G: Geometry> {
     board: Board<G>,
     moves: Vec<Move<G>>,
     visits: u32,
     sum: f64,
-    /// What each simulation was worth.
+    /// The utility of each simulation.
     utilities: Vec<f64>,
     lower: i32,
     upper: i32,
@@ -26,7 +26,7 @@ struct Move<G: Geometry> {
     sum: f64,
     lower: i32,
     upper: i32,
-    /// The position behind, and whether it is the same side's turn there.
+    /// The position after the move, and whether the same side is to move there.
     child: Option<(Box<Plain<G>>, bool)>,
 }
 
@@ -99,9 +99,9 @@ impl<G: Geometry> PlainSearch<'_, G> {
     fn follow(&self, node: &mut Plain<G>) -> f64 {
         let place = self.select(node);
         let board = node.board;
-        let made = &mut node.moves[place];
-        let (child, same_side) = made.child.get_or_insert_with(|| {
-            let next = board.play(made.square).expect("a legal move");
+        let edge = &mut node.moves[place];
+        let (child, same_side) = edge.child.get_or_insert_with(|| {
+            let next = board.play(edge.square).expect("a legal move");
             match next.legal().is_empty() {
                 true => (Box::new(self.node(next.pass())), true),
                 false => (Box::new(self.node(next)), false),
@@ -109,18 +109,18 @@ impl<G: Geometry> PlainSearch<'_, G> {
         });
         let below = self.simulate(child, false);
         let utility = if *same_side { below } else { -below };
-        (made.lower, made.upper) =
+        (edge.lower, edge.upper) =
             if *same_side { (child.lower, child.upper) } else { (-child.upper, -child.lower) };
-        let utility = utility.clamp(self.exact(made.lower), self.exact(made.upper));
-        made.visits += 1;
-        made.sum += utility;
-        node.lower = node.moves.iter().map(|made| made.lower).max().expect("a move");
-        node.upper = node.moves.iter().map(|made| made.upper).max().expect("a move");
+        let utility = utility.clamp(self.exact(edge.lower), self.exact(edge.upper));
+        edge.visits += 1;
+        edge.sum += utility;
+        node.lower = node.moves.iter().map(|edge| edge.lower).max().expect("a move");
+        node.upper = node.moves.iter().map(|edge| edge.upper).max().expect("a move");
         utility.clamp(self.exact(node.lower), self.exact(node.upper))
     }
 
-    /// What `c_puct` and `fpu_reduction` are multiplied by: the deviation from the mean, as if
-    /// there had been two more simulations that deviate by 0.4, over 0.4.
+    /// The factor of `c_puct` and `fpu_reduction`: the standard deviation of the utilities divided
+    /// by 0.4, as if there were two more simulations with a deviation of 0.4.
     fn exploration(&self, node: &Plain<G>) -> f64 {
         let mean = node.sum / node.visits as f64;
         let squares: f64 = node.utilities.iter().map(|utility| (utility - mean).powi(2)).sum();
@@ -130,9 +130,9 @@ impl<G: Geometry> PlainSearch<'_, G> {
     }
 
     fn select(&self, node: &Plain<G>) -> usize {
-        let visits: u32 = node.moves.iter().map(|made| made.visits).sum();
+        let visits: u32 = node.moves.iter().map(|edge| edge.visits).sum();
         let seen: f64 =
-            node.moves.iter().filter(|made| made.visits > 0).map(|made| made.prior).sum();
+            node.moves.iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
         let exploration = self.exploration(node);
         let first = match self.options.first_play {
             FirstPlay::Zero => 0.0,
@@ -141,12 +141,12 @@ impl<G: Geometry> PlainSearch<'_, G> {
             .max(-1.0),
         };
         let scale = (exploration * self.options.c_puct as f64 * (visits as f64).sqrt()).max(1e-3);
-        let score = |made: &Move<G>| {
-            let q = if made.visits == 0 { first } else { made.sum / made.visits as f64 };
-            let q = q.clamp(self.exact(made.lower), self.exact(made.upper));
-            q + scale * made.prior / (1.0 + made.visits as f64)
+        let score = |edge: &Move<G>| {
+            let q = if edge.visits == 0 { first } else { edge.sum / edge.visits as f64 };
+            let q = q.clamp(self.exact(edge.lower), self.exact(edge.upper));
+            q + scale * edge.prior / (1.0 + edge.visits as f64)
         };
-        let useful = |made: &Move<G>| made.upper > node.lower && made.lower < made.upper;
+        let useful = |edge: &Move<G>| edge.upper > node.lower && edge.lower < edge.upper;
         let places = (0..node.moves.len()).filter(|&place| useful(&node.moves[place]));
         let best = places.max_by(|&a, &b| score(&node.moves[a]).total_cmp(&score(&node.moves[b])));
         best.expect("a position that is not proven has a move that is not")
@@ -196,7 +196,7 @@ fn agrees_on<G: Geometry>() {
                         first_play,
                         spread_scale,
                         prior_temperature,
-                        ..unsolved(300)
+                        ..without_solver(300)
                     };
                     agrees::<G>(goal, &options, random_board(&mut random, empties));
                 }
@@ -206,7 +206,7 @@ fn agrees_on<G: Geometry>() {
 }
 
 #[test]
-fn the_tree_is_that_of_a_plain_search() {
+fn the_search_agrees_with_a_plain_search() {
     for shape in Shape::ALL {
         dispatch!(shape, G => agrees_on::<G>());
     }

@@ -1,6 +1,6 @@
-//! The rules written plainly: an array of cells, and steps in eight directions.
+//! A simple implementation of the rules: an array of cells, and steps in eight directions.
 //!
-//! Shares no code and no table with the program, not even the list of holes.
+//! It shares no code and no table with the program, not even the list of holes.
 
 use outflank::game::{Colour, Geometry, Position, Shape, Square, SquareSet};
 
@@ -18,7 +18,7 @@ pub struct Grid {
     side: Colour,
 }
 
-/// Pictures of the large boards: `#` is a square.
+/// The large boards: `#` is a square, `.` a hole.
 const OCTAGON: [&str; 10] = [
     "..######..",
     ".########.",
@@ -45,8 +45,9 @@ const CROSS: [&str; 10] = [
 ];
 
 impl Grid {
-    /// The start position; `middle` is the first row and column of the four discs.
+    /// The start position.
     pub fn start(shape: Shape) -> Grid {
+        // `middle` is the first row and column of the four discs.
         let (picture, middle) = match shape {
             Shape::Square8 => (vec!["########"; 8], 3),
             Shape::Square6 => (vec!["######"; 6], 2),
@@ -64,7 +65,7 @@ impl Grid {
         Grid { rows, side: Colour::Black }
     }
 
-    /// The grid of a position of the program.
+    /// The grid of a position.
     pub fn of<G: Geometry>(position: Position<G>) -> Grid {
         let mut grid = Grid::start(G::SHAPE);
         let black = position.black_view();
@@ -116,8 +117,8 @@ impl Grid {
         turned
     }
 
-    /// The squares, by number, that turn when the side to move plays at a square; none where
-    /// it may not.
+    /// The numbers of the squares whose discs turn when the side to move plays at a square; none if
+    /// the move is not legal.
     pub fn flips(&self, square: usize) -> Vec<usize> {
         let squares = self.squares();
         let (row, column) = squares[square];
@@ -128,7 +129,7 @@ impl Grid {
         numbers
     }
 
-    /// The numbers of the squares where the side to move may play.
+    /// The numbers of the squares that are legal moves.
     pub fn legal(&self) -> Vec<usize> {
         let squares = self.squares().into_iter().enumerate();
         squares.filter(|&(_, at)| !self.turned(at.0, at.1).is_empty()).map(|(n, _)| n).collect()
@@ -138,12 +139,12 @@ impl Grid {
         Grid { rows: self.rows.clone(), side: !self.side }
     }
 
-    /// Whether neither side may play.
+    /// Whether neither side has a legal move.
     pub fn is_over(&self) -> bool {
         self.legal().is_empty() && self.passed().legal().is_empty()
     }
 
-    /// The positions after one move, or after the pass where there is no move.
+    /// The positions after one move, or after a pass if there is no legal move.
     pub fn successors(&self) -> Vec<Grid> {
         if self.is_over() {
             return Vec::new();
@@ -163,17 +164,17 @@ impl Grid {
         moves.into_iter().map(played).collect()
     }
 
-    /// Discs of the side to move less those of the other.
+    /// The disc difference for the side to move.
     pub fn difference(&self) -> i32 {
-        let worth = |cell: &Cell| match cell {
+        let value = |cell: &Cell| match cell {
             Cell::Disc(colour) if *colour == self.side => 1,
             Cell::Disc(_) => -1,
             _ => 0,
         };
-        self.rows.iter().flatten().map(worth).sum()
+        self.rows.iter().flatten().map(value).sum()
     }
 
-    /// Lines of play of so many plies: a pass is a ply, a finished game one leaf.
+    /// The number of lines of play of `depth` plies: a pass is a ply, a finished game one leaf.
     pub fn perft(&self, depth: u32) -> u64 {
         let successors = self.successors();
         if depth == 0 || successors.is_empty() {

@@ -1,4 +1,4 @@
-//! New runs: their ratio, and what they may begin with.
+//! New runs: the replay ratio, and runs that start with games or a net of another run.
 
 use std::fs;
 use std::path::Path;
@@ -6,30 +6,29 @@ use std::process::Output;
 
 use crate::common::{CONFIG, count, manifest, succeeds};
 
-/// `outflank train` with a configuration and more, in a run directory.
+/// Runs `outflank train` with a configuration and more arguments, in a run directory.
 fn train(config: &Path, run: &Path, more: &[&str]) -> Output {
     crate::common::train(run, &[&[config.to_str().expect("a path")], more].concat())
 }
 
-/// The learner could make a thousand samples of each position, and must not keep the actors
-/// waiting until it has.
+/// The learner may use each position a thousand times, but the actors must not wait until it has.
 #[test]
-fn between_the_least_and_the_most_ratio_nobody_waits() {
+fn between_the_smallest_and_the_largest_ratio_nobody_waits() {
     let folder = tempfile::tempdir().expect("a folder");
     let (config, run) = (folder.path().join("band.toml"), folder.path().join("run"));
     fs::write(&config, CONFIG).expect("a file");
     succeeds(&train(&config, &run, &[]));
     let (steps, positions) = (count(&run, "steps"), count(&run, "positions"));
     assert!(64.0 * steps / positions < 500.0, "{steps} steps for {positions} positions");
-    // A step is due for each 640 positions after the first 500, and the learner may be two behind
-    // when the run ends, as on a machine that has hardly time for it.
+    // A step is due for each 640 positions after the first 500. On a slow machine the learner may
+    // be two steps behind when the run ends.
     let due = (positions - 500.0) / 640.0;
     assert!(steps >= due - 2.0, "{steps} steps for {positions} positions");
 }
 
-/// A wider net learns an earlier run's games first, as often as the ratio says, and plays then.
+/// A wider net is first trained on an earlier run's games at the replay ratio, and plays then.
 #[test]
-fn a_run_begins_with_the_games_of_another() {
+fn a_run_starts_with_the_games_of_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name| folder.path().join(name);
     let (config, first, second) = (path("warm.toml"), path("first"), path("second"));
@@ -42,18 +41,21 @@ fn a_run_begins_with_the_games_of_another() {
     let wider = ["--games", &source, "--set", "net.channels=16", "--set", &more];
     let output = train(&config, &second, &wider);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(&format!("begins with {games} games, {positions} positions")), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains(&format!("begins with {games} games, {positions} positions")),
+        "{stderr}"
+    );
     assert!(count(&second, "games") > games && count(&second, "positions") >= positions + 1000.0);
     // A step for each 640 positions after the first 500, before the first move was played.
     let due = (positions - 500.0) / 640.0;
-    assert!(count(&second, "steps") >= due.floor(), "{said}");
+    assert!(count(&second, "steps") >= due.floor(), "{stderr}");
     assert_eq!(manifest(&second)["begun_with"].as_f64(), Some(games));
-    assert_eq!(count(&first, "games"), games, "the first run is left as it was");
+    assert_eq!(count(&first, "games"), games, "the first run is unchanged");
 }
 
 #[test]
-fn games_that_do_not_fit_leave_no_run_behind() {
+fn games_of_another_board_create_no_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name| folder.path().join(name);
     let (config, first, second) = (path("six.toml"), path("first"), path("second"));
@@ -61,17 +63,17 @@ fn games_that_do_not_fit_leave_no_run_behind() {
     succeeds(&train(&config, &first, &["--set", "limits.positions=500"]));
     let source = first.display().to_string();
     for (games, board, expected) in
-        [(&*source, "7x7", "are on 6x6"), ("nowhere", "6x6", "nowhere holds no run")]
+        [(&*source, "7x7", "have board 6x6"), ("nowhere", "6x6", "nowhere holds no run")]
     {
         let board = format!("board={board}");
         let output = train(&config, &second, &["--games", games, "--set", &board]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(expected), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains(expected), "{stderr}");
         assert!(!second.exists());
     }
 }
 
-/// The arrays of the net in a run's newest checkpoint, as bytes: what follows the header.
+/// The arrays of the net in a run's newest checkpoint: the bytes after the header.
 fn arrays(run: &Path) -> Vec<u8> {
     let checkpoints = fs::read_dir(run.join("checkpoints")).expect("a folder");
     let newest = checkpoints.map(|entry| entry.expect("an entry").path()).max().expect("one");
@@ -81,7 +83,7 @@ fn arrays(run: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_run_begins_with_a_net() {
+fn a_run_starts_with_a_net() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name| folder.path().join(name);
     let (config, first, second) = (path("net.toml"), path("first"), path("second"));
@@ -95,13 +97,13 @@ fn a_run_begins_with_a_net() {
         ("goal=fewest", "goal = \"most\", the configuration says \"fewest\""),
     ] {
         let output = train(&config, &second, &["--net", &source, "--set", change]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains(expected), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && stderr.contains(expected), "{stderr}");
         assert!(!second.exists());
     }
 
-    // Too few games for a step: what plays is what was given.
-    // Without an average, so that it is the learner's own net that plays.
+    // Too few games for a step, so the given net plays. Averaging is off, so that the learner's
+    // own weights play.
     let few = ["--net", &source, "--set", "limits.games=5", "--set", "learner.ema=0"];
     succeeds(&train(&config, &second, &few));
     assert_eq!(count(&second, "steps"), 0.0);

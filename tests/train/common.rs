@@ -1,10 +1,10 @@
-//! A small run, and the command that makes it.
+//! A small run, and the command that starts it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A run of seconds whose learner hardly ever waits.
+/// A run of a few seconds whose learner hardly ever waits.
 pub const CONFIG: &str = r#"
 board = "6x6"
 [limits]
@@ -28,7 +28,7 @@ steps_per_publish = 1
 every_minutes = 0
 "#;
 
-/// `outflank train` in a run directory.
+/// Runs `outflank train` in a run directory.
 pub fn train(run: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_outflank"))
         .args(["train", "--quiet", "--run-dir"])
@@ -42,45 +42,45 @@ pub fn succeeds(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What `run.json` says.
+/// The content of `run.json`.
 pub fn manifest(run: &Path) -> serde_json::Value {
     let text = fs::read_to_string(run.join("run.json")).expect("the state of the run");
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// A counter of the run's summary.
+/// A counter in `run.json`.
 pub fn count(run: &Path, key: &str) -> f64 {
     let manifest = manifest(run);
     manifest["summary"][key].as_f64().unwrap_or_else(|| panic!("{key} in {manifest}"))
 }
 
-/// A run that has ended, in a folder that goes with it.
-pub struct Ended {
+/// A finished run in a temporary folder.
+pub struct FinishedRun {
     pub folder: tempfile::TempDir,
     pub path: PathBuf,
 }
 
-impl Ended {
-    pub fn new(more: &[&str]) -> Ended {
+impl FinishedRun {
+    pub fn new(more: &[&str]) -> FinishedRun {
         let folder = tempfile::tempdir().expect("a folder");
         let (config, path) = (folder.path().join("small.toml"), folder.path().join("run"));
         fs::write(&config, CONFIG).expect("a file");
         let first = [&[config.to_str().expect("a path")], more].concat();
         succeeds(&train(&path, &first));
-        Ended { folder, path }
+        FinishedRun { folder, path }
     }
 
-    /// One that has learnt for a step or two.
-    pub fn small() -> Ended {
-        Ended::new(&["--set", "limits.positions=1000"])
+    /// A run with one or two training steps.
+    pub fn small() -> FinishedRun {
+        FinishedRun::new(&["--set", "limits.positions=1000"])
     }
 
     pub fn resume(&self, more: &[&str]) -> Output {
         train(&self.path, &[&["--resume"], more].concat())
     }
 
-    /// Goes on for so many positions more than the run has: under load it may end with many more
-    /// than its limit.
+    /// Resumes the run for this many more positions than it has. On a busy machine the run may have
+    /// ended with many more positions than its limit.
     pub fn resume_for(&self, positions: f64, more: &[&str]) -> Output {
         let limit = format!("limits.positions={}", count(&self.path, "positions") + positions);
         self.resume(&[&["--set", &limit], more].concat())
@@ -106,14 +106,14 @@ impl Ended {
     }
 }
 
-/// It ends with an error that says so.
+/// Checks that the command failed with exit code 2 and this message.
 pub fn refused(output: &Output, expected: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(expected), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains(expected), "{stderr}");
 }
 
-/// Changes a JSON file of a run, as if a version without checksums had written it.
+/// Changes a JSON file of a run and removes its checksum, like a file of an older version.
 pub fn edit_json(path: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
     let text = fs::read_to_string(path).expect("a file");
     let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");

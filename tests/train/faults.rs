@@ -1,4 +1,4 @@
-//! Run directories that are damaged, edited, moved or removed, under a run or between two.
+//! Run directories that are damaged, edited, moved or removed, during a run or before a resume.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use outflank::net::weights::{Metadata, Weights};
 use outflank::store::net_file::NetFile;
 
-use crate::common::{CONFIG, Ended, count, edit_json, manifest, refused, succeeds, train};
+use crate::common::{CONFIG, FinishedRun, count, edit_json, manifest, refused, succeeds, train};
 
-fn said(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Every file below a folder with its content.
+/// All files below a folder with their content.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         match path.is_dir() {
             true => found.extend(files(&path)),
-            // It names the process that looked last.
+            // It has the number of the last process that locked it.
             false if path.ends_with("run.lock") => {}
             false => found.push((path.clone(), fs::read(&path).expect("a file"))),
         }
@@ -35,7 +35,7 @@ fn first_segment(run: &Path) -> PathBuf {
     run.join("games/games-000001.ofg")
 }
 
-/// A run without an end that saves several times a second.
+/// A run without limits, in a process of its own.
 struct Running {
     folder: tempfile::TempDir,
     path: PathBuf,
@@ -69,7 +69,7 @@ impl Running {
         }
     }
 
-    /// How it ends by itself within two minutes, and what it has said.
+    /// The exit status and the messages of the run, which must end by itself within two minutes.
     fn ends(&mut self) -> Output {
         let start = Instant::now();
         let status = loop {
@@ -86,7 +86,7 @@ impl Running {
     }
 }
 
-/// A test that fails leaves no run behind it.
+/// Ends the run, also if a test fails.
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -104,9 +104,9 @@ fn state_in_list(run: &Path) -> String {
 
 #[cfg(unix)]
 #[test]
-fn a_run_whose_files_are_taken_away_ends_with_an_error() {
-    type Harm = fn(&Path);
-    let cases: [(Harm, &str, &str); 6] = [
+fn a_run_whose_files_are_removed_ends_with_an_error() {
+    type Fault = fn(&Path);
+    let cases: [(Fault, &str, &str); 6] = [
         (|run| fs::remove_dir_all(run).expect("a folder"), "run.lock", ""),
         (|run| fs::rename(run, run.with_file_name("moved")).expect("a folder"), "run.lock", ""),
         (|run| fs::remove_file(run.join("run.lock")).expect("a file"), "run.lock", "killed"),
@@ -121,15 +121,15 @@ fn a_run_whose_files_are_taken_away_ends_with_an_error() {
             "failed",
         ),
     ];
-    for (harm, expected, state) in cases {
+    for (fault, expected, state) in cases {
         let mut run = Running::new("0.005");
         let path = run.path.clone();
-        harm(&path);
+        fault(&path);
         let output = run.ends();
         refused(&output, expected);
-        assert!(!said(&output).contains("WARN"), "one error: {}", said(&output));
+        assert!(!stderr_of(&output).contains("WARN"), "one error: {}", stderr_of(&output));
         if state.is_empty() {
-            // Nothing is made anew where the run was, and what was moved can be gone on with.
+            // No new directory is created, and a moved run can be resumed.
             assert!(!path.exists(), "{expected}");
             let moved = run.folder.path().join("moved");
             if moved.exists() {
@@ -145,7 +145,7 @@ fn a_run_whose_files_are_taken_away_ends_with_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn without_its_lock_a_run_still_keeps_a_second_one_out() {
+fn without_its_lock_file_a_run_still_excludes_a_second_process() {
     let mut run = Running::new("10");
     let path = run.path.clone();
     fs::remove_file(path.join("run.lock")).expect("a file");
@@ -157,8 +157,8 @@ fn without_its_lock_a_run_still_keeps_a_second_one_out() {
 }
 
 #[test]
-fn games_that_are_missing_are_noticed_and_nothing_is_changed() {
-    let run = Ended::small();
+fn missing_games_are_detected_and_nothing_is_changed() {
+    let run = FinishedRun::small();
     let segment = first_segment(&run.path);
     let games = count(&run.path, "games");
     let whole = fs::read(&segment).expect("a file");
@@ -168,9 +168,9 @@ fn games_that_are_missing_are_noticed_and_nothing_is_changed() {
     refused(&output, &format!("games are left of {games}"));
     assert!(files(&run.path) == before, "a refusal changes nothing");
 
-    // What is left can be begun with, as the message says.
-    let said = said(&output);
-    let command = said.split_once("outflank train ").expect("a command").1;
+    // The command in the message starts a new run with the remaining games.
+    let message = stderr_of(&output);
+    let command = message.split_once("outflank train ").expect("a command").1;
     let other = run.folder.path().join("other");
     let limits = ["--set", "limits.positions=0", "--set", "limits.steps=1"];
     let arguments: Vec<&str> = command.split_whitespace().chain(limits).collect();
@@ -182,23 +182,23 @@ fn games_that_are_missing_are_noticed_and_nothing_is_changed() {
     fs::remove_dir_all(run.path.join("games")).expect("a folder");
     refused(&run.resume_for(300.0, &[]), &format!("0 games are left of {games}"));
 
-    // With them the run goes on.
+    // With all games back, the run continues.
     fs::create_dir(run.path.join("games")).expect("a folder");
     fs::write(&segment, &whole).expect("a file");
     succeeds(&run.resume_for(300.0, &[]));
 }
 
 #[test]
-fn a_run_that_has_lost_its_checkpoints_does_not_begin_anew() {
-    let run = Ended::small();
+fn a_run_without_its_checkpoints_is_not_restarted() {
+    let run = FinishedRun::small();
     assert!(run.steps() > 0.0);
     fs::remove_dir_all(run.path.join("checkpoints")).expect("a folder");
-    refused(&run.resume_for(300.0, &[]), "holds no checkpoint, but the run has learnt for");
+    refused(&run.resume_for(300.0, &[]), "holds no checkpoint, but the run has trained for");
 }
 
 #[test]
-fn foreign_bytes_after_the_games_are_kept() {
-    let run = Ended::small();
+fn foreign_bytes_after_the_games_are_saved() {
+    let run = FinishedRun::small();
     let foreign = vec![b'x'; 3_000_000];
     let mut segment = OpenOptions::new().append(true).open(first_segment(&run.path)).expect("it");
     segment.write_all(&foreign).expect("a file");
@@ -206,17 +206,17 @@ fn foreign_bytes_after_the_games_are_kept() {
     let output = run.resume_for(300.0, &[]);
     succeeds(&output);
     assert!(
-        said(&output).contains("3000000 bytes that are no game; moved to"),
+        stderr_of(&output).contains("3000000 bytes that are not a game; moved to"),
         "{}",
-        said(&output)
+        stderr_of(&output)
     );
     let found = files(&run.path.join("games"));
-    assert!(found.iter().any(|(_, content)| *content == foreign), "kept aside");
+    assert!(found.iter().any(|(_, content)| *content == foreign), "saved to a file");
 }
 
 #[test]
 fn an_altered_value_is_refused_and_named() {
-    let run = Ended::small();
+    let run = FinishedRun::small();
     let state = run.newest_checkpoint().join("state.json");
     let alter = |path: &Path, from: &str, to: &str| {
         let text = fs::read_to_string(path).expect("a file");
@@ -239,27 +239,27 @@ fn an_altered_value_is_refused_and_named() {
 }
 
 #[test]
-fn an_edited_configuration_is_kept_or_replaced_as_the_message_says() {
-    let run = Ended::small();
+fn an_edited_configuration_can_be_replaced_or_kept() {
+    let run = FinishedRun::small();
     let path = run.path.join("config.toml");
     let edited = run.text("config.toml").replace("batch = 64", "batch = 32");
     fs::write(&path, &edited).expect("a file");
     refused(&run.resume_for(300.0, &[]), "edited by hand");
-    // Named by the user, a configuration takes its place.
+    // A configuration file named in the command replaces it.
     let config = run.folder.path().join("small.toml");
     succeeds(&run.resume_for(300.0, &[config.to_str().expect("a path")]));
     assert!(run.text("config.toml").contains("batch = 64"));
-    // Without the comment it counts as it is.
+    // Without the comment at its end, the edited file is read as it is.
     let last = edited.trim_end().rfind('\n').expect("lines");
     fs::write(&path, &edited[..=last]).expect("a file");
     succeeds(&run.resume_for(300.0, &[]));
     assert!(run.text("config.toml").contains("batch = 32"));
 }
 
-/// A run directory as a version without checksums left it.
+/// A run directory as an older version without checksums wrote it.
 #[test]
-fn an_older_run_goes_on_and_impossible_counters_of_one_are_named() {
-    let run = Ended::small();
+fn an_older_run_is_resumed_and_impossible_counters_are_named() {
+    let run = FinishedRun::small();
     let state = run.newest_checkpoint().join("state.json");
     let text = run.text("config.toml");
     let last = text.trim_end().rfind('\n').expect("lines");
@@ -267,18 +267,20 @@ fn an_older_run_goes_on_and_impossible_counters_of_one_are_named() {
     edit_json(&run.path.join("run.json"), |_| {});
     edit_json(&state, |_| {});
     let whole = fs::read(&state).expect("a file");
-    type Harm = fn(&mut serde_json::Value);
-    let harms: [(Harm, &str); 4] = [
+    type Fault = fn(&mut serde_json::Value);
+    let faults: [(Fault, &str); 4] = [
         (|state| state["state"]["steps"] = u64::MAX.into(), "`steps` is 18446744073709551615"),
         (|state| state["state"]["games"] = u64::MAX.into(), "`games` is 18446744073709551615"),
         (|state| state["state"]["seconds"] = (-1.0).into(), "`seconds` is -1"),
         (|state| state["step"] = 0.into(), "`step` is 0"),
     ];
-    for (harm, expected) in harms {
-        edit_json(&state, harm);
+    for (fault, expected) in faults {
+        edit_json(&state, fault);
         let output = run.resume_for(300.0, &[]);
         refused(&output, expected);
-        assert!(said(&output).contains("state.json") && said(&output).contains("allowed: "));
+        assert!(
+            stderr_of(&output).contains("state.json") && stderr_of(&output).contains("allowed: ")
+        );
         fs::write(&state, &whole).expect("a file");
     }
     succeeds(&run.resume_for(300.0, &[]));
@@ -287,16 +289,16 @@ fn an_older_run_goes_on_and_impossible_counters_of_one_are_named() {
 }
 
 #[test]
-fn a_finished_run_says_so_and_how_to_go_on() {
-    let run = Ended::small();
+fn a_finished_run_is_unchanged_and_the_message_says_how_to_continue() {
+    let run = FinishedRun::small();
     let before = files(&run.path);
     let output = run.resume(&[]);
     succeeds(&output);
-    let said = said(&output);
-    assert!(said.contains("finished already: limits.positions = 1000 is reached"), "{said}");
-    assert!(!said.contains("games/s"), "{said}");
+    let message = stderr_of(&output);
+    assert!(message.contains("finished already: limits.positions = 1000 is reached"), "{message}");
+    assert!(!message.contains("games/s"), "{message}");
     assert!(files(&run.path) == before, "nothing is changed");
-    let advice = said.split_once("higher limit: outflank train ").expect("a command").1;
+    let advice = message.split_once("higher limit: outflank train ").expect("a command").1;
     assert!(
         advice.contains("--resume --run-dir") && advice.contains("--set limits.positions=2000")
     );
@@ -306,7 +308,7 @@ fn a_finished_run_says_so_and_how_to_go_on() {
 }
 
 #[test]
-fn what_cannot_start_leaves_no_run_behind() {
+fn a_run_that_cannot_start_creates_no_directory() {
     let folder = tempfile::tempdir().expect("a folder");
     let (config, run) = (folder.path().join("small.toml"), folder.path().join("run"));
     fs::write(&config, CONFIG).expect("a file");
@@ -315,33 +317,33 @@ fn what_cannot_start_leaves_no_run_behind() {
     assert!(!run.exists());
 }
 
-/// The arrays of a file with one number of one array replaced.
-fn spoilt(bytes: &[u8], number: f32) -> (String, Vec<u8>) {
+/// The arrays of a file with the first number of the last array replaced, and that array's name.
+fn with_number(bytes: &[u8], number: f32) -> (String, Vec<u8>) {
     let (weights, _) = Weights::from_bytes(bytes).expect("arrays");
-    let mut spoilt = Weights::default();
+    let mut changed = Weights::default();
     let name = weights.iter().last().expect("an array").0.to_owned();
     for (other, array) in weights.iter() {
         let mut values = array.values.clone();
         if other == name {
             values[0] = number;
         }
-        spoilt.insert(other, array.shape.clone(), values);
+        changed.insert(other, array.shape.clone(), values);
     }
-    (name, spoilt.to_bytes(&Metadata::new()))
+    (name, changed.to_bytes(&Metadata::new()))
 }
 
 #[test]
-fn a_net_of_no_numbers_is_refused_at_every_door() {
-    let run = Ended::small();
+fn a_net_that_is_not_finite_is_refused_by_all_commands() {
+    let run = FinishedRun::small();
     let config = run.folder.path().join("small.toml");
     let checkpoint = run.newest_checkpoint();
-    let sound = NetFile::read(&checkpoint.join("net.safetensors")).expect("a net");
+    let good = NetFile::read(&checkpoint.join("net.safetensors")).expect("a net");
     for number in [f32::NAN, f32::INFINITY] {
-        let (name, bytes) = spoilt(sound.bytes(), number);
+        let (name, bytes) = with_number(good.bytes(), number);
         let net = run.folder.path().join("net.safetensors");
-        NetFile::seal(sound.spec(), &bytes).expect("a net").write(&net).expect("a file");
+        NetFile::seal(good.spec(), &bytes).expect("a net").write(&net).expect("a file");
         let net = net.to_str().expect("a path");
-        let expected = format!("array `{name}` holds {number} at place 0");
+        let expected = format!("array `{name}` holds {number} at index 0");
         let player = format!("net:{net}");
         for arguments in [
             &["eval", net, "--against", "random", "--games", "2"][..],
@@ -351,10 +353,10 @@ fn a_net_of_no_numbers_is_refused_at_every_door() {
             let output = command.args(arguments).current_dir(run.folder.path()).output();
             let output = output.expect("the program");
             refused(&output, &expected);
-            let said = said(&output);
+            let message = stderr_of(&output);
             assert!(
-                said.contains("net.safetensors") && said.matches(&expected).count() == 1,
-                "{said}"
+                message.contains("net.safetensors") && message.matches(&expected).count() == 1,
+                "{message}"
             );
         }
         let other = run.folder.path().join("other");
@@ -363,9 +365,9 @@ fn a_net_of_no_numbers_is_refused_at_every_door() {
         assert!(!other.exists());
     }
 
-    // Nor is one gone on with: here the newest weights, with checksums that are right.
+    // A resume refuses it, too: here in the learner's weights, with correct checksums.
     let file = checkpoint.join("learner.safetensors");
-    let (name, bytes) = spoilt(&fs::read(&file).expect("a file"), f32::NAN);
+    let (name, bytes) = with_number(&fs::read(&file).expect("a file"), f32::NAN);
     fs::write(&file, &bytes).expect("a file");
     edit_json(&checkpoint.join("state.json"), |state| {
         let stamp = &mut state["files"]["learner.safetensors"];
@@ -373,6 +375,6 @@ fn a_net_of_no_numbers_is_refused_at_every_door() {
         stamp["crc32"] = crc32fast::hash(&bytes).into();
     });
     let output = run.resume_for(300.0, &[]);
-    refused(&output, &format!("array `{name}` holds NaN at place 0"));
-    assert!(said(&output).contains(checkpoint.to_str().expect("a path")));
+    refused(&output, &format!("array `{name}` holds NaN at index 0"));
+    assert!(stderr_of(&output).contains(checkpoint.to_str().expect("a path")));
 }

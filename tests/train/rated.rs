@@ -1,5 +1,5 @@
-//! Ratings while a run trains: each rated net is kept, the last net is always rated, and no two nets
-//! share a name.
+//! Ratings during a run: each rated net is kept, the last net is always rated, and each net has its
+//! own name.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +13,7 @@ use outflank::store::checkpoint;
 
 use crate::common::{CONFIG, count, edit_json, manifest, succeeds, train};
 
-/// Evaluations as often as can be, of a game with each colour.
+/// Evaluations as often as possible, with one game per colour.
 const EVALUATION: &str = r#"
 [checkpoint]
 every_minutes = 0.0001
@@ -34,9 +34,9 @@ fn config(folder: &Path) -> String {
     path.to_str().expect("a path").to_owned()
 }
 
-/// The nets of a run's ladder, with their names, by rising step.
+/// The nets in a run's ladder with their names, sorted by step.
 fn nets(run: &Path) -> Vec<(String, Origin)> {
-    let ladder = Ladder::look_at(&run.join("ladder.jsonl")).expect("a ladder");
+    let ladder = Ladder::open_read_only(&run.join("ladder.jsonl")).expect("a ladder");
     let players = ladder.players.into_values();
     let mut nets: Vec<_> = players.filter_map(|line| Some((line.name, line.origin?))).collect();
     nets.sort_by_key(|(name, origin)| (origin.step, name.clone()));
@@ -51,9 +51,9 @@ fn the_last_net_is_rated_and_rated_nets_are_kept() {
     let output = train(&run, &[&[&*config(folder.path())], &limits[..]].concat());
     succeeds(&output);
     let (rating, error) = (count(&run, "rating"), count(&run, "rating_error"));
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let wanted = format!(", rating {rating:.0} +- {:.0}\n", 1.96 * error);
-    assert!(said.ends_with(&wanted), "{said} for {wanted}");
+    assert!(stdout.ends_with(&wanted), "{stdout} for {wanted}");
     let curves = fs::read_to_string(run.join("metrics.jsonl")).expect("curves");
     let lines = curves.lines().map(|line| serde_json::from_str(line).expect("JSON"));
     let mut rated = lines.filter(|line: &serde_json::Value| line["values"]["rating/net"].is_f64());
@@ -74,9 +74,9 @@ fn the_last_net_is_rated_and_rated_nets_are_kept() {
     assert_eq!(with_learner.count(), 3);
 }
 
-/// It goes back to an older checkpoint and makes another net of the same step.
+/// The run is resumed from an older checkpoint and trains another net of the same step.
 #[test]
-fn another_net_of_a_step_has_another_name() {
+fn two_nets_of_the_same_step_have_different_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     let limits = ["--set", "limits.positions=0", "--set", "limits.steps=40"];
@@ -92,15 +92,15 @@ fn another_net_of_a_step_has_another_name() {
     assert_eq!(different.len(), nets.len(), "{nets:?}");
 }
 
-/// What a run that has reached a limit must not go beyond.
+/// The counters that must not grow after a limit is reached.
 fn counts(run: &Path) -> [f64; 3] {
     ["games", "positions", "steps"].map(|key| count(run, key))
 }
 
-/// A kill after the last checkpoint leaves a run that does not count as finished. All games of its
-/// last net are in the ladder already.
+/// A kill after the last checkpoint: the run is not recorded as finished, but all games of its last
+/// net are already in the ladder.
 #[test]
-fn a_finished_run_that_is_resumed_rates_nothing_anew() {
+fn a_resumed_finished_run_plays_no_rated_game_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     succeeds(&train(&run, &[&config(folder.path()), "--set", "limits.steps=8"]));
@@ -109,33 +109,33 @@ fn a_finished_run_that_is_resumed_rates_nothing_anew() {
     edit_json(&run.join("run.json"), |manifest| manifest["state"] = "running".into());
     let output = train(&run, &["--resume"]);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("the last net is being rated"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("the last net is being rated"), "{stderr}");
     assert_eq!(ladder(&run), before);
     assert!((count(&run, "rating") - rating).abs() < 1e-6, "{rating}");
     assert_eq!((counts(&run), &manifest(&run)["state"]), (counted, &"finished".into()));
 }
 
-/// Each resume tries to rate it once more, and does nothing else.
+/// Each resume only tries to rate the last net again.
 #[test]
 fn a_finished_run_that_cannot_be_rated_does_not_grow() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
-    let opponents = "evaluation.opponents=[\"net:nowhere\"]";
     let config = config(folder.path());
-    let first = [&*config, "--set", "limits.steps=8", "--set", opponents];
-    succeeds(&train(&run, &first));
+    let none = "evaluation.opponents=[]";
+    succeeds(&train(&run, &[&*config, "--set", "limits.steps=8", "--set", none]));
     let counted = counts(&run);
-    let output = train(&run, &["--resume"]);
+    let missing = "evaluation.opponents=[\"net:nowhere\"]";
+    let output = train(&run, &["--resume", "--set", missing]);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("no more evaluations in this run"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("no more evaluations in this run"), "{stderr}");
     assert_eq!(counts(&run), counted);
-    // Without opponents there is nothing to try.
-    let output = train(&run, &["--resume", "--set", "evaluation.opponents=[]"]);
+    // Without opponents there is nothing to rate.
+    let output = train(&run, &["--resume", "--set", none]);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("nothing was changed"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("nothing was changed"), "{stderr}");
     assert_eq!((counts(&run), &manifest(&run)["starts"]), (counted, &2.into()));
 }
 
@@ -147,14 +147,14 @@ fn an_opponent_keeps_the_name_that_the_user_gave_it() {
     let config = config(folder.path());
     let first = [&*config, "--set", "limits.steps=8", "--set", opponents];
     succeeds(&train(&run, &first));
-    let ladder = Ladder::look_at(&run.join("ladder.jsonl")).expect("a ladder");
+    let ladder = Ladder::open_read_only(&run.join("ladder.jsonl")).expect("a ladder");
     assert_eq!((ladder.label("random"), ladder.origin("random")), (Some("chance"), None));
 }
 
-/// Hours of games, which an interrupt ends; the run has reached its limit all the same.
+/// The rating would take hours. An interrupt ends it, but the run still counts as finished.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_the_last_rating_alone() {
+fn an_interrupt_ends_only_the_last_rating() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
@@ -177,8 +177,8 @@ fn an_interrupt_ends_the_last_rating_alone() {
     }
     let output = child.wait_with_output().expect("its output");
     assert_eq!(output.status.code(), Some(0));
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.starts_with("finished: ") && !said.contains("rating"), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.starts_with("finished: ") && !stdout.contains("rating"), "{stdout}");
     assert_eq!(manifest(&run)["state"], "finished");
     let counted = counts(&run);
     succeeds(&train(&run, &["--resume", "--set", "evaluation.games=2"]));

@@ -1,15 +1,15 @@
-//! Going on with a run: what stays, what is refused, and that a refusal changes nothing.
+//! Resuming a run: what continues, what is refused, and that a refusal changes no file.
 
 use std::fs;
 
 use outflank::pipeline::holds_out;
 use outflank::store::games::{self, GameWriter};
 
-use crate::common::{Ended, edit_json, manifest, refused, succeeds};
+use crate::common::{FinishedRun, edit_json, manifest, refused, succeeds};
 
 #[test]
-fn what_cannot_go_on_leaves_the_run_as_it_was() {
-    let run = Ended::new(&[]);
+fn a_refused_resume_changes_nothing() {
+    let run = FinishedRun::new(&[]);
     let (config, state) = (run.text("config.toml"), run.text("run.json"));
     for (change, expected) in [
         ("goal=fewest", "goal is \"most\" in the run, \"fewest\" in the configuration"),
@@ -32,41 +32,41 @@ fn what_cannot_go_on_leaves_the_run_as_it_was() {
     assert_eq!(manifest(&run.path)["starts"], 2);
 }
 
-/// A larger quota must not be asked for anew for all the nets that were made by a smaller one, nor
-/// where the checkpoint is from before that was noted.
+/// A larger quota must not be applied to earlier nets, which had a smaller quota. This also holds
+/// for a checkpoint of an older version, which has no schedule.
 #[test]
-fn another_ratio_holds_from_where_the_run_stands() {
-    for is_noted in [true, false] {
+fn a_new_ratio_counts_from_the_current_position() {
+    for has_schedule in [true, false] {
         // A net for each 160 positions, then one for each 640.
-        let run = Ended::new(&["--set", "replay.ratio=0.4", "--set", "replay.ratio_max=0"]);
+        let run = FinishedRun::new(&["--set", "replay.ratio=0.4", "--set", "replay.ratio_max=0"]);
         let steps = run.steps();
         assert!(steps > 10.0, "{steps}");
-        if !is_noted {
+        if !has_schedule {
             edit_json(&run.newest_checkpoint().join("state.json"), |state| {
                 let counters = state["state"].as_object_mut().expect("counters");
                 assert!(counters.remove("schedule").is_some());
             });
         }
         succeeds(&run.resume_for(3_200.0, &["--set", "replay.ratio=0.1"]));
-        let made = run.steps() - steps;
-        assert!((3.0..=7.0).contains(&made), "{made} steps for 3,200 positions");
+        let new_steps = run.steps() - steps;
+        assert!((3.0..=7.0).contains(&new_steps), "{new_steps} steps for 3,200 positions");
     }
 }
 
 #[test]
-fn a_run_makes_as_many_steps_as_it_may_and_no_more() {
+fn a_run_trains_exactly_its_limit_of_steps() {
     let limits = ["--set", "limits.positions=0", "--set", "limits.steps=70"];
-    let run = Ended::new(&[&limits[..], &["--set", "learner.steps_per_publish=50"]].concat());
+    let run = FinishedRun::new(&[&limits[..], &["--set", "learner.steps_per_publish=50"]].concat());
     assert_eq!(run.steps(), 70.0);
-    // All that was learnt is in the curves, and no speed of the moment in which the run ended.
+    // The last report has the losses, and no speeds of the short time after the previous report.
     let curves = run.text("metrics.jsonl");
     let last = curves.lines().last().expect("a report");
     assert!(last.contains("loss/total") && !last.contains("speed/"), "{last}");
 }
 
 #[test]
-fn a_damaged_game_is_told_of_once() {
-    let run = Ended::new(&[]);
+fn a_damaged_game_is_counted_once() {
+    let run = FinishedRun::new(&[]);
     let segments = fs::read_dir(run.path.join("games")).expect("a folder");
     let segment = segments.last().expect("a segment").expect("a segment").path();
     let mut bytes = fs::read(&segment).expect("games");
@@ -75,21 +75,21 @@ fn a_damaged_game_is_told_of_once() {
     fs::write(&segment, bytes).expect("a file");
     let output = run.resume_for(500.0, &[]);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("1 damaged game records"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("1 damaged game records"), "{stderr}");
 }
 
 #[test]
-fn a_run_that_died_while_it_copied_games_is_refused() {
-    let run = Ended::new(&[]);
+fn a_run_whose_copying_of_games_was_interrupted_is_refused() {
+    let run = FinishedRun::new(&[]);
     edit_json(&run.path.join("run.json"), |manifest| manifest["copying"] = true.into());
-    refused(&run.resume(&["--set", "limits.positions=5000"]), "ended before it had them all");
+    refused(&run.resume(&["--set", "limits.positions=5000"]), "ended before all games were copied");
 }
 
-/// It died between the two renames of a checkpoint that is saved again.
+/// The process died between the two renames when it replaced a checkpoint.
 #[test]
-fn the_only_checkpoint_is_found_under_its_other_name() {
-    let run = Ended::new(&["--set", "checkpoint.keep_last=1"]);
+fn a_checkpoint_being_replaced_gets_its_name_back() {
+    let run = FinishedRun::new(&["--set", "checkpoint.keep_last=1"]);
     let [only] = &run.checkpoints()[..] else { panic!("{:?}", run.checkpoints()) };
     let name = only.file_name().expect("a name").to_string_lossy().into_owned();
     let number = name.rsplit('-').next().expect("a number");
@@ -100,12 +100,12 @@ fn the_only_checkpoint_is_found_under_its_other_name() {
     assert!(run.steps() > steps, "{} steps after {steps}", run.steps());
 }
 
-/// All positions so far are held out: there is nothing to learn from yet.
+/// All positions so far are held out, so there is nothing to train on yet.
 #[test]
-fn a_window_without_positions_is_waited_for() {
+fn training_waits_until_the_window_has_positions() {
     let warm_up = "replay.min_positions=100_000";
     let more = ["--set", "limits.positions=0", "--set", "limits.games=150", "--set", warm_up];
-    let run = Ended::new(&more);
+    let run = FinishedRun::new(&more);
     let folder = run.path.join("games");
     let held_out: Vec<_> = games::read_all(&folder)
         .expect("games")
@@ -120,24 +120,24 @@ fn a_window_without_positions_is_waited_for() {
     drop(writer);
     // No checkpoint counts the games that are gone.
     fs::remove_dir_all(run.path.join("checkpoints")).expect("a folder");
-    // A quota of 8 positions, so that the actors may make hardly more than are there.
+    // The quota is 8 positions, so the actors may generate few more positions than there are.
     let limits = ["--set", "limits.games=0", "--set", "limits.positions=1500"];
     let ratio = ["--set", "replay.ratio=8", "--set", "replay.ratio_max=0"];
     succeeds(&run.resume(&[&["--set", "replay.min_positions=1"], &limits[..], &ratio].concat()));
     assert!(run.steps() > 0.0);
 }
 
-/// A start cuts the damaged end off and fails before its first checkpoint, as it would by a kill.
+/// A start cuts off the damaged end and fails before its first checkpoint, as after a kill.
 #[test]
-fn a_damaged_game_is_accepted_by_the_next_start_as_well() {
-    let run = Ended::small();
+fn lost_games_are_still_accepted_by_the_next_start() {
+    let run = FinishedRun::small();
     let segment = run.path.join("games/games-000001.ofg");
     let mut bytes = fs::read(&segment).expect("a file");
     *bytes.last_mut().expect("a game") ^= 1;
     fs::write(&segment, &bytes).expect("a file");
-    // Here the configuration can be neither read nor written.
-    let (stored, aside) = (run.path.join("config.toml"), run.folder.path().join("aside.toml"));
-    fs::rename(&stored, &aside).expect("a file");
+    // The run's configuration can be neither read nor written.
+    let (stored, moved) = (run.path.join("config.toml"), run.folder.path().join("moved.toml"));
+    fs::rename(&stored, &moved).expect("a file");
     fs::create_dir_all(stored.join("in the way")).expect("a folder");
     let config = run.folder.path().join("small.toml");
     let failed = run.resume_for(300.0, &[config.to_str().expect("a path")]);
@@ -146,12 +146,12 @@ fn a_damaged_game_is_accepted_by_the_next_start_as_well() {
     assert!(left < bytes.len() as u64, "the damaged end is cut off");
 
     fs::remove_dir_all(&stored).expect("a folder");
-    fs::rename(&aside, &stored).expect("a file");
+    fs::rename(&moved, &stored).expect("a file");
     assert_eq!(manifest(&run.path)["lost_games"], 1);
     let output = run.resume_for(300.0, &[]);
     succeeds(&output);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("1 games of "), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("1 games of "), "{stderr}");
     succeeds(&run.resume_for(300.0, &[]));
     assert_eq!(manifest(&run.path)["lost_games"], 0);
 }

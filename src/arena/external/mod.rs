@@ -1,7 +1,8 @@
-//! Outside engines as players, each in a process of its own.
+//! External engines as players, each in a process of its own.
 //!
-//! An engine may crash, hang, lie or flood: whatever it does costs it the game at hand and no
-//! more. It is then ended with all that it has started, and started again for the next game.
+//! An engine may crash, hang, play illegal moves or print without end. Each such error costs the
+//! engine the current game only. Then the engine and all processes that it started are killed, and
+//! it is started again for the next game.
 
 mod gtp;
 mod nboard;
@@ -19,8 +20,8 @@ pub use gtp::SET_POSITION;
 use process::Process;
 pub use running::end_all;
 
-/// The program of a command, if there is no such file: neither at its path nor, for a bare name,
-/// in a folder of `PATH`.
+/// The program of a command, if it does not exist. A name without a slash is looked for in the
+/// folders of `PATH`.
 pub fn missing_program(command: &str) -> Option<String> {
     let program = shlex::split(command)?.into_iter().next()?;
     let found = if program.contains('/') {
@@ -32,26 +33,26 @@ pub fn missing_program(command: &str) -> Option<String> {
     (!found).then_some(program)
 }
 
-/// A conversation with a running engine.
-trait Dialog<G: Geometry>: Send {
-    /// The engine's move, and the score that it expects for itself if it says so.
+/// A session with a running engine.
+trait Session<G: Geometry>: Send {
+    /// The engine's move, and its expected final disc difference if it reports one.
     fn choose(&mut self, turn: &Turn<'_, G>) -> Result<(Square, Option<f32>), PlayerError>;
 }
 
-/// An engine in a process of its own, started when it is first asked for a move.
-pub struct External<G: Geometry> {
+/// An engine in a process of its own, which is started for its first move.
+pub struct ExternalPlayer<G: Geometry> {
     name: String,
     spec: ExternalSpec,
-    dialog: Option<Box<dyn Dialog<G>>>,
+    session: Option<Box<dyn Session<G>>>,
 }
 
-impl<G: Geometry> External<G> {
-    /// A player for an engine that is not started yet.
-    pub fn new(name: String, spec: ExternalSpec) -> External<G> {
-        External { name, spec, dialog: None }
+impl<G: Geometry> ExternalPlayer<G> {
+    /// A player for an engine. The engine is not started yet.
+    pub fn new(name: String, spec: ExternalSpec) -> ExternalPlayer<G> {
+        ExternalPlayer { name, spec, session: None }
     }
 
-    fn start(&self) -> Result<Box<dyn Dialog<G>>, PlayerError> {
+    fn start(&self) -> Result<Box<dyn Session<G>>, PlayerError> {
         let process = Process::start(&self.spec.command, self.spec.timeout)?;
         Ok(match self.spec.protocol {
             Protocol::Nboard => Box::new(nboard::Nboard::start(process, self.spec.depth)?),
@@ -60,24 +61,24 @@ impl<G: Geometry> External<G> {
     }
 
     fn choose_one(&mut self, turn: &Turn<'_, G>) -> Result<Choice, PlayerError> {
-        let mut dialog = match self.dialog.take() {
-            Some(dialog) => dialog,
+        let mut session = match self.session.take() {
+            Some(session) => session,
             None => self.start()?,
         };
         let begun = Instant::now();
-        let (square, score) = dialog.choose(turn)?;
+        let (square, score) = session.choose(turn)?;
         if !turn.position.board.legal().contains(square) {
             let shown = crate::game::notation::square_name::<G>(square).into();
             return Err(PlayerError::IllegalMove { shown });
         }
-        // Only an engine that did all right is kept.
-        self.dialog = Some(dialog);
+        // After an error the engine is not kept.
+        self.session = Some(session);
         let seconds = begun.elapsed().as_secs_f64();
         Ok(Choice { score, seconds, ..Choice::plain(square) })
     }
 }
 
-impl<G: Geometry> Player<G> for External<G> {
+impl<G: Geometry> Player<G> for ExternalPlayer<G> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -89,7 +90,7 @@ impl<G: Geometry> Player<G> for External<G> {
     fn end_game(&mut self, _game: u32) {}
 }
 
-/// What an engine said, short enough for a log.
+/// The text of an engine, shortened for messages, with `?` for control characters.
 fn shown(text: &str) -> Box<str> {
     const MOST: usize = 60;
     let plain = text.chars().map(|letter| if letter.is_control() { '?' } else { letter });
@@ -100,12 +101,12 @@ fn shown(text: &str) -> Box<str> {
     short.into()
 }
 
-/// The square that an engine named as its move.
+/// Reads an engine's move.
 fn read_move<G: Geometry>(text: &str) -> Result<Square, PlayerError> {
     if text.eq_ignore_ascii_case("resign") {
         return Err(PlayerError::Resigned);
     }
-    // A pass is no square: the engine is asked only where it has a move.
+    // A pass is an illegal move: the engine is asked only if it has a legal move.
     parse_square::<G>(text).ok_or_else(|| PlayerError::IllegalMove { shown: shown(text) })
 }
 

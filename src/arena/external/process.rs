@@ -1,8 +1,9 @@
-//! A child process that is talked to in lines and may do anything.
+//! The process of an engine: sends and receives lines, and tolerates any behaviour.
 //!
-//! One thread writes and reads, and waits for both at once, so that the time for an answer covers
-//! both: an engine that does not read its input hangs like one that does not answer. What an engine
-//! prints is read only while an answer is waited for. It fills its pipe otherwise, and then waits.
+//! One thread waits for reading and writing at the same time, so the time limit of an answer covers
+//! both. An engine that does not read its input reaches the limit like one that does not answer.
+//! Output is read only during the wait for an answer. At other times it fills the pipe until the
+//! engine blocks.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,23 +17,23 @@ use super::running::{self, Engine};
 use super::shown;
 use crate::arena::player::PlayerError;
 
-/// Bytes that an engine may print before its answer.
-const FLOOD: usize = 1 << 20;
-/// How long an engine may take to leave when it is told to.
-const FAREWELL: Duration = Duration::from_millis(300);
-/// How often a wait looks whether the program is being stopped.
-const TICK: Duration = Duration::from_millis(20);
+/// The most bytes that an engine may print before its answer.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// The time that an engine has to end after `quit`.
+const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
+/// The interval at which a wait checks whether the program is stopping.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running engine.
 pub(super) struct Process {
     child: Child,
     engine: Engine,
-    /// Never blocks a write.
+    /// Non-blocking.
     stdin: ChildStdin,
     stdout: ChildStdout,
-    /// What the engine has not taken yet.
+    /// Input that the engine has not read yet.
     unsent: Vec<u8>,
-    /// What it has printed, from the first line that nobody has taken.
+    /// Output that was received but not returned as lines yet.
     unread: Vec<u8>,
     timeout: Duration,
     /// Its exit status, once it has ended.
@@ -40,7 +41,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a command, split like a shell does.
+    /// Starts a command, which is split into words as by a shell.
     pub fn start(command: &str, timeout: Duration) -> Result<Process, PlayerError> {
         let not_started = |reason: String| PlayerError::NotStarted { reason: reason.into() };
         let words = shlex::split(command).unwrap_or_default();
@@ -53,30 +54,30 @@ impl Process {
         let started = started.map_err(|error| not_started(format!("{program}: {error}")))?;
         let (mut child, engine) = started.ok_or(PlayerError::Interrupted)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both pipes were asked for");
+            unreachable!("both pipes were requested");
         };
         let (unsent, unread) = (Vec::new(), Vec::new());
         let process =
             Process { child, engine, stdin, stdout, unsent, unread, timeout, status: None };
-        // Only this end: the engine's own reads go on to wait.
+        // This affects only this end of the pipe: the engine's reads still block.
         ioctl_fionbio(&process.stdin, true).map_err(|error| not_started(error.to_string()))?;
         Ok(process)
     }
 
-    /// Sends a line. It goes out while the answer is waited for.
+    /// Queues a line. It is written during the wait for the answer.
     pub fn send(&mut self, line: &str) {
         tracing::debug!("to engine {}: {line}", self.child.id());
         self.unsent.extend_from_slice(line.as_bytes());
         self.unsent.push(b'\n');
     }
 
-    /// Begins to wait for an answer.
-    pub fn listen(&mut self) -> Listening<'_> {
-        let until = Instant::now() + self.timeout;
-        Listening { process: self, until, heard: 0 }
+    /// Starts the time limit for an answer.
+    pub fn answer_reader(&mut self) -> AnswerReader<'_> {
+        let deadline = Instant::now() + self.timeout;
+        AnswerReader { process: self, deadline, bytes_read: 0 }
     }
 
-    /// The next line that has been read.
+    /// The next complete line of `unread`.
     fn take_line(&mut self) -> Option<String> {
         let end = self.unread.iter().position(|&byte| byte == b'\n')?;
         let line = String::from_utf8_lossy(&self.unread[..end]).trim_end().to_owned();
@@ -84,14 +85,14 @@ impl Process {
         Some(line)
     }
 
-    /// Waits for the engine to print, or to take what it is sent, for at most `patience`. How many
-    /// bytes it printed.
-    fn exchange(&mut self, patience: Duration) -> Result<usize, PlayerError> {
+    /// Waits until the engine prints something or reads its input, for at most `time`. Returns the
+    /// number of bytes that it printed.
+    fn exchange(&mut self, time: Duration) -> Result<usize, PlayerError> {
         let mut pipes =
             [PollFd::new(&self.stdout, PollFlags::IN), PollFd::new(&self.stdin, PollFlags::OUT)];
         let watched = if self.unsent.is_empty() { 1 } else { 2 };
-        let patience = Timespec::try_from(patience.min(TICK)).ok();
-        match poll(&mut pipes[..watched], patience.as_ref()) {
+        let time = Timespec::try_from(time.min(POLL_INTERVAL)).ok();
+        match poll(&mut pipes[..watched], time.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => {
                 return Err(PlayerError::Ended { status: error.to_string().into() });
@@ -114,7 +115,7 @@ impl Process {
                 Ok(count)
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
-            // An error on the pipe means what its end means: the engine is gone.
+            // An error of the pipe means the same as its end: the engine has ended.
             Err(_) => Err(self.ended("it closed its output")),
         }
     }
@@ -129,23 +130,23 @@ impl Process {
         Ok(())
     }
 
-    /// The error of an engine that cannot be talked to any more: its exit status, or, if it has
-    /// none, what it did instead of ending.
-    fn ended(&mut self, instead: &str) -> PlayerError {
-        let by_itself = self.leaves(FAREWELL);
+    /// The error for an engine whose pipe is closed: its exit status, or `reason` if it does not
+    /// end.
+    fn ended(&mut self, reason: &str) -> PlayerError {
+        let has_exited = self.exits_within(QUIT_TIMEOUT);
         if running::stopping() {
             return PlayerError::Interrupted;
         }
         let status = self.end();
-        PlayerError::Ended { status: if by_itself { shown(&status) } else { instead.into() } }
+        PlayerError::Ended { status: if has_exited { shown(&status) } else { reason.into() } }
     }
 
-    /// Whether the engine ends by itself within some time. It is not waited for in the system's
-    /// sense, so that its process number stays taken.
-    fn leaves(&self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
+    /// Whether the engine ends by itself within `time`. The process is not reaped, so that its
+    /// number is not given to another process.
+    fn exits_within(&self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        while Instant::now() < until && !running::stopping() {
+        while Instant::now() < deadline && !running::stopping() {
             match waitid(WaitId::Pid(self.engine.leader()), options) {
                 Ok(None) | Err(Errno::INTR) => std::thread::sleep(Duration::from_millis(5)),
                 Ok(Some(_)) | Err(_) => return true,
@@ -154,13 +155,13 @@ impl Process {
         false
     }
 
-    /// Ends the engine with all that it has started; its exit status.
+    /// Kills the engine and all processes that it started. Returns its exit status.
     fn end(&mut self) -> String {
         if let Some(status) = &self.status {
             return status.clone();
         }
         self.engine.end();
-        // Before its number can be another process's.
+        // After `wait` another process may get its number.
         self.engine.forget();
         let status = match self.child.wait() {
             Ok(status) => status.to_string(),
@@ -173,23 +174,23 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if self.status.is_none() {
-            // The engine may not listen any more; then it is ended without having been told.
+            // The write may fail; then the engine is killed without `quit`.
             let _ = self.stdin.write(b"quit\n");
-            self.leaves(FAREWELL);
+            self.exits_within(QUIT_TIMEOUT);
         }
         self.end();
     }
 }
 
-/// The time and patience that an engine has for one answer.
-pub(super) struct Listening<'a> {
+/// Reads the lines of one answer, within the time limit and the limit of bytes.
+pub(super) struct AnswerReader<'a> {
     process: &'a mut Process,
-    until: Instant,
-    heard: usize,
+    deadline: Instant,
+    bytes_read: usize,
 }
 
-impl Listening<'_> {
-    /// The next line.
+impl AnswerReader<'_> {
+    /// Waits for the next line.
     pub fn line(&mut self) -> Result<String, PlayerError> {
         loop {
             if let Some(line) = self.process.take_line() {
@@ -199,14 +200,14 @@ impl Listening<'_> {
             if running::stopping() {
                 return Err(PlayerError::Interrupted);
             }
-            let left = self.until.saturating_duration_since(Instant::now());
+            let left = self.deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let seconds = self.process.timeout.as_secs_f64();
-                return Err(PlayerError::Hung { seconds });
+                return Err(PlayerError::Timeout { seconds });
             }
-            self.heard += self.process.exchange(left)?;
-            if self.heard > FLOOD {
-                return Err(PlayerError::Flooded { limit: FLOOD });
+            self.bytes_read += self.process.exchange(left)?;
+            if self.bytes_read > MAX_ANSWER_BYTES {
+                return Err(PlayerError::TooMuchOutput { limit: MAX_ANSWER_BYTES });
             }
         }
     }

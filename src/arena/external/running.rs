@@ -1,8 +1,8 @@
-//! The engines that run, and how they are ended with everything that they have started.
+//! The list of running engines. Kills engines together with all processes that they started.
 //!
-//! An engine leads a process group of its own. It also carries a mark in its environment, which its
-//! children inherit. On Linux, processes in other groups and sessions are found by that mark, or
-//! because they descend from the engine. Elsewhere only the engine's group is ended.
+//! An engine leads a process group of its own. Its environment has a mark, which its children
+//! inherit. On Linux its processes in other groups and sessions are found by this mark, or as
+//! descendants of the engine. On other systems only the engine's group is killed.
 
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// The environment variable that marks an engine and its children.
 const MARK: &str = "OUTFLANK_ENGINE";
-/// How often processes are looked for that appeared while others were being ended.
-const ROUNDS: usize = 20;
-/// Time between two such looks, in which what was killed disappears.
+/// The most rounds of kills. Processes may start new ones during a round.
+const MAX_ROUNDS: usize = 20;
+/// The time between two rounds, in which killed processes disappear.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A process that was started as an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Engine {
-    /// The process, which is also its group's number.
+    /// The process, which leads the process group.
     leader: Pid,
-    /// The entry of its environment that marks it.
+    /// The mark: an entry of its environment.
     mark: String,
 }
 
@@ -34,16 +34,16 @@ fn running() -> MutexGuard<'static, Vec<Engine>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether [`end_all`] was called: no engine is worth waiting for any more.
+/// Whether [`end_all`] was called. Then nothing waits for engines any more.
 pub(super) fn stopping() -> bool {
     STOPPING.load(Ordering::Acquire)
 }
 
-/// Ends all engines that run, and lets no other start: the program is about to end.
+/// Kills all running engines and lets no other start. Called when the program stops.
 pub fn end_all() {
-    // Who sees this also sees why: the stop flag that the caller has set before.
+    // `Release`: a thread that reads this flag also sees the stop flag that the caller has set.
     STOPPING.store(true, Ordering::Release);
-    // An engine that is being started is in the list once the lock is free.
+    // The lock is held during a start, so an engine that is being started is in the list by then.
     end(&running());
 }
 
@@ -51,7 +51,7 @@ pub fn end_all() {
 pub(super) fn start(command: &mut Command) -> std::io::Result<Option<(Child, Engine)>> {
     static STARTED: AtomicU64 = AtomicU64::new(0);
     let value = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-    // A Ctrl-C at the terminal is for the match, which ends its engines itself.
+    // A Ctrl-C at the terminal must not reach the engine: the program ends its engines itself.
     std::os::unix::process::CommandExt::process_group(command, 0);
     command.env(MARK, &value);
     let mut engines = running();
@@ -70,13 +70,13 @@ impl Engine {
         self.leader
     }
 
-    /// Ends the engine and everything that it has started. Until [`Engine::forget`] the process
-    /// must not be waited for: its number then stays its own.
+    /// Kills the engine and all processes that it started. The process must not be reaped before
+    /// [`Engine::forget`], since another process could get its number.
     pub fn end(&self) {
         end(std::slice::from_ref(self));
     }
 
-    /// Takes the engine, which has ended, off the list.
+    /// Removes an engine that has ended from the list.
     pub fn forget(&self) {
         running().retain(|engine| engine != self);
     }
@@ -86,10 +86,10 @@ fn end(engines: &[Engine]) {
     if engines.is_empty() {
         return;
     }
-    for _ in 0..ROUNDS {
-        // Listed before anything is killed: a child whose parent is gone descends from nobody.
+    for _ in 0..MAX_ROUNDS {
+        // Listed before the kills: a child whose parent has ended is no descendant any more.
         let family = family::of(engines);
-        // A process that has ended by itself in the meantime needs no kill.
+        // A kill fails if the process has ended by itself, which is fine.
         for engine in engines {
             let _ = kill_process_group(engine.leader, Signal::KILL);
         }
@@ -105,7 +105,7 @@ fn end(engines: &[Engine]) {
 
 #[cfg(target_os = "linux")]
 mod family {
-    //! All living processes of some engines, by what `/proc` says.
+    //! All live processes of some engines, from `/proc`.
 
     use std::collections::{HashMap, HashSet};
     use std::fs;
@@ -133,10 +133,10 @@ mod family {
         entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
     }
 
-    /// A process with its parent, unless it has ended and only waits to be noticed.
+    /// A process with its parent; `None` for a zombie.
     fn alive_with_parent(process: Pid) -> Option<(Pid, Pid)> {
         let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The program's name stands in brackets and may hold anything.
+        // The program's name is in brackets and may contain any characters.
         let mut fields = status.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
         let parent = Pid::from_raw(fields.next()?.parse().ok()?)?;
@@ -144,7 +144,7 @@ mod family {
     }
 
     fn is_marked(process: Pid, engines: &[Engine]) -> bool {
-        // What another user's process has in its environment cannot be read: it is no engine's.
+        // The environment of another user's process cannot be read. It is no engine's process.
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         let mut entries = environment.split(|&byte| byte == 0);
         entries.any(|entry| engines.iter().any(|engine| engine.mark.as_bytes() == entry))
@@ -153,7 +153,7 @@ mod family {
 
 #[cfg(not(target_os = "linux"))]
 mod family {
-    //! Systems without `/proc`: an engine's process group is all that is known.
+    //! Systems without `/proc`: only the process group is known.
 
     use super::{Engine, Pid};
 

@@ -1,4 +1,4 @@
-//! Engines of a few lines of shell that misbehave in every way there is.
+//! Tests with engines of a few lines of shell that make all kinds of errors.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::*;
 use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
-use crate::arena::openings::Source;
-use crate::arena::players::Random;
+use crate::arena::openings::OpeningSource;
+use crate::arena::players::RandomPlayer;
 use crate::game::{Goal, Position, Square8};
 
-/// A specification of a shell script as an engine; every file the script makes lies in `folder`.
+/// The specification of an engine that is a shell script in `folder`.
 fn engine(folder: &std::path::Path, protocol: Protocol, script: &str) -> ExternalSpec {
     let path = folder.join("engine.sh");
     std::fs::write(&path, script).expect("writable");
@@ -21,7 +21,7 @@ fn engine(folder: &std::path::Path, protocol: Protocol, script: &str) -> Externa
 fn first_move(spec: ExternalSpec) -> Result<Choice, PlayerError> {
     let start = Position::<Square8>::start();
     let turn = Turn { game: 0, start, moves: &[], position: start };
-    External::new("engine".into(), spec).choose(&[turn]).pop().expect("an answer")
+    ExternalPlayer::new("engine".into(), spec).choose(&[turn]).pop().expect("an answer")
 }
 
 fn error_of(protocol: Protocol, script: &str) -> String {
@@ -29,7 +29,7 @@ fn error_of(protocol: Protocol, script: &str) -> String {
     first_move(engine(folder.path(), protocol, script)).expect_err(script).to_string()
 }
 
-/// What becomes of an engine that has half a second for its answers.
+/// The error of an engine with a time limit of half a second.
 fn error_of_slow(protocol: Protocol, script: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = engine(folder.path(), protocol, script);
@@ -37,7 +37,7 @@ fn error_of_slow(protocol: Protocol, script: &str) -> String {
     first_move(spec).expect_err(script).to_string()
 }
 
-/// Answers pings, and does something when it is asked for a move.
+/// An NBoard engine that answers pings and runs `on_go` when it is asked for a move.
 fn nboard_script(on_go: &str) -> String {
     format!(
         "while read -r word rest; do case \"$word\" in\n ping) echo \"pong $rest\";;\n go) {on_go};;\n quit) exit 0;;\nesac; done\n"
@@ -51,7 +51,7 @@ fn gtp_script(on_genmove: &str) -> String {
 }
 
 #[test]
-fn well_behaved_engines_are_understood() {
+fn answers_of_correct_engines_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
     for (protocol, script, score) in [
         (Protocol::Nboard, nboard_script("echo status thinking; echo '=== F5/1.5/0.1'"), Some(1.5)),
@@ -67,7 +67,7 @@ fn well_behaved_engines_are_understood() {
 }
 
 #[test]
-fn bad_engines_are_found_out() {
+fn errors_of_engines_are_detected() {
     let nboard = |on_go: &str| error_of(Protocol::Nboard, &nboard_script(on_go));
     let gtp = |on_genmove: &str| error_of(Protocol::Gtp, &gtp_script(on_genmove));
     for (error, wanted) in [
@@ -84,7 +84,7 @@ fn bad_engines_are_found_out() {
         (nboard("cat /dev/urandom"), "over 1048576 bytes"),
         (gtp("printf '=%s resign\\n\\n' \"$id\""), "resigned"),
         (gtp("printf '=%s H1\\n\\n' \"$id\""), "played `h1`"),
-        (gtp("printf '?%s cannot\\n\\n' \"$id\""), "said `cannot`"),
+        (gtp("printf '?%s cannot\\n\\n' \"$id\""), "answered `cannot`"),
         (
             error_of_slow(Protocol::Gtp, &gtp_script("printf '=%s F5\\n' \"$id\"")),
             "no answer within",
@@ -101,9 +101,9 @@ fn bad_engines_are_found_out() {
     }
 }
 
-/// An engine's own children do not outlive it, however it ends.
+/// The children of an engine are killed with it, however it ends.
 #[test]
-fn nothing_of_an_engine_is_left_running() {
+fn no_process_of_an_engine_is_left() {
     for ending in ["exit 3", "sleep 30"] {
         let folder = tempfile::tempdir().expect("a folder");
         let beats = folder.path().join("beats");
@@ -114,7 +114,7 @@ fn nothing_of_an_engine_is_left_running() {
         first_move(spec).expect_err("it gives no move");
         let length = || std::fs::metadata(&beats).map_or(0, |file| file.len());
         assert!(length() > 0, "the child was running");
-        // A busy machine may still be at the end of it.
+        // On a busy machine the kill may take a moment.
         let still = (0..50).any(|_| {
             let before = length();
             std::thread::sleep(Duration::from_millis(200));
@@ -125,7 +125,7 @@ fn nothing_of_an_engine_is_left_running() {
 }
 
 #[test]
-fn programs_are_looked_for_before_they_are_needed() {
+fn missing_programs_are_found_out_before_a_match() {
     assert_eq!(missing_program("sh -c 'exit 1'"), None);
     assert_eq!(missing_program("/bin/sh"), None);
     assert_eq!(missing_program("/nowhere/engine -x"), Some("/nowhere/engine".into()));
@@ -149,31 +149,31 @@ fn play_against(spec: ExternalSpec, games: u32) -> MatchResult<Square8> {
         name: "engine".into(),
         deterministic: false,
         line: None,
-        open: Box::new(move |_| Ok(Box::new(External::new("engine".into(), spec.clone())))),
+        open: Box::new(move |_| Ok(Box::new(ExternalPlayer::new("engine".into(), spec.clone())))),
     };
     let random = Contestant {
         name: "random".into(),
         deterministic: false,
         line: None,
-        open: Box::new(|seed| Ok(Box::new(Random::new(seed)))),
+        open: Box::new(|seed| Ok(Box::new(RandomPlayer::new(seed)))),
     };
-    let book = Source::Random { plies: 4 }.book(games as usize / 2, 1).expect("a book");
-    let setting = MatchSettings { goal: Goal::Most, games, seed: 1, threads: 1, sprt: None };
+    let book = OpeningSource::Random { plies: 4 }.book(games as usize / 2, 1).expect("a book");
+    let settings = MatchSettings { goal: Goal::Most, games, seed: 1, threads: 1, sprt: None };
     let stop = AtomicBool::new(false);
-    let mut go_on = |_: &_| ControlFlow::Continue(());
-    play([&external, &random], &book.openings, &setting, Vec::new(), &stop, &mut go_on)
+    let mut on_game = |_: &_| ControlFlow::Continue(());
+    play([&external, &random], &book.openings, &settings, Vec::new(), &stop, &mut on_game)
         .expect("a match")
 }
 
-/// Every game is forfeited, none is left out, and the engine is started anew for each.
+/// Every game is forfeited and recorded, and the engine is started again for each.
 #[test]
 fn a_crashing_engine_forfeits_and_is_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let starts = folder.path().join("starts");
     let script = format!("echo x >> {}\n{}", starts.display(), nboard_script("exit 7"));
-    let outcome = play_against(engine(folder.path(), Protocol::Nboard, &script), 6);
-    assert_eq!(outcome.games.len(), 6);
-    for played in &outcome.games {
+    let result = play_against(engine(folder.path(), Protocol::Nboard, &script), 6);
+    assert_eq!(result.games.len(), 6);
+    for played in &result.games {
         let forfeit = played.forfeit.as_ref().expect("a forfeit");
         assert_eq!(forfeit.by, played.first);
         assert!(forfeit.reason.contains("exit status: 7"), "{}", forfeit.reason);

@@ -3,53 +3,53 @@
 use serde::{Deserialize, Serialize};
 
 use super::VERSION;
-use crate::arena::matches::{Forfeit, Played, first_colour};
+use crate::arena::matches::{Forfeit, MatchGame, first_colour};
 use crate::arena::openings::Opening;
 use crate::arena::player::Choice;
 use crate::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use crate::game::{Colour, Geometry, Goal, Square};
 
-/// What a match is: equal for a match and its resumption.
+/// The terms of a match. A resumed match has the same terms.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Terms {
-    /// The name of the first player.
+pub struct MatchTerms {
+    /// The identity of the first player.
     pub first: String,
-    /// The name of the second.
+    /// The identity of the second player.
     pub second: String,
     /// The board's name.
     pub board: String,
     /// The goal's name.
     pub goal: String,
-    /// Where the openings come from.
+    /// The source of the openings.
     pub openings: String,
 }
 
-/// A match as the ladder knows it.
+/// The line of a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MatchLine {
     pub(super) version: u32,
     /// Its number in the file.
     pub id: u32,
-    /// What is played.
+    /// The terms.
     #[serde(flatten)]
-    pub terms: Terms,
-    /// Decides openings and random choices.
+    pub terms: MatchTerms,
+    /// The random seed of the openings and of both players.
     pub seed: u64,
 }
 
-/// When in its training a player's net was saved.
+/// The run and the training step of a player's net.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Origin {
-    /// The run or file that the net belongs to.
+    /// The name of the run, or the path of a net that belongs to no run.
     pub run: String,
-    /// Learning steps.
+    /// The training step.
     pub step: u64,
     /// Positions trained on or played, if known.
     pub positions: Option<u64>,
-    /// Games of self-play recorded by then, if known.
+    /// Self-play games before this step, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
-    /// Minutes of training by then, if known.
+    /// Minutes of training before this step, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<f64>,
     /// The CRC-32 of the net's weights, if known.
@@ -58,56 +58,56 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The same, with the games and the minutes of training that it took.
-    pub fn after(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
+    /// The same with the numbers of games and minutes of training.
+    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
         Origin { games, minutes, ..self }
     }
 }
 
-/// What the ladder knows of a player besides its games.
+/// The line of a player.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayerLine {
     version: u32,
-    /// The player's name in games: its identity.
+    /// The player's identity.
     pub name: String,
-    /// What the user calls it.
+    /// The name that the user gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Where in a training run it comes from, if it does.
+    /// The run and step of its net, if it has one.
     #[serde(flatten)]
     pub origin: Option<Origin>,
 }
 
 impl PlayerLine {
-    /// A net's place in the training of `run`.
+    /// A player with the net of a training step of `run`.
     pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
         let origin = Origin { run, step, positions, games: None, minutes: None, net: None };
         PlayerLine { version: VERSION, name, label: None, origin: Some(origin) }
     }
 
-    /// A player that the user calls `label`.
+    /// A player with a name that the user gave.
     pub fn labelled(name: String, label: String) -> PlayerLine {
         PlayerLine { version: VERSION, name, label: Some(label), origin: None }
     }
 
-    /// The same player, called `label` if there is one.
-    pub fn called(self, label: Option<String>) -> PlayerLine {
+    /// The same with the label `label`.
+    pub fn with_label(self, label: Option<String>) -> PlayerLine {
         PlayerLine { label, ..self }
     }
 
-    /// The same, with the checksum of the net's weights.
+    /// The same with the checksum of the net's weights.
     pub fn with_net(self, checksum: String) -> PlayerLine {
         let origin = self.origin.map(|origin| Origin { net: Some(checksum), ..origin });
         PlayerLine { origin, ..self }
     }
 
-    /// The same, with the games and the minutes of training that it took.
-    pub fn after(self, games: Option<u64>, minutes: Option<f64>) -> PlayerLine {
-        let origin = self.origin.map(|origin| origin.after(games, minutes));
+    /// The same with the numbers of games and minutes of training.
+    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> PlayerLine {
+        let origin = self.origin.map(|origin| origin.with_training(games, minutes));
         PlayerLine { origin, ..self }
     }
 
-    /// This line, completed by what an earlier one says of the same player.
+    /// This line. A missing label or origin is taken from `earlier`, a line of the same player.
     pub(super) fn or(self, earlier: Option<&PlayerLine>) -> PlayerLine {
         let label = self.label.or_else(|| earlier?.label.clone());
         let origin = self.origin.or_else(|| earlier?.origin.clone());
@@ -121,7 +121,7 @@ struct ForfeitLine {
     reason: String,
 }
 
-/// A game as the ladder knows it.
+/// The line of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct GameLine {
     version: u32,
@@ -134,11 +134,11 @@ pub struct GameLine {
     pub board: String,
     /// The goal's name.
     pub goal: String,
-    /// Who had black.
+    /// The identity of the player with black.
     pub black: String,
-    /// Who had white.
+    /// The identity of the player with white.
     pub white: String,
-    /// The position that the moves start from, in OBF.
+    /// The position before the opening's moves, in OBF.
     pub start: String,
     /// The opening's moves.
     pub opening: String,
@@ -148,7 +148,7 @@ pub struct GameLine {
     pub score: i32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     forfeit: Option<ForfeitLine>,
-    /// Of each of the players' moves; a list that would say nothing is left out.
+    /// For each of the players' moves. A list with default values only is not written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seconds: Vec<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -160,7 +160,7 @@ pub struct GameLine {
 }
 
 impl GameLine {
-    pub(super) fn new<G: Geometry>(id: u32, terms: &Terms, played: &Played<G>) -> GameLine {
+    pub(super) fn new<G: Geometry>(id: u32, terms: &MatchTerms, played: &MatchGame<G>) -> GameLine {
         let (black, white) = match played.first {
             Colour::Black => (&terms.first, &terms.second),
             Colour::White => (&terms.second, &terms.first),
@@ -180,21 +180,22 @@ impl GameLine {
             white: white.clone(),
             start: obf(played.opening.start),
             opening: transcript::<G>(played.opening.moves.iter().copied()),
-            moves: transcript::<G>(choices.iter().map(|made| made.square)),
+            moves: transcript::<G>(choices.iter().map(|choice| choice.square)),
             score: played.score,
             forfeit,
-            seconds: of_each(choices, |made| (made.seconds * 1e6).round() / 1e6),
-            depths: of_each(choices, |made| made.depth),
-            scores: of_each(choices, |made| made.score),
-            nodes: of_each(choices, |made| made.nodes),
+            seconds: of_each(choices, |choice| (choice.seconds * 1e6).round() / 1e6),
+            depths: of_each(choices, |choice| choice.depth),
+            scores: of_each(choices, |choice| choice.score),
+            nodes: of_each(choices, |choice| choice.nodes),
         }
     }
 
-    /// The game by the rules of shape `G`; `None` if it does not follow them.
-    pub fn played<G: Geometry>(&self, first: &str) -> Option<Played<G>> {
+    /// The game on board `G`. `None` if it breaks the rules or if `first` is not the first player
+    /// of its match.
+    pub fn played<G: Geometry>(&self, first: &str) -> Option<MatchGame<G>> {
         let start = parse_obf::<G>(&self.start).ok()?.position;
         let (moves, position) = parse_transcript(&self.opening, start).ok()?;
-        let (made, last) = parse_transcript(&self.moves, position).ok()?;
+        let (squares, last) = parse_transcript(&self.moves, position).ok()?;
         let goal: Goal = self.goal.parse().ok()?;
         let forfeit = match &self.forfeit {
             None => None,
@@ -220,11 +221,11 @@ impl GameLine {
         if self.first() != first {
             return None;
         }
-        Some(Played {
+        Some(MatchGame {
             game: self.game,
             first: first_colour(self.game),
             opening: Opening { start, moves, position },
-            choices: made.into_iter().enumerate().map(choice).collect(),
+            choices: squares.into_iter().enumerate().map(choice).collect(),
             score,
             forfeit,
         })
@@ -239,11 +240,11 @@ impl GameLine {
     }
 }
 
-/// Something about each move; an empty list if it says nothing about any.
+/// A value of each move; an empty list if all are defaults.
 fn of_each<T: Default + PartialEq>(choices: &[Choice], what: impl Fn(&Choice) -> T) -> Vec<T> {
     let list: Vec<T> = choices.iter().map(what).collect();
-    let says_something = list.iter().any(|item| *item != T::default());
-    if says_something { list } else { Vec::new() }
+    let is_needed = list.iter().any(|item| *item != T::default());
+    if is_needed { list } else { Vec::new() }
 }
 
 fn colour(name: &str) -> Option<Colour> {
@@ -260,7 +261,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// The players that the line names.
+    /// The identities of all players in the line.
     pub(super) fn names(&self) -> Vec<&str> {
         match self {
             Line::Ladder { .. } => Vec::new(),

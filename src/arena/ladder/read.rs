@@ -1,17 +1,17 @@
-//! Reading a ladder line by line, in bounded memory whatever the file holds.
+//! Reads a ladder line by line in bounded memory, whatever the file contains.
 
 use std::fmt;
 use std::io::{BufRead, Read};
 
-/// The most bytes that a line may have. A game on the largest board takes some 5,000, besides the
-/// names of its players.
+/// The longest line, in bytes. A game on the largest board takes about 5,000 bytes and the
+/// identities of its players.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
 /// The lines of a file, one at a time.
 pub(super) struct Lines<R> {
     input: R,
     bytes: Vec<u8>,
-    /// Whether the last line that was read has its end.
+    /// Whether the last line that was read ends with a line feed.
     pub ended: bool,
 }
 
@@ -20,8 +20,8 @@ impl<R: BufRead> Lines<R> {
         Lines { input, bytes: Vec::new(), ended: true }
     }
 
-    /// The next line with its end; an empty one in place of a line that is too long. `None` at the
-    /// end of the file.
+    /// The next line with its line feed; an empty line instead of a line that is too long. `None`
+    /// at the end of the file.
     pub fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
         self.bytes.clear();
         let mut limited = self.input.by_ref().take(LONGEST_LINE as u64 + 1);
@@ -51,17 +51,17 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Lines of a ladder that could not be read.
+/// The lines of a ladder that could not be read.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Skipped {
-    /// How many.
+pub struct SkippedLines {
+    /// Their number.
     pub count: u64,
-    /// The numbers of the first ones, counted from 1.
+    /// The line numbers of the first ones, counted from 1.
     pub first: Vec<u64>,
 }
 
-impl Skipped {
-    /// How many of them are named.
+impl SkippedLines {
+    /// The most line numbers that are kept.
     const NAMED: usize = 10;
 
     pub(super) fn add(&mut self, line: u64) {
@@ -72,7 +72,7 @@ impl Skipped {
     }
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for SkippedLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first: Vec<_> = self.first.iter().map(u64::to_string).collect();
         f.write_str(&first.join(", "))?;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_lines_are_skipped_whole_and_kept_out_of_memory() {
+    fn long_lines_are_skipped_and_not_kept_in_memory() {
         for buffer in [1, 7, 8192] {
             let long = "x".repeat(3 * LONGEST_LINE);
             let text = format!("one\n{long}\n\ntwo\n{long}");
@@ -112,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn few_of_many_bad_lines_are_named() {
-        let mut skipped = Skipped::default();
+    fn only_the_first_bad_lines_are_listed() {
+        let mut skipped = SkippedLines::default();
         (3..=5).for_each(|line| skipped.add(line));
         assert_eq!(skipped.to_string(), "3, 4, 5");
         (6..=1_000_000).for_each(|line| skipped.add(line));

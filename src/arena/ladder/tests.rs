@@ -2,13 +2,13 @@ use super::*;
 use crate::arena::matches::{Forfeit, first_colour};
 use crate::arena::player::Choice;
 use crate::arena::standings::standings;
-use crate::arena::svg::Over;
+use crate::arena::svg::TrainingAxis;
 use crate::game::{Colour, Position, Square, Square6, Square8, SquareSet};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub(super) fn terms(first: &str, second: &str) -> Terms {
-    Terms {
+pub(super) fn terms(first: &str, second: &str) -> MatchTerms {
+    MatchTerms {
         first: first.into(),
         second: second.into(),
         board: "8x8".into(),
@@ -17,18 +17,19 @@ pub(super) fn terms(first: &str, second: &str) -> Terms {
     }
 }
 
-/// A random game to its end, with every move's thoughts.
-pub(super) fn played(game: u32) -> Played<Square8> {
+/// A complete random game, with score, depth, nodes and time of each move.
+pub(super) fn played(game: u32) -> MatchGame<Square8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(game.into());
     let start = Position::<Square8>::start();
     let (mut position, mut choices) = (start, Vec::new());
-    let any = |set: SquareSet<Square8>, random: &mut _| crate::arena::player::any_of(set, random);
+    let any =
+        |set: SquareSet<Square8>, random: &mut _| crate::arena::player::random_square(set, random);
     while let Some(square) = any(position.board.legal(), &mut random) {
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
         let (score, depth) = (Some(1.5), Some(7));
         choices.push(Choice { square, score, depth, nodes: 9, seconds: 0.25 });
     }
-    Played {
+    MatchGame {
         game,
         first: first_colour(game),
         opening: Opening { start, moves: Vec::new(), position: start },
@@ -43,36 +44,36 @@ fn book() -> Vec<Opening<Square8>> {
 }
 
 #[test]
-fn games_come_back_as_they_were_added() {
+fn games_are_read_as_they_were_added() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
+    let line = ladder.begin_match(terms("a", "b"), 3).expect("writable");
     let mut games: Vec<_> = (0..6).map(played).collect();
     games[4].choices.truncate(9);
     let by = Colour::White;
-    games[4].forfeit = Some(Forfeit { by, reason: "said \"z9\"\nand went".into() });
+    games[4].forfeit = Some(Forfeit { by, reason: "answered \"z9\"\nand ended".into() });
     games[4].score = 64;
     for played in games.iter().rev() {
-        ladder.add(&line, played).expect("writable");
+        ladder.add_game(&line, played).expect("writable");
     }
     drop(ladder);
     let ladder = Ladder::open(&path).expect("a ladder");
-    assert_eq!(ladder.last(&terms("a", "b")), Some(&line));
-    assert_eq!(ladder.last(&terms("b", "a")), None);
+    assert_eq!(ladder.last_match(&terms("a", "b")), Some(&line));
+    assert_eq!(ladder.last_match(&terms("b", "a")), None);
     assert_eq!(ladder.games_of(&line, &book()), games);
-    assert_eq!(ladder.skipped, Skipped::default());
+    assert_eq!(ladder.skipped, SkippedLines::default());
     assert_eq!(ladder.fresh_seed(), 4);
 }
 
-/// Wherever a kill cuts the file, what was whole is read, and the rest can be added.
+/// After a cut at any byte all complete lines are read, and the missing game can be added.
 #[test]
-fn a_torn_end_loses_one_game_at_most() {
+fn a_cut_file_loses_at_most_one_game() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
-    (0..3).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    let line = ladder.begin_match(terms("a", "b"), 3).expect("writable");
+    (0..3).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     drop(ladder);
     let bytes = std::fs::read(&path).expect("readable");
     let second = bytes.len() - bytes.len() / 5;
@@ -81,7 +82,7 @@ fn a_torn_end_loses_one_game_at_most() {
         let mut ladder = Ladder::open(&path).expect("a ladder");
         assert_eq!(ladder.games.len(), 2, "cut at {cut} of {}", bytes.len());
         assert!(ladder.skipped.count <= 1);
-        ladder.add(&line, &played(2)).expect("writable");
+        ladder.add_game(&line, &played(2)).expect("writable");
         drop(ladder);
         let ladder = Ladder::open(&path).expect("a ladder");
         assert_eq!(ladder.games_of(&line, &book()).len(), 3);
@@ -89,12 +90,12 @@ fn a_torn_end_loses_one_game_at_most() {
 }
 
 #[test]
-fn other_files_are_refused_and_left_alone() {
+fn other_files_are_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.txt");
     for (text, wanted) in [
-        ("dear diary", "no ladder file"),
-        ("{\"kind\":\"game\"}\n", "no ladder file"),
+        ("dear diary", "is not a ladder file"),
+        ("{\"kind\":\"game\"}\n", "is not a ladder file"),
         ("{\"kind\":\"ladder\",\"version\":2}\n", "version 2"),
     ] {
         std::fs::write(&path, text).expect("writable");
@@ -106,7 +107,7 @@ fn other_files_are_refused_and_left_alone() {
 }
 
 #[test]
-fn two_writers_are_refused() {
+fn a_second_writer_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let first = Ladder::open(&path).expect("a ladder");
@@ -116,21 +117,21 @@ fn two_writers_are_refused() {
 }
 
 #[test]
-fn what_is_only_looked_at_is_neither_locked_nor_written() {
+fn a_read_only_ladder_is_neither_locked_nor_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
-    assert!(matches!(Ladder::look_at(&path), Err(LadderError::File { .. })));
+    assert!(matches!(Ladder::open_read_only(&path), Err(LadderError::File { .. })));
     assert!(!path.exists());
     std::fs::write(&path, "").expect("writable");
-    assert!(matches!(Ladder::look_at(&path), Err(LadderError::NoLadder { .. })));
+    assert!(matches!(Ladder::open_read_only(&path), Err(LadderError::NotALadder { .. })));
     let mut writer = Ladder::open(&path).expect("a ladder");
-    let line = writer.begin(terms("a", "b"), 3).expect("writable");
-    writer.add(&line, &played(0)).expect("writable");
+    let line = writer.begin_match(terms("a", "b"), 3).expect("writable");
+    writer.add_game(&line, &played(0)).expect("writable");
     let bytes = std::fs::read(&path).expect("readable");
-    let mut reader = Ladder::look_at(&path).expect("a ladder in use");
+    let mut reader = Ladder::open_read_only(&path).expect("a ladder in use");
     assert_eq!(reader.games_of(&line, &book()), [played(0)]);
-    assert!(reader.begin(terms("a", "b"), 4).is_err());
-    assert!(reader.introduce(PlayerLine::new("a".into(), "run".into(), 5, None)).is_err());
+    assert!(reader.begin_match(terms("a", "b"), 4).is_err());
+    assert!(reader.add_player(PlayerLine::new("a".into(), "run".into(), 5, None)).is_err());
     assert_eq!(std::fs::read(&path).expect("readable"), bytes);
     drop(writer);
     assert!(Ladder::open(&path).is_ok(), "the reader holds no lock");
@@ -140,8 +141,8 @@ fn what_is_only_looked_at_is_neither_locked_nor_written() {
 fn a_changed_opening_is_not_resumed() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
-    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
-    ladder.add(&line, &played(0)).expect("writable");
+    let line = ladder.begin_match(terms("a", "b"), 3).expect("writable");
+    ladder.add_game(&line, &played(0)).expect("writable");
     let mut other = book();
     other[0].moves.push(Square(19));
     assert_eq!(ladder.games_of(&line, &other), []);
@@ -167,8 +168,8 @@ fn standings_count_each_game_once() {
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     for seed in [1, 2] {
         // The second match repeats the games of the first.
-        let line = ladder.begin(terms("a", "b"), seed).expect("writable");
-        (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+        let line = ladder.begin_match(terms("a", "b"), seed).expect("writable");
+        (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     }
     let standings = standings::<Square8>(&ladder, Goal::Most, Some("b"));
     assert_eq!((standings.repeated, standings.broken), (10, 0));
@@ -182,40 +183,40 @@ fn standings_count_each_game_once() {
     assert_eq!(standings.json().len(), 2);
     let svg = crate::arena::svg::crosstable(&standings);
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-    assert_eq!(crate::arena::svg::curve(&standings, Over::Steps), None);
+    assert_eq!(crate::arena::svg::curve(&standings, TrainingAxis::Steps), None);
 }
 
 #[test]
 fn the_curve_shows_runs_and_anchors() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
-    let line = ladder.begin(terms("net:<a>", "random"), 1).expect("writable");
-    (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+    let line = ladder.begin_match(terms("net:<a>", "random"), 1).expect("writable");
+    (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     let origin = PlayerLine::new("net:<a>".into(), "runs/a".into(), 500, Some(9_000));
-    ladder.introduce(origin.clone()).expect("writable");
-    ladder.introduce(origin).expect("writable");
+    ladder.add_player(origin.clone()).expect("writable");
+    ladder.add_player(origin).expect("writable");
     drop(ladder);
     let ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
-    let svg = crate::arena::svg::curve(&standings, Over::Steps).expect("a curve");
+    let svg = crate::arena::svg::curve(&standings, TrainingAxis::Steps).expect("a curve");
     assert!(svg.contains("net:&lt;a&gt;") && svg.contains("random") && svg.contains("500"));
-    let svg = crate::arena::svg::curve(&standings, Over::Positions).expect("a curve");
+    let svg = crate::arena::svg::curve(&standings, TrainingAxis::Positions).expect("a curve");
     assert!(svg.contains("positions of self-play") && svg.contains("8000"), "{svg}");
-    // What a ladder of an earlier version does not say cannot be drawn.
-    assert_eq!(crate::arena::svg::curve(&standings, Over::Minutes), None);
+    // Ladders of earlier versions have no minutes.
+    assert_eq!(crate::arena::svg::curve(&standings, TrainingAxis::Minutes), None);
 }
 
 #[test]
-fn nets_of_a_run_do_not_move_the_scale() {
+fn the_default_zero_is_no_net_of_a_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     for pair in [terms("run@5", "a"), terms("run@5", "b")] {
-        let line = ladder.begin(pair, 1).expect("writable");
-        (0..10).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+        let line = ladder.begin_match(pair, 1).expect("writable");
+        (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     }
     assert_eq!(standings::<Square8>(&ladder, Goal::Most, None).zero, None);
     let net = PlayerLine::new("run@5".into(), "run".into(), 5, Some(9));
-    ladder.introduce(net).expect("writable");
+    ladder.add_player(net).expect("writable");
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
     assert_eq!(standings.zero.as_deref(), Some("a"));
     let a = standings.players.iter().find(|player| player.name == "a").expect("a");
@@ -223,12 +224,13 @@ fn nets_of_a_run_do_not_move_the_scale() {
 }
 
 #[test]
-fn games_and_minutes_come_back_and_may_be_missing() {
+fn games_and_minutes_of_training_are_read_and_may_be_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let known = PlayerLine::new("a".into(), "run".into(), 500, Some(9)).after(Some(70), Some(0.1));
-    ladder.introduce(known.clone()).expect("writable");
+    let known =
+        PlayerLine::new("a".into(), "run".into(), 500, Some(9)).with_training(Some(70), Some(0.1));
+    ladder.add_player(known.clone()).expect("writable");
     drop(ladder);
     let mut text = std::fs::read_to_string(&path).expect("readable");
     text.push_str(
@@ -236,41 +238,41 @@ fn games_and_minutes_come_back_and_may_be_missing() {
     );
     std::fs::write(&path, text).expect("writable");
     let ladder = Ladder::open(&path).expect("a ladder");
-    assert_eq!(ladder.skipped, Skipped::default());
+    assert_eq!(ladder.skipped, SkippedLines::default());
     assert_eq!(ladder.players["a"], known);
     assert_eq!(ladder.players["b"], PlayerLine::new("b".into(), "run".into(), 3, Some(4)));
 }
 
-/// A label is kept until another one is given, whatever else is noted of the player later.
+/// A label is kept until another one is given. Later lines without a label do not remove it.
 #[test]
-fn labels_come_back() {
+fn labels_are_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
     let net = PlayerLine::new("net:a".into(), "run".into(), 500, None);
-    ladder.introduce(net.clone().called(Some("mine".into()))).expect("writable");
-    ladder.introduce(net.clone()).expect("writable");
+    ladder.add_player(net.clone().with_label(Some("mine".into()))).expect("writable");
+    ladder.add_player(net.clone()).expect("writable");
     let named = |label: &str| PlayerLine::labelled("random".into(), label.into());
-    ladder.introduce(named("chance")).expect("writable");
-    ladder.introduce(named("dice")).expect("writable");
+    ladder.add_player(named("chance")).expect("writable");
+    ladder.add_player(named("dice")).expect("writable");
     drop(ladder);
     assert_eq!(std::fs::read_to_string(&path).expect("readable").lines().count(), 4);
-    let ladder = Ladder::look_at(&path).expect("a ladder");
+    let ladder = Ladder::open_read_only(&path).expect("a ladder");
     assert_eq!((ladder.label("net:a"), ladder.label("random")), (Some("mine"), Some("dice")));
     assert_eq!(ladder.origin("net:a"), net.origin.as_ref());
     assert_eq!((ladder.origin("random"), ladder.label("greedy")), (None, None));
 }
 
-/// Bad lines are counted, few are named, and those too long are not even kept in memory.
+/// Bad lines are counted and the first ones listed. Long lines are not kept in memory.
 #[test]
-fn what_cannot_be_read_is_skipped() {
+fn lines_that_cannot_be_read_are_skipped() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let line = ladder.begin(terms("a", "b"), 3).expect("writable");
-    ladder.add(&line, &played(0)).expect("writable");
+    let line = ladder.begin_match(terms("a", "b"), 3).expect("writable");
+    ladder.add_game(&line, &played(0)).expect("writable");
     let too_long = PlayerLine::labelled("x".repeat(LONGEST_LINE), "long".into());
-    let error = ladder.introduce(too_long).expect_err("it could not be read again").to_string();
+    let error = ladder.add_player(too_long).expect_err("it could not be read again").to_string();
     assert!(error.contains(&LONGEST_LINE.to_string()), "{error}");
     drop(ladder);
     let mut bytes = std::fs::read(&path).expect("readable");
@@ -282,35 +284,36 @@ fn what_cannot_be_read_is_skipped() {
     let mut ladder = Ladder::open(&path).expect("a ladder");
     assert_eq!((ladder.games.len(), ladder.skipped.count), (2, 51));
     assert_eq!(ladder.skipped.first, (4..14).collect::<Vec<u64>>());
-    ladder.add(&line, &played(1)).expect("writable");
+    ladder.add_game(&line, &played(1)).expect("writable");
     drop(ladder);
-    assert_eq!(Ladder::look_at(&path).expect("a ladder").games.len(), 3);
+    assert_eq!(Ladder::open_read_only(&path).expect("a ladder").games.len(), 3);
 }
 
-/// The numbers of matches in a file from elsewhere may be any.
+/// A file from elsewhere may have any match numbers.
 #[test]
-fn a_match_after_the_last_number_is_refused() {
+fn a_match_after_the_highest_number_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    ladder.begin(terms("a", "b"), 3).expect("writable");
+    ladder.begin_match(terms("a", "b"), 3).expect("writable");
     drop(ladder);
     let text = std::fs::read_to_string(&path).expect("readable");
     std::fs::write(&path, text.replace("\"id\":1", "\"id\":4294967295")).expect("writable");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    assert!(matches!(ladder.begin(terms("a", "b"), 4), Err(LadderError::Full { .. })));
+    assert!(matches!(ladder.begin_match(terms("a", "b"), 4), Err(LadderError::Full { .. })));
 }
 
-/// Standings say the same of sparse results as a plain count of all pairs.
+/// Standings have the same results of all pairs as a direct count.
 #[test]
-fn who_met_whom_is_counted_as_by_a_plain_count() {
+fn results_of_pairs_are_equal_to_a_direct_count() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let names: Vec<String> = (0..9).map(|player| format!("p{player}")).collect();
     for (number, pair) in [(0, 1), (1, 2), (2, 0), (3, 4), (8, 3), (1, 0)].into_iter().enumerate() {
-        let line = ladder.begin(terms(&names[pair.0], &names[pair.1]), 1).expect("writable");
+        let line = ladder.begin_match(terms(&names[pair.0], &names[pair.1]), 1).expect("writable");
         let first = 10 * number as u32;
-        (first..first + 7).for_each(|game| ladder.add(&line, &played(game)).expect("writable"));
+        (first..first + 7)
+            .for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     }
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
     assert_eq!(standings.players.len(), 6);
@@ -340,17 +343,17 @@ fn who_met_whom_is_counted_as_by_a_plain_count() {
 }
 
 #[test]
-fn what_another_ladder_knows_of_a_player_is_noted_here_as_well() {
+fn players_of_an_included_ladder_are_also_written_to_this_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let [here, there] = ["here.jsonl", "there.jsonl"].map(|name| folder.path().join(name));
     let line = PlayerLine::new("a".into(), "run".into(), 500, Some(9));
     let mut other = Ladder::open(&there).expect("a ladder");
-    other.introduce(line.clone()).expect("writable");
+    other.add_player(line.clone()).expect("writable");
     drop(other);
     let mut ladder = Ladder::open(&here).expect("a ladder");
-    ladder.count_also(&there).expect("readable");
+    ladder.include(&there).expect("readable");
     assert_eq!(ladder.origin("a"), line.origin.as_ref());
-    ladder.introduce(line.clone()).expect("writable");
+    ladder.add_player(line.clone()).expect("writable");
     drop(ladder);
-    assert_eq!(Ladder::look_at(&here).expect("a ladder").players["a"], line);
+    assert_eq!(Ladder::open_read_only(&here).expect("a ladder").players["a"], line);
 }

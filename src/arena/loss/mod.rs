@@ -1,8 +1,8 @@
-//! How many discs a player's moves give away, by the exact solver's measure.
+//! How many discs a player's moves lose, measured by the exact solver.
 //!
-//! The player chooses in every position first, in batches, and is then out of the way: what a
-//! position and a move are worth is found by a solver that knows nothing of the player, and is
-//! remembered in the [`Problem`], so that the next player costs only the moves that are new.
+//! First the player chooses a move in every position, in batches. Then a separate solver finds the
+//! exact scores of the positions and the moves. The scores are stored in the [`TestPosition`], so
+//! for the next player only new moves have to be solved.
 
 pub mod positions;
 mod report;
@@ -15,27 +15,27 @@ use super::player::{Player, PlayerError, Turn};
 use crate::game::notation::{obf, square_name};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::search::endgame::Solver;
-use positions::Problem;
+use positions::TestPosition;
 pub use report::LossReport;
 
-/// Why a player cannot be judged.
+/// Why a player's moves cannot be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum LossError {
-    /// It cannot be made.
+    /// The player cannot be made.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It has no move for a position.
+    /// The player has no move for a position.
     #[error("in {position}")]
     Player {
         /// The position as an OBF line.
         position: Box<str>,
-        /// What it did instead.
+        /// The player's error.
         source: PlayerError,
     },
-    /// The scores that came with a position are wrong.
+    /// The scores in a position's line are wrong.
     #[error(
-        "{position}: {square} is worth {score:+}, but the best score stated is {stated:+}; \
-         leave the scores of that line out"
+        "{position}: {square} has the exact score {score:+}, but the best score in the line is \
+         {stated:+}; remove the scores from this line"
     )]
     Stated {
         /// The position as an OBF line.
@@ -44,69 +44,69 @@ pub enum LossError {
         square: Box<str>,
         /// Its exact score.
         score: i32,
-        /// The best score that was stated.
+        /// The best score in the line.
         stated: i32,
     },
-    /// It was stopped before its end.
+    /// The user stopped it.
     #[error("stopped before all positions were judged")]
     Stopped,
 }
 
-/// How positions are judged.
+/// The settings of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossSettings {
-    /// Which side of the score wins.
+    /// Which score wins.
     pub goal: Goal,
-    /// Decides the player's random choices.
+    /// The player's random seed.
     pub seed: u64,
-    /// How many threads work, at least 1; each has a player and later a solver of its own.
+    /// The number of threads, at least 1; each has its own player and its own solver.
     pub threads: usize,
-    /// Bytes of the solvers' tables, all together.
+    /// Bytes of the tables of all solvers together.
     pub table_bytes: usize,
 }
 
-/// A choice and what it was worth.
+/// A player's move with its exact score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Judged<G: Geometry> {
-    /// Where it was made.
+pub struct JudgedMove<G: Geometry> {
+    /// The position.
     pub position: Position<G>,
     /// The player's move.
     pub square: Square,
-    /// The exact score after it, for the player.
+    /// The exact score after the move, for the player.
     pub score: i32,
-    /// A best move, and its exact score.
+    /// A best move and its exact score.
     pub best: (Square, i32),
 }
 
-impl<G: Geometry> Judged<G> {
-    /// The discs given away.
+impl<G: Geometry> JudgedMove<G> {
+    /// The number of discs that the move loses.
     pub fn loss(&self) -> i32 {
         self.best.1 - self.score
     }
 
-    /// Whether a won position stays won, and a drawn one at least drawn.
+    /// Whether the move keeps the result of the position: win, draw or loss.
     pub fn keeps_outcome(&self) -> bool {
         self.best.1.signum() == self.score.signum()
     }
 }
 
-/// The player's move in each position. `progress` is told of positions as they are done.
+/// The player's move in each position. `progress` gets the numbers of positions as they are done.
 ///
 /// # Errors
 ///
 /// The player cannot be made, has no move, or `stop` was set.
 pub fn choices<G: Geometry>(
     contestant: &Contestant<'_, G>,
-    problems: &[Problem<G>],
-    setting: &LossSettings,
+    positions: &[TestPosition<G>],
+    settings: &LossSettings,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Square>, LossError> {
-    let fair = problems.len().div_ceil(setting.threads.max(1)).max(1);
-    let open = || Ok::<_, LossError>((contestant.open)(setting.seed)?);
-    let batch = open()?.batch().clamp(1, fair);
-    let parts: Vec<_> = problems.chunks(batch).collect();
-    let chosen = in_threads(parts.len(), setting.threads, stop, open, |player, part| {
+    let fair_share = positions.len().div_ceil(settings.threads.max(1)).max(1);
+    let open = || Ok::<_, LossError>((contestant.open)(settings.seed)?);
+    let batch = open()?.batch().clamp(1, fair_share);
+    let parts: Vec<_> = positions.chunks(batch).collect();
+    let chosen = in_threads(parts.len(), settings.threads, stop, open, |player, part| {
         let squares = choose(player.as_mut(), part * batch, parts[part])?;
         progress(parts[part].len() as u64);
         Ok(squares)
@@ -114,17 +114,17 @@ pub fn choices<G: Geometry>(
     Ok(chosen.concat())
 }
 
-/// The player's moves in some positions, the first of which has the number `first`.
+/// The player's moves in some positions, which are numbered from `first` on.
 fn choose<G: Geometry>(
     player: &mut dyn Player<G>,
     first: usize,
-    problems: &[Problem<G>],
+    positions: &[TestPosition<G>],
 ) -> Result<Vec<Square>, LossError> {
-    let turn = |(index, problem): (usize, &Problem<G>)| {
-        let (game, position) = ((first + index) as u32, problem.position());
+    let turn = |(index, entry): (usize, &TestPosition<G>)| {
+        let (game, position) = ((first + index) as u32, entry.position());
         Turn { game, start: position, moves: &[], position }
     };
-    let turns: Vec<_> = problems.iter().enumerate().map(turn).collect();
+    let turns: Vec<_> = positions.iter().enumerate().map(turn).collect();
     let choices = player.choose(&turns);
     let mut squares = Vec::with_capacity(turns.len());
     for (turn, choice) in turns.iter().zip(choices) {
@@ -145,60 +145,60 @@ fn choose<G: Geometry>(
     Ok(squares)
 }
 
-/// What the moves are worth, with all exact scores that are found noted in `problems`.
+/// The exact scores of the moves. All exact scores that are found are stored in `positions`.
 ///
 /// # Errors
 ///
-/// A position came with wrong scores, or `stop` was set.
+/// The known scores of a position are wrong, or `stop` was set.
 pub fn judge<G: Geometry>(
-    problems: &mut [Problem<G>],
+    positions: &mut [TestPosition<G>],
     choices: &[Square],
-    setting: &LossSettings,
+    settings: &LossSettings,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Judged<G>>, LossError> {
-    let known: &[Problem<G>] = problems;
-    let threads = setting.threads.max(1);
-    let open = || Ok(Solver::<G>::new(setting.goal, setting.table_bytes / threads));
+) -> Result<Vec<JudgedMove<G>>, LossError> {
+    let known: &[TestPosition<G>] = positions;
+    let threads = settings.threads.max(1);
+    let open = || Ok(Solver::<G>::new(settings.goal, settings.table_bytes / threads));
     let judged = in_threads(known.len(), threads, stop, open, |solver, index| {
         let judged = solve(solver, &known[index], choices[index])?;
         progress(1);
         Ok(judged)
     })?;
-    for (problem, judged) in problems.iter_mut().zip(&judged) {
-        problem.note(judged.best.0, judged.best.1);
-        problem.note(judged.square, judged.score);
+    for (entry, judged) in positions.iter_mut().zip(&judged) {
+        entry.note(judged.best.0, judged.best.1);
+        entry.note(judged.square, judged.score);
     }
     Ok(judged)
 }
 
 fn solve<G: Geometry>(
     solver: &mut Solver<G>,
-    problem: &Problem<G>,
+    entry: &TestPosition<G>,
     square: Square,
-) -> Result<Judged<G>, LossError> {
-    let position = problem.position();
-    let best = problem.best().unwrap_or_else(|| {
+) -> Result<JudgedMove<G>, LossError> {
+    let position = entry.position();
+    let best = entry.best().unwrap_or_else(|| {
         let (score, line) = solver.best_line(position.board);
-        // There is a move, so the line is not empty.
+        // There is a legal move, so the line is not empty.
         (line.first().copied().unwrap_or(square), score)
     });
-    let known = if square == best.0 { Some(best.1) } else { problem.score(square) };
+    let known = if square == best.0 { Some(best.1) } else { entry.score(square) };
     let score = known.unwrap_or_else(|| -solver.score(position.board.play_unchecked(square)));
     if score > best.1 {
         let (position, square) = (obf(position).into(), square_name::<G>(square).into());
         return Err(LossError::Stated { position, square, score, stated: best.1 });
     }
-    Ok(Judged { position, square, score, best })
+    Ok(JudgedMove { position, square, score, best })
 }
 
-/// Leaves no jobs for the other threads where this one panics.
-struct Alarm<'a> {
+/// Ends the other threads if this one panics: leaves no jobs for them.
+struct StopOnPanic<'a> {
     next: &'a AtomicUsize,
     jobs: usize,
 }
 
-impl Drop for Alarm<'_> {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.next.store(self.jobs, Ordering::Relaxed);
@@ -206,8 +206,8 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Does the jobs `0..jobs` in some threads, each with a worker of its own; the results are in
-/// the order of the jobs.
+/// Does the jobs `0..jobs` on several threads. Each thread has its own worker, made by `open`. The
+/// results are in the order of the jobs.
 fn in_threads<W, T: Send>(
     jobs: usize,
     threads: usize,
@@ -218,7 +218,7 @@ fn in_threads<W, T: Send>(
     // A thread that fails leaves no jobs for the others.
     let next = AtomicUsize::new(0);
     let run = || {
-        let _alarm = Alarm { next: &next, jobs };
+        let _stop_on_panic = StopOnPanic { next: &next, jobs };
         let mut worker = open().inspect_err(|_| next.store(jobs, Ordering::Relaxed))?;
         let mut done = Vec::new();
         loop {

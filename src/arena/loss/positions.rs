@@ -1,8 +1,8 @@
-//! The positions that players are judged by, with what is known of their exact scores.
+//! The positions in which players' moves are judged, with the known exact scores.
 //!
-//! They come from a file of OBF lines, whose `move:score` pairs are taken as exact scores with
-//! the best one among them, or from the games of a run or of matches; as OBF lines they are
-//! written again.
+//! They come from a file of OBF lines or from the games of a run or a ladder. The `move:score`
+//! pairs of an OBF line are exact scores, and the best move must be among them. Positions can be
+//! written to such a file again.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -21,19 +21,19 @@ use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 use crate::store::run_dir::{self, GAMES};
 use crate::store::{self, FileError, limits};
 
-/// A position with a move to find.
+/// A position in which a player chooses a move.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem<G: Geometry> {
+pub struct TestPosition<G: Geometry> {
     position: Position<G>,
-    /// Exact scores for the side to move: none at all, or the best move's and maybe others'.
+    /// Exact scores of moves, for the side to move. If there are any, the best move is among them.
     scores: Vec<(Square, i32)>,
 }
 
-impl<G: Geometry> Problem<G> {
-    /// A position of which nothing is known; `None` if its side to move has no move.
-    pub fn new(position: Position<G>) -> Option<Problem<G>> {
+impl<G: Geometry> TestPosition<G> {
+    /// A position without known scores. `None` if the side to move has no legal move.
+    pub fn new(position: Position<G>) -> Option<TestPosition<G>> {
         let has_move = !position.board.legal().is_empty();
-        has_move.then_some(Problem { position, scores: Vec::new() })
+        has_move.then_some(TestPosition { position, scores: Vec::new() })
     }
 
     /// The position.
@@ -51,26 +51,26 @@ impl<G: Geometry> Problem<G> {
         self.scores.iter().find(|(known, _)| *known == square).map(|&(_, score)| score)
     }
 
-    /// Remembers the exact score of a move; the first to be told must be a best one.
+    /// Stores the exact score of a move. The first move that is stored must be a best move.
     pub fn note(&mut self, square: Square, score: i32) {
         if self.score(square).is_none() {
             self.scores.push((square, score));
         }
     }
 
-    fn read(line: &str) -> Result<Problem<G>, LineProblem> {
+    fn read(line: &str) -> Result<TestPosition<G>, PositionLineError> {
         let line = parse_obf::<G>(line)?;
-        let mut problem = Problem::new(line.position).ok_or(LineProblem::NoMove)?;
+        let mut position = TestPosition::new(line.position).ok_or(PositionLineError::NoMove)?;
         for (square, score) in line.scores {
             let legal = square.filter(|&square| line.position.board.legal().contains(square));
             let shown = || square.map_or_else(|| "a pass".into(), square_name::<G>).into();
-            let square = legal.ok_or_else(|| LineProblem::NotLegal { shown: shown() })?;
-            problem.note(square, score);
+            let square = legal.ok_or_else(|| PositionLineError::NotLegal { shown: shown() })?;
+            position.note(square, score);
         }
-        Ok(problem)
+        Ok(position)
     }
 
-    /// The position as an OBF line, with the scores that are known.
+    /// The position as an OBF line, with the known scores.
     fn line(&self) -> String {
         let mut line = obf(self.position);
         if !self.scores.is_empty() {
@@ -83,20 +83,20 @@ impl<G: Geometry> Problem<G> {
     }
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum LineProblem {
-    /// It is no text.
+pub enum PositionLineError {
+    /// The line is not UTF-8 text.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// It is no position.
+    /// The line is not a position.
     #[error(transparent)]
     Notation(#[from] NotationError),
-    /// Nobody can choose anything there.
-    #[error("the side to move has no move in this position")]
+    /// The side to move has no legal move.
+    #[error("the side to move has no legal move in this position")]
     NoMove,
-    /// It gives a score to a move that cannot be made.
-    #[error("a score is stated for {shown}, which is not legal in this position")]
+    /// The line has a score of an illegal move.
+    #[error("the line has a score for {shown}, which is not legal in this position")]
     NotLegal {
         /// The move.
         shown: Box<str>,
@@ -106,7 +106,7 @@ pub enum LineProblem {
 /// Why there are no positions.
 #[derive(Debug, thiserror::Error)]
 pub enum PositionsError {
-    /// The file, or the folder of games, cannot be read.
+    /// The file or the folder of games cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// No line of the file is a position.
@@ -119,21 +119,22 @@ pub enum PositionsError {
         /// The file.
         path: PathBuf,
         /// The first bad line.
-        first: Option<BadLine<LineProblem>>,
+        first: Option<BadLine<PositionLineError>>,
     },
-    /// There is nothing that holds games.
+    /// The path is neither a run nor a ladder.
     #[error(
-        "{} is neither a run directory, which `outflank train` makes, nor a file of games, which `outflank arena` writes",
+        "{} is neither a run directory (from `outflank train`) nor a ladder file (from \
+         `outflank arena`)",
         path.display()
     )]
     NoGames {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
-    /// The matches cannot be read.
+    /// The ladder cannot be read.
     #[error(transparent)]
     Ladder(#[from] LadderError),
-    /// No match was on this board for this goal.
+    /// The ladder has no game on this board and for this goal.
     #[error("{} has no game on board {board} for goal `{goal}`", path.display())]
     NoMatch {
         /// The ladder.
@@ -146,14 +147,14 @@ pub enum PositionsError {
     /// The games cannot be read.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// A game is of another board, or breaks the rules.
+    /// A game is on another board or breaks the rules.
     #[error("{}, game {id}", path.display())]
     Record {
         /// The run.
         path: PathBuf,
-        /// The game.
+        /// The game's number.
         id: u64,
-        /// What is wrong.
+        /// The error.
         source: RecordError,
     },
     /// The games are for the other goal.
@@ -163,49 +164,53 @@ pub enum PositionsError {
         path: PathBuf,
         /// The games' goal.
         found: Goal,
-        /// The one asked for.
+        /// The requested goal.
         wanted: Goal,
     },
-    /// No game comes by such a position.
-    #[error("no game of {} has a position with {empties} empty squares to choose in", path.display())]
-    NoneSuch {
+    /// No game has a position with this number of empty squares and a legal move.
+    #[error(
+        "no game of {} has a position with {empties} empty squares and a legal move",
+        path.display()
+    )]
+    NoPosition {
         /// The run or ladder.
         path: PathBuf,
-        /// The empty squares asked for.
+        /// The requested number of empty squares.
         empties: u32,
     },
 }
 
-/// Positions, and what had to be left out.
+/// Positions, and what was left out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Positions<G: Geometry> {
     /// The positions; at least one.
-    pub problems: Vec<Problem<G>>,
-    /// Lines of the file that were left out.
-    pub bad_lines: BadLines<LineProblem>,
-    /// Games, or a ladder's lines, that could not be read.
+    pub positions: Vec<TestPosition<G>>,
+    /// The lines of the file that were left out.
+    pub bad_lines: BadLines<PositionLineError>,
+    /// The number of games or lines of a ladder that could not be read.
     pub skipped: usize,
 }
 
-/// The positions of a file, one OBF line each.
+/// The positions of a file of OBF lines.
 ///
 /// # Errors
 ///
 /// The file cannot be read or holds no position.
 pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsError> {
-    // All positions are kept, so the whole file may be as well, within its limit.
+    // All positions are kept in memory anyway, so the whole file may be, up to its limit.
     let bytes = store::read(path, limits::POSITIONS)?;
-    let mut found = Positions { problems: Vec::new(), bad_lines: BadLines::default(), skipped: 0 };
+    let mut found = Positions { positions: Vec::new(), bad_lines: BadLines::default(), skipped: 0 };
     // Reading from memory does not fail.
     for line in Lines::new(&bytes[..]).map_while(Result::ok) {
-        match line.text.map_err(LineProblem::from).and_then(|text| Problem::read(&text)) {
-            Ok(problem) => found.problems.push(problem),
-            Err(problem) => {
-                found.bad_lines.note(line.number, problem);
+        match line.text.map_err(PositionLineError::from).and_then(|text| TestPosition::read(&text))
+        {
+            Ok(position) => found.positions.push(position),
+            Err(error) => {
+                found.bad_lines.note(line.number, error);
             }
         }
     }
-    if found.problems.is_empty() {
+    if found.positions.is_empty() {
         let first = found.bad_lines.first().first().cloned();
         return Err(PositionsError::Nothing { path: path.into(), first });
     }
@@ -213,59 +218,62 @@ pub fn from_file<G: Geometry>(path: &Path) -> Result<Positions<G>, PositionsErro
 }
 
 /// The lines of a file that [`from_file`] reads again.
-pub fn to_lines<G: Geometry>(problems: &[Problem<G>]) -> String {
-    problems.iter().map(|problem| problem.line() + "\n").collect()
+pub fn to_lines<G: Geometry>(positions: &[TestPosition<G>]) -> String {
+    positions.iter().map(|position| position.line() + "\n").collect()
 }
 
-/// Which positions of games are wanted.
+/// The positions to draw from games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
     /// The goal that the games must be for.
     pub goal: Goal,
-    /// Empty squares of each position.
+    /// The number of empty squares of each position.
     pub empties: u32,
-    /// How many positions.
+    /// The number of positions.
     pub count: usize,
-    /// Decides which games they are from.
+    /// The random seed of the choice.
     pub seed: u64,
 }
 
-/// Positions from the games of a run or of a ladder's matches, distinct up to symmetry, at most one
-/// of each game and after its opening moves. Of a run they are drawn from the newer half of the
-/// games; from all where that half has too few. There may be fewer than were asked for.
+/// Positions from the games of a run or of a ladder: distinct up to symmetry, at most one of each
+/// game, and after the game's opening moves. Positions of a run come from the newer half of its
+/// games, or from all games if that half has too few. There may be fewer positions than requested.
 ///
 /// # Errors
 ///
-/// There is neither run nor ladder, its games cannot be read or are of another board or goal, or
-/// none of them has such a position.
+/// The path is neither a run nor a ladder, its games cannot be read or are for another board or
+/// goal, or none of them has such a position.
 pub fn from_games<G: Geometry>(
     path: &Path,
     sample: &Sample,
 ) -> Result<Positions<G>, PositionsError> {
     let found = if path.is_file() {
-        of_ladder(path, sample)?
+        positions_of_ladder(path, sample)?
     } else if run_dir::is_run(path)? {
-        of_run(path, sample)?
+        positions_of_run(path, sample)?
     } else {
         return Err(PositionsError::NoGames { path: path.into() });
     };
-    if found.problems.is_empty() {
-        return Err(PositionsError::NoneSuch { path: path.into(), empties: sample.empties });
+    if found.positions.is_empty() {
+        return Err(PositionsError::NoPosition { path: path.into(), empties: sample.empties });
     }
     Ok(found)
 }
 
-fn of_run<G: Geometry>(run: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
+fn positions_of_run<G: Geometry>(
+    run: &Path,
+    sample: &Sample,
+) -> Result<Positions<G>, PositionsError> {
     let folder = run.join(GAMES);
     let half = games::totals(&folder)?.positions / 2;
-    let newer = of_records(run, games::read_tail(&folder, half)?, sample)?;
-    match newer.problems.len() < sample.count {
-        true => of_records(run, games::read_all(&folder)?, sample),
+    let newer = positions_of_records(run, games::read_tail(&folder, half)?, sample)?;
+    match newer.positions.len() < sample.count {
+        true => positions_of_records(run, games::read_all(&folder)?, sample),
         false => Ok(newer),
     }
 }
 
-fn of_records<G: Geometry>(
+fn positions_of_records<G: Geometry>(
     run: &Path,
     games: games::Games,
     sample: &Sample,
@@ -278,11 +286,14 @@ fn of_records<G: Geometry>(
             Err(ReadError::File(error)) => return Err(GamesError::from(error).into()),
         }
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
+    Ok(Positions { positions: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
-fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, PositionsError> {
-    let ladder = Ladder::look_at(path)?;
+fn positions_of_ladder<G: Geometry>(
+    path: &Path,
+    sample: &Sample,
+) -> Result<Positions<G>, PositionsError> {
+    let ladder = Ladder::open_read_only(path)?;
     let (board, goal) = (G::SHAPE.name(), sample.goal);
     let fits = |game: &&GameLine| game.board == board && game.goal == goal.name();
     let games: Vec<_> = ladder.games.iter().filter(fits).collect();
@@ -298,35 +309,38 @@ fn of_ladder<G: Geometry>(path: &Path, sample: &Sample) -> Result<Positions<G>, 
         let mut position = Some(played.opening.position);
         let mut choices = played.choices.iter();
         while let Some(now) = position.filter(|now| now.board.empties() > sample.empties) {
-            let next = choices.next().and_then(|made| now.play(made.square));
-            position = next.map(|next| next.settled());
+            let next = choices.next().and_then(|choice| now.play(choice.square));
+            position = next.map(|next| next.pass_if_forced());
         }
         let wanted = position.filter(|now| now.board.empties() == sample.empties);
-        candidates.extend(wanted.and_then(Problem::new));
+        candidates.extend(wanted.and_then(TestPosition::new));
     }
-    Ok(Positions { problems: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
+    Ok(Positions { positions: draw(candidates, sample), bad_lines: BadLines::default(), skipped })
 }
 
-/// As many as are wanted, distinct up to symmetry.
-fn draw<G: Geometry>(mut candidates: Vec<Problem<G>>, sample: &Sample) -> Vec<Problem<G>> {
+/// Draws [`Sample::count`] candidates, distinct up to symmetry.
+fn draw<G: Geometry>(
+    mut candidates: Vec<TestPosition<G>>,
+    sample: &Sample,
+) -> Vec<TestPosition<G>> {
     let parts = [sample.seed, u64::from(sample.empties)];
     let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&parts));
-    let (mut seen, mut problems) = (HashSet::new(), Vec::new());
-    while problems.len() < sample.count && !candidates.is_empty() {
+    let (mut seen, mut positions) = (HashSet::new(), Vec::new());
+    while positions.len() < sample.count && !candidates.is_empty() {
         let drawn = candidates.swap_remove(random.random_range(0..candidates.len()));
         if seen.insert(drawn.position.board.canonical()) {
-            problems.push(drawn);
+            positions.push(drawn);
         }
     }
-    problems
+    positions
 }
 
-/// The position of a game with so many empty squares, if the game has come by it.
+/// The game's position with [`Sample::empties`] empty squares, if it has one.
 fn candidate<G: Geometry>(
     run: &Path,
     record: &GameRecord,
     sample: &Sample,
-) -> Result<Option<Problem<G>>, PositionsError> {
+) -> Result<Option<TestPosition<G>>, PositionsError> {
     if record.goal != sample.goal {
         let (path, found, wanted) = (run.into(), record.goal, sample.goal);
         return Err(PositionsError::OtherGoal { path, found, wanted });
@@ -335,5 +349,5 @@ fn candidate<G: Geometry>(
     let positions = record.positions::<G>().map_err(bad)?;
     let mut chosen = positions.into_iter().skip(record.opening_moves.into());
     let wanted = chosen.find(|position| position.board.empties() == sample.empties);
-    Ok(wanted.and_then(Problem::new))
+    Ok(wanted.and_then(TestPosition::new))
 }

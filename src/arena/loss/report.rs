@@ -1,40 +1,40 @@
-//! What a player's moves came to, for people and for programs.
+//! The report about a player's losses, as text and as JSON.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::Judged;
+use super::JudgedMove;
 use crate::game::Geometry;
 use crate::game::notation::{obf, square_name};
 
 /// The version of the JSON objects.
 const VERSION: u32 = 1;
 
-/// A player's moves in all positions, in one line and some examples.
+/// A summary of a player's moves in all positions, with examples.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossReport {
-    /// The player's name in ladders.
+    /// The player's identity.
     pub player: String,
-    /// What it is called.
+    /// Its label.
     pub label: String,
-    /// Positions judged.
+    /// The number of positions.
     pub positions: usize,
-    /// Discs given away in the mean.
+    /// The mean loss of a move, in discs.
     pub loss: f64,
-    /// The standard error of that mean.
+    /// The standard error of the mean loss.
     pub error: f64,
-    /// Moves that gave away nothing.
+    /// The number of moves without a loss.
     pub exact: usize,
-    /// Moves that kept the win or the draw.
+    /// The number of moves that keep the result of the position ([`JudgedMove::keeps_outcome`]).
     pub kept: usize,
-    /// Positions with so few empty squares that the player solves them itself.
+    /// The number of positions that have few enough empty squares for the player to solve them.
     pub solved_itself: usize,
-    /// The costliest moves, the worst first.
+    /// The moves with the greatest losses, the greatest first.
     pub worst: Vec<Worst>,
 }
 
-/// A move that cost something.
+/// A move with a loss.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Worst {
     /// The position as an OBF line.
@@ -46,12 +46,12 @@ pub struct Worst {
 }
 
 impl LossReport {
-    /// Sums up, with at most `worst` examples. The player solves positions of at most
-    /// `solve_empties` empty squares itself.
+    /// The report about the moves of the player with this identity and label, with at most `worst`
+    /// examples. The player solves positions of at most `solve_empties` empty squares itself.
     pub fn new<G: Geometry>(
         [player, label]: [&str; 2],
         solve_empties: u32,
-        judged: &[Judged<G>],
+        judged: &[JudgedMove<G>],
         worst: usize,
     ) -> LossReport {
         let losses = || judged.iter().map(|judged| f64::from(judged.loss()));
@@ -61,12 +61,12 @@ impl LossReport {
         let error = (squares / (count - 1.0).max(1.0) / count.max(1.0)).sqrt();
         let mut costly: Vec<_> = judged.iter().filter(|judged| judged.loss() > 0).collect();
         costly.sort_by_key(|judged| std::cmp::Reverse(judged.loss()));
-        let example = |judged: &&Judged<G>| Worst {
+        let example = |judged: &&JudgedMove<G>| Worst {
             position: obf(judged.position),
             played: (square_name::<G>(judged.square), judged.score),
             best: (square_name::<G>(judged.best.0), judged.best.1),
         };
-        let solves = |judged: &&Judged<G>| judged.position.board.empties() <= solve_empties;
+        let solves = |judged: &&JudgedMove<G>| judged.position.board.empties() <= solve_empties;
         LossReport {
             player: player.into(),
             label: label.into(),
@@ -84,7 +84,7 @@ impl LossReport {
         count as f64 / self.positions.max(1) as f64
     }
 
-    /// The report as one object; `about` says which positions they were.
+    /// The report as a JSON object; `about` describes the source of the positions.
     pub fn json(&self, about: &Value) -> Value {
         let example = |worst: &Worst| {
             json!({

@@ -1,15 +1,15 @@
-//! How games begin, without playing them to their end.
+//! Plays the first moves of games, but not the whole games.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::table::{Table, move_all};
-use super::{Contestant, MatchError, MatchSettings, open};
+use super::running_game::{RunningGame, play_turns};
+use super::{Contestant, MatchError, MatchSettings, open_players};
 use crate::arena::openings::Opening;
 use crate::game::{Geometry, Square};
 
-/// The first `plies` moves of the players in each of the games of these numbers, in their order:
-/// those that [`super::play_numbered`] plays in the same setting. Fewer moves where a game ends
-/// before; no games once `stop` is set.
+/// The first `plies` moves of the players in each of the games with these numbers, in the same
+/// order. They are the moves that [`super::play_numbered`] plays with the same settings. A game
+/// that ends earlier has fewer moves. Empty if `stop` is set.
 ///
 /// # Errors
 ///
@@ -21,29 +21,30 @@ use crate::game::{Geometry, Square};
 pub fn beginnings<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],
-    setting: &MatchSettings,
+    settings: &MatchSettings,
     numbers: &[u32],
     plies: usize,
     stop: &AtomicBool,
 ) -> Result<Vec<Vec<Square>>, MatchError> {
     assert!(!openings.is_empty(), "a match needs an opening");
-    let share = numbers.len().div_ceil(setting.threads.max(1)).max(1);
+    let share = numbers.len().div_ceil(settings.threads.max(1)).max(1);
     let begin = |numbers: &[u32]| -> Result<Vec<Vec<Square>>, MatchError> {
-        let mut players = open(pair, setting)?;
-        let mut tables: Vec<_> =
-            numbers.iter().map(|&game| Table::set_up(game, openings)).collect();
-        let over = || stop.load(Ordering::Relaxed);
-        let early = |table: &&mut Table<G>| !table.is_over() && table.choices.len() < plies;
-        while tables.iter_mut().any(|table| early(&table)) {
-            for (seat, player) in players.iter_mut().enumerate() {
-                if over() {
+        let mut players = open_players(pair, settings)?;
+        let mut games: Vec<_> =
+            numbers.iter().map(|&game| RunningGame::new(game, openings)).collect();
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let is_short = |game: &&mut RunningGame<G>| !game.is_over() && game.choices.len() < plies;
+        while games.iter_mut().any(|game| is_short(&game)) {
+            for (index, player) in players.iter_mut().enumerate() {
+                if is_stopped() {
                     return Ok(Vec::new());
                 }
-                move_all(tables.iter_mut().filter(early), seat, player.as_mut(), over);
+                play_turns(games.iter_mut().filter(is_short), index, player.as_mut(), is_stopped);
             }
         }
-        let moves = |table: Table<G>| table.choices.iter().map(|made| made.square).collect();
-        Ok(tables.into_iter().map(moves).collect())
+        let moves =
+            |game: RunningGame<G>| game.choices.iter().map(|choice| choice.square).collect();
+        Ok(games.into_iter().map(moves).collect())
     };
     let parts: Result<Vec<_>, _> = std::thread::scope(|scope| {
         let begin = &begin;

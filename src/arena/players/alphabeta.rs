@@ -1,4 +1,4 @@
-//! Alpha-beta search as a player.
+//! A player that uses alpha-beta search.
 
 mod analysis;
 
@@ -15,40 +15,40 @@ use crate::eval::Evaluator;
 use crate::game::{Geometry, Goal};
 use crate::search::alphabeta::{AlphaBetaSearch, NoProbCut, SearchLimits, SearchResult};
 
-/// What is left of a player's time for a game never falls below this: it must move somehow.
-const LAST_RESERVE: Duration = Duration::from_millis(10);
+/// The least time that a player counts as left for a game, since it must still move.
+const MIN_TIME_LEFT: Duration = Duration::from_millis(10);
 
-/// Searches each position anew, so that a move depends on nothing but the position and, for a
-/// player that goes by the clock, on time.
-pub struct AlphaBeta<G: Geometry> {
+/// A player that uses alpha-beta search. It clears its table before each search, so that its move
+/// depends on the position only, and on time if it has a time limit.
+pub struct AlphaBetaPlayer<G: Geometry> {
     name: String,
     spec: AlphaBetaSpec,
     goal: Goal,
     search: AlphaBetaSearch<G>,
-    /// Time spent in each running game.
+    /// Time spent in each game in progress.
     spent: HashMap<u32, Duration>,
 }
 
-impl<G: Geometry> AlphaBeta<G> {
-    /// A player whose `evaluator` must strive for `goal`.
+impl<G: Geometry> AlphaBetaPlayer<G> {
+    /// A player for `goal`; `evaluator` must be for the same goal.
     ///
     /// # Errors
     ///
-    /// A specification with ProbCut and an evaluator without its parameters.
+    /// The specification has ProbCut, but the evaluator has no parameters for it.
     pub fn new(
         name: String,
         goal: Goal,
         evaluator: Arc<dyn Evaluator<G>>,
         spec: AlphaBetaSpec,
-    ) -> Result<AlphaBeta<G>, NoProbCut> {
+    ) -> Result<AlphaBetaPlayer<G>, NoProbCut> {
         let mut search = AlphaBetaSearch::new(goal, evaluator, spec.table_mb << 20);
         if let Some(deviations) = spec.probcut {
             search = search.with_probcut(deviations)?;
         }
-        Ok(AlphaBeta { name, spec, goal, search, spent: HashMap::new() })
+        Ok(AlphaBetaPlayer { name, spec, goal, search, spent: HashMap::new() })
     }
 
-    /// What bounds the search for a move.
+    /// The limits of the search for a move.
     fn limits(&self, turn: &Turn<'_, G>, effort: Effort) -> SearchLimits {
         let spent = || self.spent.get(&turn.game).copied().unwrap_or_default();
         let common = SearchLimits {
@@ -63,19 +63,19 @@ impl<G: Geometry> AlphaBeta<G> {
             ThinkingLimit::MoveTime(time) => SearchLimits { movetime: Some(time), ..common },
             ThinkingLimit::Nodes(nodes) => SearchLimits { nodes: Some(nodes), ..common },
             ThinkingLimit::GameTime(time) => {
-                let left = time.saturating_sub(spent()).max(LAST_RESERVE);
+                let left = time.saturating_sub(spent()).max(MIN_TIME_LEFT);
                 SearchLimits { remaining: Some(left), ..common }
             }
         };
         let Some(time) = effort.time else { return own };
         if turn.position.board.empties() <= self.spec.solve_empties {
-            // To the end of the game, but within the time that the caller measures.
+            // A search to the end of the game, but within the caller's time limit.
             return SearchLimits { movetime: Some(time), solve_empties: 0, ..common };
         }
         SearchLimits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
     }
 
-    /// Searches a position, and reports the best line on the way.
+    /// Searches a position and reports the best line during the search.
     fn search(
         &mut self,
         turn: &Turn<'_, G>,
@@ -85,18 +85,18 @@ impl<G: Geometry> AlphaBeta<G> {
         self.search.forget();
         self.search.set_stop(control.stop.clone());
         let watched = control.has_reports();
-        let mut watch = |outcome: &SearchResult| {
+        let mut watch = |result: &SearchResult| {
             if control.is_due() {
-                control.report(vec![best_hint(turn.position, outcome)], outcome.nodes);
+                control.report(vec![best_hint(turn.position, result)], result.nodes);
             }
         };
         let watch: Option<&mut dyn FnMut(&SearchResult)> = watched.then_some(&mut watch);
-        let found = self.search.think_aloud(turn.position.board, limits, watch);
+        let found = self.search.think_with_progress(turn.position.board, limits, watch);
         found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
     }
 }
 
-impl<G: Geometry> Player<G> for AlphaBeta<G> {
+impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -109,24 +109,24 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
         self.spent.remove(&game);
     }
 
-    /// A move, whose time counts against a time for the game. That of an analysis does not count.
+    /// A move. Its time counts against the time for the game, unlike the time of an analysis.
     fn think(
         &mut self,
         turn: &Turn<'_, G>,
         control: &mut Control<'_>,
     ) -> Result<Choice, PlayerError> {
         let limits = self.limits(turn, control.effort);
-        let outcome = self.search(turn, &limits, control)?;
+        let result = self.search(turn, &limits, control)?;
         if matches!(self.spec.limit, ThinkingLimit::GameTime(_)) {
-            let time = Duration::from_secs_f64(outcome.seconds);
+            let time = Duration::from_secs_f64(result.seconds);
             *self.spent.entry(turn.game).or_default() += time;
         }
         Ok(Choice {
-            square: outcome.square,
-            score: Some(outcome.score),
-            depth: Some(outcome.depth),
-            nodes: outcome.nodes,
-            seconds: outcome.seconds,
+            square: result.square,
+            score: Some(result.score),
+            depth: Some(result.depth),
+            nodes: result.nodes,
+            seconds: result.seconds,
         })
     }
 
@@ -140,7 +140,7 @@ impl<G: Geometry> Player<G> for AlphaBeta<G> {
             true => self.deepen(turn, count, control)?,
             false => {
                 let limits = self.limits(turn, control.effort);
-                self.survey(turn, count, &limits, control)?
+                self.analyze_moves(turn, count, &limits, control)?
             }
         };
         Ok(control.analysis(hints, nodes))
@@ -158,13 +158,14 @@ mod tests {
     use crate::arena::player::Bound;
     use crate::game::{Position, Square, Square6, Square8};
 
-    fn player<G: Geometry>(spec: &str) -> AlphaBeta<G> {
+    fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
         let spec: crate::arena::spec::PlayerSpec = spec.parse().expect("a player");
         let crate::arena::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
             panic!("alpha-beta");
         };
-        let evaluator = spec.evaluation.evaluator(Goal::Most);
-        AlphaBeta::new("test".into(), Goal::Most, evaluator, spec).expect("all it needs")
+        let evaluator = spec.evaluator.evaluator(Goal::Most);
+        AlphaBetaPlayer::new("test".into(), Goal::Most, evaluator, spec)
+            .expect("an evaluator with the parameters")
     }
 
     #[test]
@@ -172,14 +173,14 @@ mod tests {
         let start = Position::<Square8>::start();
         let moves = [19, 34, 45, 37, 44, 20].map(Square);
         let play = |position: Position<Square8>, &square: &Square| {
-            position.play(square).expect("a legal move").settled()
+            position.play(square).expect("a legal move").pass_if_forced()
         };
         let position = moves.iter().fold(start, play);
         let turn = Turn { game: 0, start, moves: &moves, position };
         let hints = player::<Square8>("alphabeta:depth=5").hints(&turn, 20).expect("hints");
         assert_eq!(hints.len(), position.board.legal().len());
-        // The best move comes first, whatever shallower searches make of the others; those are
-        // sorted, and here that is another order than the board's.
+        // The best move comes first, even if a shallower search finds a higher score for another
+        // move. The others are sorted by score, which is not the order of the squares here.
         let others = &hints[1..];
         assert!(others.is_sorted_by(|a, b| a.score >= b.score), "{others:?}");
         assert!(others.iter().any(|hint| hint.line[0] < others[0].line[0]), "{others:?}");
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_keep_the_limits_of_the_player() {
+    fn the_searches_of_other_moves_keep_the_limits_of_the_player() {
         let best = SearchResult {
             square: Square(19),
             score: 2.0,
@@ -206,7 +207,7 @@ mod tests {
         let turn = Turn { game: 0, start, moves: &[], position: start };
         let limits = |spec| {
             let player = player::<Square8>(spec);
-            player.limits_beside(&best, &player.limits(&turn, Effort::default()), 6)
+            player.limits_for_others(&best, &player.limits(&turn, Effort::default()), 6)
         };
         let plain = SearchLimits { depth: Some(19), ..SearchLimits::default() };
         assert_eq!(limits("alphabeta:depth=20"), plain);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effort_bounds_the_player() {
+    fn an_effort_limits_the_search() {
         let start = Position::<Square8>::start();
         let turn = Turn { game: 0, start, moves: &[], position: start };
         let limits = |spec, effort| player::<Square8>(spec).limits(&turn, effort);
@@ -233,13 +234,13 @@ mod tests {
         let shorter = Duration::from_millis(300);
         let own = SearchLimits { movetime: Some(shorter), ..timed };
         assert_eq!(limits("alphabeta:movetime=300ms", hurry), own);
-        // It solves the position if it can do so in time.
+        // A position that the player solves has only the time limit.
         let mut solving = player::<Square8>("alphabeta:depth=2");
         solving.spec.solve_empties = 60;
         assert_eq!(solving.limits(&turn, hurry), timed);
     }
 
-    /// Without the flag this search of 60 plies would not end.
+    /// Without the stop flag this search of 60 plies would not end.
     #[test]
     fn a_search_that_is_stopped_has_a_move() {
         let start = Position::<Square8>::start();
@@ -260,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn reports_improve_and_an_endless_analysis_ends_with_the_game() {
+    fn an_endless_analysis_reports_rising_depths_and_ends_at_the_end_of_the_game() {
         let start = Position::<Square6>::start();
         let mut position = start;
         let mut moves = Vec::new();
         while position.board.empties() > 7 {
             let square = position.board.legal().next().expect("a move");
             moves.push(square);
-            position = position.play(square).expect("legal").settled();
+            position = position.play(square).expect("legal").pass_if_forced();
         }
         let turn = Turn { game: 0, start, moves: &moves, position };
         let mut depths = Vec::new();
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_on_the_clock_keeps_its_time() {
+    fn a_time_for_the_game_is_kept() {
         let mut player = player::<Square6>("alphabeta:gametime=300ms");
         let (start, mut moves) = (Position::<Square6>::start(), Vec::new());
         let (mut position, mut seconds) = (start, 0.0);
@@ -292,16 +293,16 @@ mod tests {
             let choice = player.choose(&[turn]).remove(0).expect("a move");
             seconds += choice.seconds;
             moves.push(choice.square);
-            position = position.play(choice.square).expect("legal").settled();
+            position = position.play(choice.square).expect("legal").pass_if_forced();
             if !position.board.legal().is_empty() {
-                // Advice to somebody else takes nothing of the player's time.
+                // Hints do not count against the player's time.
                 let (spent, turn) =
                     (player.spent[&4], Turn { game: 4, start, moves: &moves, position });
                 player.hints(&turn, 3).expect("hints");
                 assert_eq!(player.spent[&4], spent);
             }
         }
-        // One player made all moves of both sides; on a busy machine a clock is read late.
+        // One player made all moves of both sides. A busy machine adds delays.
         assert!(seconds < 3.0, "{seconds}");
         assert!(player.spent[&4] > Duration::ZERO);
         Player::<Square6>::end_game(&mut player, 4);

@@ -1,28 +1,29 @@
-//! What a tree search with a net has to say about the moves that it considered.
+//! Hints from a tree search with a net.
 
 use crate::arena::player::{Bound, Hint};
 use crate::game::Geometry;
 use crate::search::mcts::{MoveStats, TreeSearch};
 
-/// Moves of a hint's line.
-const LINE: usize = 12;
+/// The most moves of a hint's line.
+const LINE_MOVES: usize = 12;
 
-/// Where a search looks for discs alone, the difference, in discs, between the odds of a score and
-/// e times these odds: the move wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
+/// The scale, in discs, of the logistic function from scores to chances to win, for a search that
+/// maximises the score (`score_empties`): a move with the expected score `score` wins with
+/// probability `1 / (1 + exp(-score / WIN_SCALE))`.
 ///
-/// Fitted by maximum likelihood to 928 positions with 20 empty squares, all moves of which were
-/// solved: what `checkpoints/8x8` expected with 100 simulations against the exact outcome.
+/// Fitted by maximum likelihood to 928 positions with 20 empty squares and all moves solved: the
+/// scores that `checkpoints/8x8` expected with 100 simulations, against the exact results.
 const WIN_SCALE: f32 = 2.6;
 
-/// The final disc difference that a chance to win stands for, as a search that looks for discs
-/// alone relates the two.
+/// The final disc difference that corresponds to a chance to win, by [`WIN_SCALE`].
 pub(super) fn score_of_chance<G: Geometry>(chance: f32) -> f32 {
     let most = G::SQUARES as f32;
     (WIN_SCALE * (chance / (1.0 - chance)).ln()).clamp(-most, most)
 }
 
-/// The best moves of a search, by what it would play: visits alone do not say, for a move is not
-/// searched again once its score is exact. Where the position is proven, exact scores come first.
+/// The best moves of a search. The move that it would play comes first, then the others by the
+/// search's policy. The order is not that of the visits, since a move gets no visits after its
+/// score is exact. In a solved position moves with exact scores come before the others.
 pub(super) fn best_moves<G: Geometry>(search: &mut TreeSearch<G>, count: usize) -> Vec<MoveStats> {
     let best = search.best();
     let proven = search.tree().exact().is_some();
@@ -37,8 +38,8 @@ pub(super) fn best_moves<G: Geometry>(search: &mut TreeSearch<G>, count: usize) 
     moves.into_iter().take(count).map(|(stats, _)| stats).collect()
 }
 
-/// What a search says about a move. `predicted` is the final disc difference that the net expects
-/// after it, if the net has such a head.
+/// A hint for a move. `predicted` is the final disc difference that the net expects after the move,
+/// if the net has a score head.
 pub(super) fn hint<G: Geometry>(
     search: &TreeSearch<G>,
     stats: &MoveStats,
@@ -48,7 +49,7 @@ pub(super) fn hint<G: Geometry>(
     // No move is worth more than the position.
     let upper = tree.exact().map_or(stats.upper, |exact| stats.upper.min(exact));
     let searched = stats.utility.and_then(|utility| tree.score_of(utility));
-    let even = |value: f32| (value + 1.0) / 2.0;
+    let to_chance = |value: f32| (value + 1.0) / 2.0;
     let (bound, score) = match tree.exact() {
         _ if stats.lower == upper => (Bound::Exact, Some(f32::from(upper))),
         Some(_) => (Bound::AtMost, Some(f32::from(upper))),
@@ -57,21 +58,21 @@ pub(super) fn hint<G: Geometry>(
             (Bound::Estimated, searched.or(predicted).map(within))
         }
     };
-    let likely = match (bound, score, searched) {
-        (Bound::Exact, Some(score), _) => Some(even(score.clamp(-1.0, 1.0))),
+    let chance = match (bound, score, searched) {
+        (Bound::Exact, Some(score), _) => Some(to_chance(score.clamp(-1.0, 1.0))),
         (_, _, Some(score)) => Some(1.0 / (1.0 + (-score / WIN_SCALE).exp())),
         _ => {
-            // The disc difference has a share in the utility that is no chance to win.
+            // The utility includes a share of the disc difference, which is removed here.
             let value = |utility| tree.value_of(utility, predicted.unwrap_or(0.0));
-            stats.utility.and_then(value).map(even)
+            stats.utility.and_then(value).map(to_chance)
         }
     };
-    // A win may be proven before its score is.
-    let [least, most] = [stats.lower, upper].map(|score| even(f32::from(score.signum())));
-    let known = (least == most).then_some(least);
+    // A win may be proven before the exact score is.
+    let [least, most] = [stats.lower, upper].map(|score| to_chance(f32::from(score.signum())));
+    let proven = (least == most).then_some(least);
     Hint {
-        line: tree.line_behind(stats.square, LINE),
-        win_chance: likely.map(|chance| chance.clamp(least, most)).or(known),
+        line: tree.line_after(stats.square, LINE_MOVES),
+        win_chance: chance.map(|chance| chance.clamp(least, most)).or(proven),
         score,
         bound,
         depth: Some(stats.visits),
@@ -88,8 +89,8 @@ mod tests {
     use crate::search::endgame::Solver;
     use crate::search::mcts::{Gathered, Mode, Options, Prediction};
 
-    /// A position 12 squares from the end, searched by a net whose moves are drawn; they are solved
-    /// once the search has come back to them a few times.
+    /// A search of a random position with 12 empty squares, with a random policy. Moves are solved
+    /// after a few visits.
     fn searched(number: u64, score_empties: u32) -> Option<TreeSearch<Square8>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let mut board = Board::<Square8>::start();
@@ -119,17 +120,17 @@ mod tests {
         Some(search)
     }
 
-    /// Its hints, by a net that foretells two discs for the side to move, whoever that is.
-    fn of_search(search: &mut TreeSearch<Square8>) -> Vec<Hint> {
+    /// The hints of a search with a net that predicts two discs for the side to move everywhere.
+    fn hints_of(search: &mut TreeSearch<Square8>) -> Vec<Hint> {
         let moves = best_moves(search, 30);
         moves.iter().map(|stats| hint(search, stats, Some(-2.0))).collect()
     }
 
     #[test]
-    fn the_first_hint_is_the_move_to_play_and_what_is_proven_is_certain() {
+    fn the_first_hint_is_the_move_to_play_and_exact_scores_are_certain() {
         let (mut proven, mut few_visits) = (0, 0);
         for mut search in (0..120).filter_map(|number| searched(number, 0)) {
-            let hints = of_search(&mut search);
+            let hints = hints_of(&mut search);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
             assert_eq!(hints[0].line.first().copied(), search.choose(0.0, &mut random));
             for hint in hints.iter().filter(|hint| hint.bound == Bound::Exact) {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proven_win_or_loss_is_certain_before_its_score_is() {
+    fn a_proven_win_or_loss_is_certain_before_its_score_is_exact() {
         let mut early = 0;
         for score_empties in [0, 12] {
             for mut search in (0..120).filter_map(|number| searched(number, score_empties)) {
@@ -166,15 +167,15 @@ mod tests {
         for mut search in (0..40).filter_map(|number| searched(number, 0)) {
             let moves = best_moves(&mut search, 30);
             for stats in moves.iter().filter(|stats| stats.visits == 1 && stats.lower == -64) {
-                // One look at it, by the net: 0.2 and 2 discs for the side that moves next.
+                // One visit: the net predicts 0.2 and 2 discs for the side that moves next.
                 if stats.upper < 64 {
                     continue;
                 }
                 let own_turn = stats.utility.is_some_and(|utility| utility > 0.0);
                 let (score, chance) = if own_turn { (2.0, 0.6) } else { (-2.0, 0.4) };
-                let said = hint(&search, stats, Some(score));
-                let (known, found) = (said.score, said.win_chance.expect("a chance"));
-                assert!(known == Some(score) && (found - chance).abs() < 1e-5, "{found}, {chance}");
+                let hint = hint(&search, stats, Some(score));
+                let (shown, found) = (hint.score, hint.win_chance.expect("a chance"));
+                assert!(shown == Some(score) && (found - chance).abs() < 1e-5, "{found}, {chance}");
                 open += 1;
             }
         }
@@ -182,11 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_for_discs_alone_says_how_many_and_how_likely_that_wins() {
+    fn a_search_for_discs_gives_a_score_and_a_chance_to_win() {
         let mut open = 0;
         for mut search in (0..40).filter_map(|number| searched(number, 12)) {
-            for hint in of_search(&mut search).iter().filter(|hint| hint.bound == Bound::Estimated)
-            {
+            for hint in hints_of(&mut search).iter().filter(|hint| hint.bound == Bound::Estimated) {
                 let score = hint.score.expect("a difference");
                 assert!((-64.0..=64.0).contains(&score), "{score}");
                 if hint.depth == Some(0) {

@@ -9,10 +9,10 @@ mod rollouts;
 mod simple;
 mod symmetric;
 
-pub use alphabeta::AlphaBeta;
-pub use net::{NetPlayer, Thinking};
+pub use alphabeta::AlphaBetaPlayer;
+pub use net::{NetPlayer, NetPlayerSettings};
 pub use net_copies::NetCopies;
 pub use policy::PolicyPlayer;
 pub use rollouts::RolloutsPlayer;
-pub use simple::{Greedy, Random};
-pub use symmetric::Symmetric;
+pub use simple::{GreedyPlayer, RandomPlayer};
+pub use symmetric::SymmetricNet;

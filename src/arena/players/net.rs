@@ -1,7 +1,7 @@
-//! A network as a player: with a tree search over its estimates, or by its policy alone.
+//! A player that searches with a net (Monte Carlo tree search).
 //!
-//! All games that the player is shown at once share one batch, so a match of many games is as
-//! fast as self-play.
+//! All turns of one call share the batches of the net, so a match of many games is as fast as
+//! self-play.
 
 mod alone;
 mod analysis;
@@ -19,164 +19,177 @@ use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
 
-/// Games that a net likes to be shown at once: enough for a full batch.
-pub(super) const GAMES_AT_ONCE: usize = 64;
-/// Bytes of the exact solver's table.
+/// The preferred number of games in one call of `choose`: enough for a full batch.
+pub(super) const GAMES_PER_BATCH: usize = 64;
+/// Bytes of the solver's table.
 const SOLVER_TABLE_BYTES: usize = 16 << 20;
 
-/// By the clock a position is tried to be solved so many squares earlier than `solve_empties`...
-const TRIED_EARLIER: u32 = 2;
-/// ...for this share of the move's time, and a quarter more for the solution's move: so enough is
-/// left for a search if it does not succeed.
-const TRIED_SHARE: f64 = 0.4;
+/// With a time limit the player tries to solve positions that have up to this many empty squares
+/// more than `solve_empties`.
+const EXTRA_SOLVE_EMPTIES: u32 = 2;
+/// The share of the move's time for such an attempt. After the score is found, the solver has a
+/// quarter of this time more to find the move. If it fails, enough time is left for a search.
+const SOLVE_TIME_SHARE: f64 = 0.4;
 
-/// How a net's player thinks.
+/// Search settings of a net player.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Thinking {
-    /// How it searches.
+pub struct NetPlayerSettings {
+    /// Settings of the tree search.
     pub search: mcts::Options,
-    /// Leaves of one tree that wait for the net at a time, all threads together; at least 1.
+    /// The most leaves of one tree that wait for the net at a time, over all threads; at least 1.
     pub parallel: usize,
-    /// The time that it may take, in place of a number of simulations.
+    /// The time limit. It replaces the number of simulations.
     pub time: Option<Time>,
-    /// Threads that solve the position to move in by the clock, at least 1. Without a clock one
-    /// thread does, for with several it is left to chance which of equally good moves is found.
-    /// In the tree, too, one thread does, for most solutions there are short.
+    /// Threads that solve the current position under a time limit, at least 1. Without a time
+    /// limit one thread solves it, since with several threads chance decides which of equally good
+    /// moves is found. Positions in the tree are solved by one thread too: most take little time.
     pub solvers: usize,
 }
 
-/// Searches with a net; keeps a tree for each game.
+/// Searches with a net. It keeps a tree for each game.
 pub struct NetPlayer<G: Geometry> {
     name: String,
     seed: u64,
     goal: Goal,
-    thinking: Thinking,
-    /// Time spent on the moves of each running game, where it counts.
+    settings: NetPlayerSettings,
+    /// Time spent in each game in progress, for players with a time limit.
     spent: HashMap<u32, Duration>,
     net_copies: NetCopies,
     solver: Solver<G>,
     searches: HashMap<u32, Box<TreeSearch<G>>>,
     inputs: Vec<Input>,
-    asked: Vec<(usize, Ticket)>,
+    /// For each of `inputs` the index of its turn and the leaf's ticket.
+    tickets: Vec<(usize, Ticket)>,
     outputs: Outputs,
-    /// For each helper of the crew the leaves that it was asked about.
-    flights: Vec<Vec<Ticket>>,
+    /// The leaves that each helper of `net_copies` is computing.
+    pending: Vec<Vec<Ticket>>,
 }
 
-/// What a turn came to.
-enum Thought<G: Geometry> {
+/// The result of a turn.
+enum TurnResult<G: Geometry> {
     /// The position was solved.
     Solved { score: i32, line: Vec<Square> },
-    /// The position was searched, in this tree, with so many simulations.
+    /// The position was searched: the tree and the number of new simulations.
     Searched(Box<TreeSearch<G>>, u32),
 }
 
 impl<G: Geometry> NetPlayer<G> {
-    /// A player whose random choices follow from the seed.
+    /// A player whose random choices depend on the seed.
     pub fn new(
         name: String,
         goal: Goal,
         net_copies: NetCopies,
-        thinking: Thinking,
+        settings: NetPlayerSettings,
         seed: u64,
     ) -> NetPlayer<G> {
         NetPlayer {
             name,
             seed,
             goal,
-            thinking,
+            settings,
             spent: HashMap::new(),
-            flights: vec![Vec::new(); net_copies.helpers()],
+            pending: vec![Vec::new(); net_copies.helpers()],
             net_copies,
             solver: Solver::new(goal, SOLVER_TABLE_BYTES),
             searches: HashMap::new(),
             inputs: Vec::new(),
-            asked: Vec::new(),
+            tickets: Vec::new(),
             outputs: Outputs::default(),
         }
     }
 
-    /// Thinks about all turns at once, without a clock.
-    fn think_of_all(&mut self, turns: &[Turn<'_, G>]) -> Result<Vec<Thought<G>>, InferenceError> {
-        let mut thoughts: Vec<_> = turns.iter().map(|turn| self.begin(turn, None)).collect();
-        for (turn, thought) in turns.iter().zip(&mut thoughts) {
-            if let Thought::Searched(search, _) = thought {
-                let simulations = self.thinking.search.simulations;
+    /// Searches or solves all turns together, without a time limit.
+    fn think_about_all(
+        &mut self,
+        turns: &[Turn<'_, G>],
+    ) -> Result<Vec<TurnResult<G>>, InferenceError> {
+        let mut results: Vec<_> = turns.iter().map(|turn| self.begin(turn, None)).collect();
+        for (turn, result) in turns.iter().zip(&mut results) {
+            if let TurnResult::Searched(search, _) = result {
+                let simulations = self.settings.search.simulations;
                 search.begin(turn.position.board, simulations, Mode::Play);
             }
         }
-        self.search(turns, &mut thoughts)?;
-        for thought in &mut thoughts {
-            if let Thought::Searched(search, done) = thought {
+        self.search(turns, &mut results)?;
+        for result in &mut results {
+            if let TurnResult::Searched(search, done) = result {
                 *done = search.simulations();
             }
         }
-        Ok(thoughts)
+        Ok(results)
     }
 
-    /// The solution of a turn's position if it is to be solved, or else the game's search.
-    fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> Thought<G> {
-        let (board, options) = (turn.position.board, &self.thinking.search);
-        let (tried, threads) = match time {
+    /// Solves the turn's position if it has few enough empty squares. Otherwise returns the game's
+    /// tree, ready to be searched.
+    fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> TurnResult<G> {
+        let (board, options) = (turn.position.board, &self.settings.search);
+        let (solve_time, threads) = match time {
             None => (None, 1),
-            Some(time) => (Some(time.mul_f64(TRIED_SHARE)), self.thinking.solvers),
+            Some(time) => (Some(time.mul_f64(SOLVE_TIME_SHARE)), self.settings.solvers),
         };
-        // With one move to make, nothing is to be gained by an early solution.
-        let earlier = if time.is_none() || board.legal().len() == 1 { 0 } else { TRIED_EARLIER };
+        // With one legal move an early solution gains nothing.
+        let extra =
+            if time.is_none() || board.legal().len() == 1 { 0 } else { EXTRA_SOLVE_EMPTIES };
         let most = options.solve_empties;
-        let solves = most > 0 && board.empties() <= most + earlier;
-        let solved = solves.then(|| self.solver.best_line_within(board, tried, threads)).flatten();
+        let solves = most > 0 && board.empties() <= most + extra;
+        let solved =
+            solves.then(|| self.solver.best_line_within(board, solve_time, threads)).flatten();
         if let Some((score, line)) = solved {
-            return Thought::Solved { score, line };
+            return TurnResult::Solved { score, line };
         }
         let kept = self.searches.remove(&turn.game);
         let search = kept.unwrap_or_else(|| Box::new(TreeSearch::new(self.goal, options)));
-        Thought::Searched(search, 0)
+        TurnResult::Searched(search, 0)
     }
 
-    /// Runs the searches that have begun until they are done.
+    /// Runs the searches to their end.
     fn search(
         &mut self,
         turns: &[Turn<'_, G>],
-        thoughts: &mut [Thought<G>],
+        results: &mut [TurnResult<G>],
     ) -> Result<(), InferenceError> {
-        while self.gather(turns, thoughts) {
+        while self.gather(turns, results) {
             self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
-            for (index, &(turn, ticket)) in self.asked.iter().enumerate() {
-                if let Thought::Searched(search, _) = &mut thoughts[turn] {
-                    search.apply(ticket, answer::<G>(&self.outputs, index));
+            for (index, &(turn, ticket)) in self.tickets.iter().enumerate() {
+                if let TurnResult::Searched(search, _) = &mut results[turn] {
+                    search.apply(ticket, prediction::<G>(&self.outputs, index));
                 }
             }
         }
         Ok(())
     }
 
-    /// Collects the leaves that the searches want evaluated; false once they want none.
-    fn gather(&mut self, turns: &[Turn<'_, G>], thoughts: &mut [Thought<G>]) -> bool {
+    /// Collects the leaves of all searches that need a prediction; false if there are none.
+    fn gather(&mut self, turns: &[Turn<'_, G>], results: &mut [TurnResult<G>]) -> bool {
         self.inputs.clear();
-        self.asked.clear();
-        for (index, thought) in thoughts.iter_mut().enumerate() {
-            let Thought::Searched(search, _) = thought else { continue };
+        self.tickets.clear();
+        for (index, result) in results.iter_mut().enumerate() {
+            let TurnResult::Searched(search, _) = result else { continue };
             let mut random = stream(self.seed, &turns[index]);
-            for _ in 0..self.thinking.parallel.max(1) {
+            for _ in 0..self.settings.parallel.max(1) {
                 let gathered = search.gather(&mut self.solver, &mut random);
                 let Some(Gathered::Leaf { ticket, board, legal }) = gathered else { break };
                 self.inputs.push(Input::new(board, legal));
-                self.asked.push((index, ticket));
+                self.tickets.push((index, ticket));
             }
         }
         !self.inputs.is_empty()
     }
 
-    fn conclude(&mut self, turn: &Turn<'_, G>, thought: Thought<G>) -> Result<Choice, PlayerError> {
+    /// The move of a turn. Keeps the tree for the game's next turn.
+    fn take_choice(
+        &mut self,
+        turn: &Turn<'_, G>,
+        result: TurnResult<G>,
+    ) -> Result<Choice, PlayerError> {
         let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
-        match thought {
-            Thought::Solved { score, line } => {
+        match result {
+            TurnResult::Solved { score, line } => {
                 let square = *line.first().ok_or_else(nothing)?;
                 Ok(Choice { score: Some(score as f32), ..Choice::plain(square) })
             }
-            Thought::Searched(mut search, done) => {
-                let options = &self.thinking.search;
+            TurnResult::Searched(mut search, done) => {
+                let options = &self.settings.search;
                 let early = turn.ply() < options.temperature_plies;
                 let temperature =
                     if early { options.temperature } else { options.temperature_late };
@@ -195,7 +208,7 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Prediction<'_> {
+pub(super) fn prediction<G: Geometry>(outputs: &Outputs, index: usize) -> Prediction<'_> {
     Prediction {
         policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
         value: outputs.value[index],
@@ -203,12 +216,12 @@ pub(super) fn answer<G: Geometry>(outputs: &Outputs, index: usize) -> Prediction
     }
 }
 
-pub(super) fn failed(error: InferenceError) -> PlayerError {
+pub(super) fn network_error(error: InferenceError) -> PlayerError {
     PlayerError::Network { reason: error.to_string().into() }
 }
 
-/// Shares a batch's time out among its choices.
-pub(super) fn timed(choices: &mut [Result<Choice, PlayerError>], begun: Instant) {
+/// Divides the time of a batch evenly among its choices.
+pub(super) fn set_times(choices: &mut [Result<Choice, PlayerError>], begun: Instant) {
     let each = begun.elapsed().as_secs_f64() / choices.len().max(1) as f64;
     choices.iter_mut().flatten().for_each(|choice| choice.seconds = each);
 }
@@ -219,18 +232,18 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        if self.thinking.time.is_some() {
+        if self.settings.time.is_some() {
             let mut control = Control::plain();
             return turns.iter().map(|turn| self.choose_alone(turn, &mut control)).collect();
         }
         let begun = Instant::now();
-        match self.think_of_all(turns).map_err(failed) {
+        match self.think_about_all(turns).map_err(network_error) {
             Err(error) => vec![Err(error); turns.len()],
-            Ok(thoughts) => {
-                let concluded = turns.iter().zip(thoughts);
+            Ok(results) => {
+                let finished = turns.iter().zip(results);
                 let mut choices: Vec<_> =
-                    concluded.map(|(turn, thought)| self.conclude(turn, thought)).collect();
-                timed(&mut choices, begun);
+                    finished.map(|(turn, result)| self.take_choice(turn, result)).collect();
+                set_times(&mut choices, begun);
                 choices
             }
         }
@@ -259,17 +272,17 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
         count: usize,
         control: &mut Control<'_>,
     ) -> Result<Analysis, PlayerError> {
-        let (hints, nodes) = self.hints_of(turn, count, control).map_err(failed)?;
+        let (hints, nodes) = self.hints_of(turn, count, control).map_err(network_error)?;
         Ok(control.analysis(hints, nodes))
     }
 
     fn level(&self, level: u32) -> Option<String> {
         let simulations = alone::simulations_of_level(level);
-        self.thinking.time.is_none().then(|| format!("simulations={simulations}"))
+        self.settings.time.is_none().then(|| format!("simulations={simulations}"))
     }
 
     fn batch(&self) -> usize {
-        // Games that wait for each other's clocks gain nothing from being played at once.
-        if self.thinking.time.is_some() { 1 } else { GAMES_AT_ONCE }
+        // With a time limit the moves of several games would wait for each other.
+        if self.settings.time.is_some() { 1 } else { GAMES_PER_BATCH }
     }
 }

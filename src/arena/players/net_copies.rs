@@ -1,8 +1,8 @@
 //! Several copies of a net, each on a thread of its own.
 //!
-//! One copy computes on the thread that asks; each of the others has a thread that lives as
-//! long as the crew, since libtorch makes much ready on a thread's first call. They share out a
-//! batch, or each helper is given a question of its own while the asker goes on.
+//! One copy computes on the caller's thread. Each other copy has a helper thread that lives as long
+//! as [`NetCopies`], since libtorch's first call on a thread is slow. The copies divide a batch
+//! among them, or each helper gets a batch of its own while the caller continues.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,46 +13,47 @@ use crate::net::Input;
 use crate::net::inference::{Backend, InferenceError, Outputs};
 use crate::net::weights::Weights;
 
-/// Positions for which another thread is worth the way to it.
-const WORTH_A_THREAD: usize = 2;
-/// How long a thread without work looks out for it before it goes to sleep: somewhat longer than
-/// a search takes to gather a batch, since waking up takes as long as computing a few positions.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// The least number of positions for each thread. For fewer the transfer to a thread costs more
+/// than it saves.
+const MIN_POSITIONS_PER_THREAD: usize = 2;
+/// How long an idle thread polls for work before it sleeps. It is somewhat longer than a search
+/// takes to gather a batch, since waking up takes as long as computing a few positions.
+const POLL_TIME: Duration = Duration::from_micros(200);
 
-/// Copies of one net that answer as one, faster.
+/// Copies of one net that compute a batch together.
 pub struct NetCopies {
     own: Box<dyn Backend>,
     helpers: Vec<Helper>,
 }
 
-/// What a helper is to do.
+/// A task for a helper.
 enum Task {
-    Predictor(Vec<Input>, Outputs),
+    Predict(Vec<Input>, Outputs),
     Load(Weights),
 }
 
-type Done = Result<(Vec<Input>, Outputs), InferenceError>;
+type TaskResult = Result<(Vec<Input>, Outputs), InferenceError>;
 
-/// A copy on a thread of its own, which ends with the helper. Never more than one task is under
-/// way, so neither channel is ever full.
+/// A copy on a thread of its own. The thread ends with the helper. There is at most one task at a
+/// time, so neither channel is ever full.
 struct Helper {
-    /// Gone only while the helper is dropped.
+    /// `None` only while the helper is dropped.
     tasks: Option<Sender<Task>>,
-    done: Receiver<Done>,
+    done: Receiver<TaskResult>,
     thread: Option<JoinHandle<()>>,
-    /// Memory that travels with the tasks; between them the last answers.
-    spare: (Vec<Input>, Outputs),
+    /// Buffers that are sent with a task and come back. Between tasks: the last result.
+    buffers: (Vec<Input>, Outputs),
 }
 
 impl Helper {
     fn new(mut copy: Box<dyn Backend>) -> Helper {
-        let (tasks, todo) = bounded(1);
+        let (tasks, received) = bounded(1);
         let (sender, done) = bounded(1);
         let thread = std::thread::spawn(move || {
-            while let Ok(task) = receive(&todo) {
+            while let Ok(task) = receive(&received) {
                 let result = match task {
                     Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
-                    Task::Predictor(inputs, mut outputs) => {
+                    Task::Predict(inputs, mut outputs) => {
                         copy.evaluate(&inputs, &mut outputs).map(|()| (inputs, outputs))
                     }
                 };
@@ -62,25 +63,26 @@ impl Helper {
             }
         });
         let (tasks, thread) = (Some(tasks), Some(thread));
-        Helper { tasks, done, thread, spare: Default::default() }
+        Helper { tasks, done, thread, buffers: Default::default() }
     }
 
-    /// Hands over a task; `finish` must follow.
+    /// Sends a task. `finish` must follow.
     fn begin(&self, task: Task) {
-        // A thread that is gone has panicked, which `finish` tells.
+        // If the thread is gone, it has panicked. `finish` reports that.
         let _ = self.tasks.as_ref().map(|tasks| tasks.send(task));
     }
 
-    fn ask(&mut self, inputs: &[Input]) {
-        let (mut memory, answers) = std::mem::take(&mut self.spare);
-        memory.clear();
-        memory.extend_from_slice(inputs);
-        self.begin(Task::Predictor(memory, answers));
+    fn begin_batch(&mut self, batch: &[Input]) {
+        let (mut inputs, outputs) = std::mem::take(&mut self.buffers);
+        inputs.clear();
+        inputs.extend_from_slice(batch);
+        self.begin(Task::Predict(inputs, outputs));
     }
 
+    /// Waits for the result of a task.
     fn finish(&mut self) -> Result<(), InferenceError> {
         let done = receive(&self.done);
-        self.spare = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
+        self.buffers = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
         Ok(())
     }
 }
@@ -88,16 +90,16 @@ impl Helper {
 impl Drop for Helper {
     fn drop(&mut self) {
         self.tasks = None;
-        // The copy is freed on its thread. A process that ends meanwhile would free libtorch's own
-        // data at the same time. A panic of the thread was reported when it happened.
+        // The thread frees the copy. Without this wait the process could end at the same time and
+        // free libtorch's own data. A panic of the thread was reported when it happened.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Receives what comes, without sleeping if it comes soon.
+/// Receives a message. Polls first, and sleeps only if none comes within [`POLL_TIME`].
 fn receive<T>(channel: &Receiver<T>) -> Result<T, RecvError> {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < POLL_TIME {
         match channel.try_recv() {
             Err(TryRecvError::Empty) => std::hint::spin_loop(),
             Err(TryRecvError::Disconnected) => return Err(RecvError),
@@ -108,28 +110,28 @@ fn receive<T>(channel: &Receiver<T>) -> Result<T, RecvError> {
 }
 
 impl NetCopies {
-    /// A crew of one copy and some others of the same net.
+    /// The copy for the caller's thread and some others of the same net.
     pub fn new(own: Box<dyn Backend>, others: Vec<Box<dyn Backend>>) -> NetCopies {
         NetCopies { own, helpers: others.into_iter().map(Helper::new).collect() }
     }
 
-    /// How many copies have a thread of their own; they are numbered from 0.
+    /// The number of helpers; they are numbered from 0.
     pub fn helpers(&self) -> usize {
         self.helpers.len()
     }
 
-    /// Asks a helper that has nothing to do. `collect` must follow before the crew is asked for
-    /// anything else but through `submit` and `evaluate_here`.
+    /// Gives a batch to an idle helper. `collect` must follow. Until then only `submit` to other
+    /// helpers, `is_done` and `evaluate_here` may be called.
     pub fn submit(&mut self, helper: usize, inputs: &[Input]) {
-        self.helpers[helper].ask(inputs);
+        self.helpers[helper].begin_batch(inputs);
     }
 
-    /// Whether a helper that was asked has answered.
+    /// Whether a helper has finished its batch.
     pub fn is_done(&self, helper: usize) -> bool {
         !self.helpers[helper].done.is_empty()
     }
 
-    /// Waits for the answer of a helper that was asked.
+    /// Waits for a helper to finish its batch.
     ///
     /// # Errors
     ///
@@ -137,10 +139,10 @@ impl NetCopies {
     pub fn collect(&mut self, helper: usize) -> Result<&Outputs, InferenceError> {
         let helper = &mut self.helpers[helper];
         helper.finish()?;
-        Ok(&helper.spare.1)
+        Ok(&helper.buffers.1)
     }
 
-    /// Has the copy on this thread alone answer, whatever the helpers are at.
+    /// Computes a batch with the copy of this thread only. Helpers may be computing.
     ///
     /// # Errors
     ///
@@ -156,25 +158,25 @@ impl NetCopies {
 
 impl Backend for NetCopies {
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
-        let most = inputs.len() / WORTH_A_THREAD;
+        let most = inputs.len() / MIN_POSITIONS_PER_THREAD;
         let shares = (self.helpers.len() + 1).min(most).max(1);
         let mut parts = inputs.chunks(inputs.len().div_ceil(shares).max(1));
         let first = parts.next().unwrap_or_default();
-        let mut asked = 0;
+        let mut used = 0;
         for (helper, part) in self.helpers.iter_mut().zip(parts) {
-            helper.ask(part);
-            asked += 1;
+            helper.begin_batch(part);
+            used += 1;
         }
         let own = self.own.evaluate(first, outputs);
-        // All are waited for, whatever goes wrong: an answer left over would be taken for the
-        // next one.
+        // Wait for all helpers even after an error. A result that is not taken here would be taken
+        // for that of the next batch.
         let mut result = own;
-        for helper in &mut self.helpers[..asked] {
+        for helper in &mut self.helpers[..used] {
             result = helper.finish().and(result);
-            let (_, answers) = &helper.spare;
-            outputs.policy.extend_from_slice(&answers.policy);
-            outputs.value.extend_from_slice(&answers.value);
-            outputs.score.extend_from_slice(&answers.score);
+            let (_, part) = &helper.buffers;
+            outputs.policy.extend_from_slice(&part.policy);
+            outputs.value.extend_from_slice(&part.value);
+            outputs.score.extend_from_slice(&part.score);
         }
         result
     }
@@ -194,10 +196,10 @@ impl Backend for NetCopies {
 mod tests {
     use super::*;
 
-    /// Says of each position its number of own discs.
-    struct Counter;
+    /// Predicts for each position its number of own discs.
+    struct DiscCounter;
 
-    impl Backend for Counter {
+    impl Backend for DiscCounter {
         fn evaluate(
             &mut self,
             inputs: &[Input],
@@ -219,15 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn answers_come_back_in_the_order_of_the_questions() {
-        let others = (0..2).map(|_| Box::new(Counter) as Box<dyn Backend>).collect();
-        let mut net_copies = NetCopies::new(Box::new(Counter), others);
+    fn predictions_are_in_the_order_of_the_inputs() {
+        let others = (0..2).map(|_| Box::new(DiscCounter) as Box<dyn Backend>).collect();
+        let mut net_copies = NetCopies::new(Box::new(DiscCounter), others);
         let (mut outputs, mut wanted) = (Outputs::default(), Outputs::default());
         for count in [0, 1, 2, 3, 5, 7, 8, 64, 4] {
             let input = |mine: u128| Input { mine: (1 << mine) - 1, ..Input::default() };
             let inputs: Vec<_> = (0..count).map(input).collect();
             net_copies.evaluate(&inputs, &mut outputs).expect("it counts");
-            Counter.evaluate(&inputs, &mut wanted).expect("it counts");
+            DiscCounter.evaluate(&inputs, &mut wanted).expect("it counts");
             assert_eq!(outputs, wanted, "{count} positions");
         }
     }

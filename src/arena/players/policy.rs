@@ -1,15 +1,15 @@
-//! A network's policy as a player: one evaluation a move, no search.
+//! A player that uses a net's policy: one prediction for each move, no search.
 
 use std::time::Instant;
 
-use super::net::{GAMES_AT_ONCE, answer, failed, timed};
+use super::net::{GAMES_PER_BATCH, network_error, prediction, set_times};
 use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::game::{Board, Geometry, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend, Outputs};
 use crate::search::draw::draw;
 
-/// Plays what a net's policy likes best, without a search.
+/// Plays the move with the highest policy of a net, without a search.
 pub struct PolicyPlayer {
     name: String,
     seed: u64,
@@ -19,8 +19,8 @@ pub struct PolicyPlayer {
 }
 
 impl PolicyPlayer {
-    /// A player that draws its moves from the policy for `temperature_plies` plies of a game
-    /// and then takes the likeliest.
+    /// A player that draws its moves from the policy in the first `temperature_plies` plies of a
+    /// game. Later it plays the move with the highest policy.
     pub fn new(
         name: String,
         backend: Box<dyn Backend>,
@@ -32,7 +32,7 @@ impl PolicyPlayer {
 
     fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
         let legal = turn.position.board.legal();
-        let logits = answer::<G>(&self.outputs, index).policy;
+        let logits = prediction::<G>(&self.outputs, index).policy;
         let logit = |square: Square| logits[square.index()];
         let best = legal.max_by(|&a, &b| logit(a).total_cmp(&logit(b)))?;
         if turn.ply() >= self.temperature_plies {
@@ -54,7 +54,7 @@ impl<G: Geometry> Player<G> for PolicyPlayer {
         let input = |board: Board<G>| Input::new(board, board.legal());
         let inputs: Vec<Input> = turns.iter().map(|turn| input(turn.position.board)).collect();
         if let Err(error) = self.backend.evaluate(&inputs, &mut self.outputs) {
-            return vec![Err(failed(error)); turns.len()];
+            return vec![Err(network_error(error)); turns.len()];
         }
         let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
         let mut choices: Vec<_> = turns
@@ -62,13 +62,13 @@ impl<G: Geometry> Player<G> for PolicyPlayer {
             .enumerate()
             .map(|(index, turn)| self.pick(turn, index).map(Choice::plain).ok_or_else(nothing))
             .collect();
-        timed(&mut choices, begun);
+        set_times(&mut choices, begun);
         choices
     }
 
     fn end_game(&mut self, _game: u32) {}
 
     fn batch(&self) -> usize {
-        GAMES_AT_ONCE
+        GAMES_PER_BATCH
     }
 }

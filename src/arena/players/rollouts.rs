@@ -1,4 +1,4 @@
-//! Plain Monte Carlo tree search as a player.
+//! A player that uses Monte Carlo tree search with random playouts, without a net.
 
 use std::time::Instant;
 
@@ -7,12 +7,12 @@ use crate::arena::player::{Bound, Choice, Hint, Player, PlayerError, Turn, strea
 use crate::game::{Geometry, Goal};
 use crate::search::rollouts::{MoveReport, Options, Rollouts};
 
-/// Simulations between two looks at the control.
-const SLICE: u32 = 64;
-/// Simulations of a search without an end: its tree takes some 200 bytes each.
+/// Simulations between two checks of the control.
+const SIMULATIONS_PER_CHECK: u32 = 64;
+/// The most simulations of an endless search. Each takes about 200 bytes of the tree.
 const MOST_SIMULATIONS: u32 = 1 << 20;
 
-/// Searches each position anew with random games.
+/// Searches each position with a new tree and random games.
 pub struct RolloutsPlayer<G: Geometry> {
     name: String,
     seed: u64,
@@ -21,26 +21,28 @@ pub struct RolloutsPlayer<G: Geometry> {
 }
 
 impl<G: Geometry> RolloutsPlayer<G> {
-    /// A player whose random games follow from the seed.
+    /// A player whose random games depend on the seed.
     pub fn new(name: String, goal: Goal, options: Options, seed: u64) -> RolloutsPlayer<G> {
         let simulations = options.simulations.max(1);
         RolloutsPlayer { name, seed, simulations, search: Rollouts::new(goal, options) }
     }
 
-    /// Searches a position; how many simulations it made.
+    /// Searches a position and returns the number of simulations. Reports have at most `count`
+    /// moves.
     fn search(&mut self, turn: &Turn<'_, G>, count: usize, control: &mut Control<'_>) -> u32 {
         let effort = control.effort;
         let time = effort.time.filter(|_| !effort.endless);
-        let until = time.and_then(|time| Instant::now().checked_add(time));
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
         let most = if effort.endless { MOST_SIMULATIONS } else { self.simulations };
         let mut random = stream(self.seed, turn);
         self.search.begin(turn.position.board);
         let mut done = 0;
         while done < most {
-            let slice = SLICE.min(most - done);
+            let slice = SIMULATIONS_PER_CHECK.min(most - done);
             self.search.run(slice, &mut random);
             done += slice;
-            if control.stop.is_set() || until.is_some_and(|until| Instant::now() >= until) {
+            if control.stop.is_set() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            {
                 break;
             }
             if control.is_due() {

@@ -1,22 +1,23 @@
-//! The observed information of ratings, and what is solved with it.
+//! The observed information matrix of the ratings.
 //!
-//! It is the Laplacian of a graph whose edges are the pairs of players that have met, with
-//! something added on the diagonal: few numbers beside the square of the number of players. Steps
-//! towards the ratings only multiply by it. Variances need its inverse, which libtorch computes.
+//! It is the Laplacian of the graph of players and pairs that have met, plus the prior on the
+//! diagonal. It is sparse: most pairs of players have not met. Newton steps only multiply by it.
+//! Variances need its inverse, which libtorch computes.
 
 use tch::Tensor;
 
-/// A symmetric, positive definite matrix: what the games say about the players' strengths.
+/// The information matrix: symmetric and positive definite.
 #[derive(Default)]
 pub(super) struct Information {
-    /// The numbers on the diagonal, one for each player.
+    /// The diagonal, one number for each player.
     pub diagonal: Vec<f64>,
-    /// Two players and how much the games between them say; off the diagonal stands its negative.
+    /// Two players and the information of the games between them. The entries off the diagonal are
+    /// its negative.
     pairs: Vec<(usize, usize, f64)>,
 }
 
 impl Information {
-    /// Adds what the games between two players say about the difference of their strengths.
+    /// Adds the information that games between two players give about their difference.
     pub fn add_pair(&mut self, first: usize, second: usize, weight: f64) {
         self.diagonal[first] += weight;
         self.diagonal[second] += weight;
@@ -36,7 +37,8 @@ impl Information {
     /// The solution of `self * solution = right` by conjugate gradients, preconditioned by the
     /// diagonal (Hestenes and Stiefel 1952).
     ///
-    /// A solution that is cut short still points uphill for a gradient, as Newton's method needs.
+    /// With too few iterations the solution for a gradient is still a direction of ascent, which is
+    /// enough for Newton's method.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         const PRECISION: f64 = 1e-11;
         let scaled = |residual: &[f64]| -> Vec<f64> {
@@ -63,8 +65,8 @@ impl Information {
         solution
     }
 
-    /// The variance of each player's strength less the mean of all strengths by `weights`, which
-    /// sum to 1. The common shift of all strengths, of which games say nothing, drops out.
+    /// The variance of each player's strength, minus the mean of all strengths by `weights`, which
+    /// sum to 1. The games do not determine a common shift of all strengths; it cancels out.
     pub fn variances(&self, weights: &[f64]) -> Vec<f64> {
         let inverse = self.inverse();
         let column = inverse.mv(&Tensor::from_slice(weights));
@@ -76,7 +78,7 @@ impl Information {
 
     fn inverse(&self) -> Tensor {
         let size = self.diagonal.len();
-        // More than rounding takes away, and nothing beside what a game says.
+        // Larger than rounding errors, negligible beside the information of one game.
         let ridge = 1e-13 * self.diagonal.iter().copied().fold(0.0, f64::max);
         let mut entries = vec![0.0; size * size];
         for (place, entry) in self.diagonal.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! The name that a user gives a player, for tables and pictures.
+//! The name that a user gives a player with `name=`, for tables and pictures.
 
 use std::fmt;
 
-/// What a user calls a player: short and printable.
+/// A user's name for a player: short and printable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlayerName(String);
 
 impl PlayerName {
     /// The most characters of a name.
     pub const LONGEST: usize = 40;
-    /// Which texts are names.
+    /// The allowed names, in words.
     pub const ALLOWED: &str = "1 to 40 printable characters, without blanks at either end";
 
-    /// The text as a name, if it is one.
+    /// The text as a name; `None` if it is not allowed.
     pub fn new(text: &str) -> Option<PlayerName> {
         let length = text.chars().count();
         let fits = (1..=PlayerName::LONGEST).contains(&length) && text.trim() == text;
@@ -26,8 +26,8 @@ impl fmt::Display for PlayerName {
     }
 }
 
-/// Whether a character can be shown: it is no control character, and none of Unicode's invisible
-/// ones that change how the text around them is laid out.
+/// Whether a character can be shown: it is not a control character and not one of Unicode's
+/// invisible characters that change the layout of the text around them.
 pub(in crate::arena) fn is_printable(letter: char) -> bool {
     let is_layout = matches!(
         letter,

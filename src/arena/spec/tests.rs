@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn the_grammar_of_the_manual_is_read_and_written() {
+fn specifications_are_read_and_written_in_canonical_form() {
     for (text, canonical) in [
         ("random", "random"),
         (" greedy ", "greedy"),
@@ -66,7 +66,7 @@ fn the_grammar_of_the_manual_is_read_and_written() {
 }
 
 #[test]
-fn who_goes_by_the_clock_takes_the_cores_that_it_has() {
+fn a_player_with_a_time_limit_uses_its_cores() {
     for (text, cores, settled) in [
         ("alphabeta:movetime=1s", 2, "alphabeta:movetime=1s,threads=2"),
         ("alphabeta:gametime=1m,threads=3", 2, "alphabeta:gametime=60s,threads=3"),
@@ -101,7 +101,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("alphabeta:depth=deep", "from 1 to 60"),
         ("alphabeta:depth=2,depth=3", "given twice"),
         ("alphabeta:depth=2,nodes=3", "exclude each other"),
-        ("alphabeta:6", "no `key=value`; allowed keys: name, depth"),
+        ("alphabeta:6", "not `key=value`; allowed keys: name, depth"),
         ("alphabeta:eval=best", "positional, discs"),
         ("alphabeta:probcut=0", "from 0.1 to 10"),
         ("alphabeta:probcut=nan", "from 0.1 to 10"),
@@ -120,20 +120,80 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("external:protocol=gtp", "needs a command"),
         ("external:protocol=gtp,command=\"x", "not closed"),
         ("external:protocol=gtp,command=\"it's\"", "quotes that close"),
-        ("net:a,,", "no `key=value`"),
+        ("net:a,,", "not `key=value`"),
         ("net:a,movetime=1s,simulations=5", "`simulations` and `movetime` of player `net` exclude"),
         ("net:a,gametime=1s,movetime=5s", "exclude each other"),
         ("net:a,threads=0", "from 1"),
-        ("net:a,temperature=0.5", "nothing without `temperature_plies`"),
-        ("net:a,first_play=zero,fpu_reduction=0.2", "nothing with `first_play=zero`"),
-        ("external:protocol=gtp,command=x,depth=5", "nothing with `protocol=gtp`"),
+        ("net:a,temperature=0.5", "no effect without `temperature_plies`"),
+        ("net:a,first_play=zero,fpu_reduction=0.2", "no effect with `first_play=zero`"),
+        ("external:protocol=gtp,command=x,depth=5", "no effect with `protocol=gtp`"),
     ] {
         let error = text.parse::<PlayerSpec>().expect_err(text).to_string();
         assert!(error.contains(wanted), "{text}: {error}");
     }
 }
 
-/// Something that some key may have, or nearly.
+/// The largest allowed value, and one that is too large; `None` for texts.
+fn bounds(allowed: AllowedValues) -> Option<(String, String)> {
+    Some(match allowed {
+        AllowedValues::Whole(_, most) => (most.to_string(), format!("{most}0")),
+        AllowedValues::Counts(counts) => (counts.last()?.to_string(), "3".into()),
+        AllowedValues::Number(_, most) => (most.to_string(), (most + 0.5).to_string()),
+        AllowedValues::Time => ("86400s".into(), "86401s".into()),
+        AllowedValues::Names(names) => ((*names.last()?).into(), "neither".into()),
+        AllowedValues::Text(_) => return None,
+    })
+}
+
+/// The reader and the writer know every key of the table, and the reader checks its range.
+#[test]
+fn every_key_of_the_table_is_read_and_written() {
+    for kind in PlayerSpec::KINDS {
+        for key in kind.keys {
+            let Some((most, above)) = bounds(key.allowed) else { continue };
+            if key.required.is_some() {
+                continue;
+            }
+            let start = if kind.shortest.contains(':') { "," } else { ":" };
+            let start = format!("{}{start}", kind.shortest);
+            // `temperature` alone has no effect and is refused.
+            let needed = if key.name == "temperature" { "temperature_plies=1," } else { "" };
+            let text = |value: &str| format!("{start}{needed}{}={value}", key.name);
+            let spec: PlayerSpec =
+                text(&most).parse().unwrap_or_else(|error| panic!("{}: {error}", text(&most)));
+            assert_eq!(spec.kind.value(key.name).as_ref(), Some(&most), "{}", text(&most));
+            assert_eq!(spec.to_string().parse::<PlayerSpec>().as_ref(), Ok(&spec));
+            let error = text(&above).parse::<PlayerSpec>().expect_err(&above).to_string();
+            assert!(error.contains(&key.allowed.to_string()), "{}: {error}", text(&above));
+        }
+    }
+}
+
+#[test]
+fn the_specifications_in_the_table_have_its_kind() {
+    for kind in PlayerSpec::KINDS {
+        let examples = kind.examples.iter().map(|(text, _)| text);
+        for text in examples.chain(kind.variants).chain([&kind.shortest]) {
+            assert!(text.starts_with(kind.name), "{text}");
+            text.parse::<PlayerSpec>().unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+        let name = kind.shortest.parse::<PlayerSpec>().expect("read").to_string();
+        assert!(name.starts_with(kind.name), "{name}");
+    }
+}
+
+#[test]
+fn the_page_of_players_is_up_to_date() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/players.md");
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        page == reference(),
+        "docs/players.md is out of date; write it again with\n  \
+         cargo run -- players > docs/players.md"
+    );
+}
+
+/// A value that some key allows, or almost allows.
 fn value() -> impl Strategy<Value = String> {
     const WORDS: &[&str] =
         &["true", "false", "zero", "parent", "discs", "gtp", "nboard", "x", "\"a b\""];
@@ -154,11 +214,9 @@ proptest! {
         pairs in prop::collection::vec((any::<prop::sample::Index>(), value()), 0..4),
         junk in prop::option::weighted(0.1, "[a-z:=,\"\\\\ 0-9]{0,12}"),
     ) {
-        let (kind, keys) = kind;
-        let pairs = pairs.iter().filter(|_| !keys.is_empty());
-        let pairs = pairs.map(|(key, value)| format!("{}={value}", key.get(keys)));
+        let pairs = pairs.iter().map(|(key, value)| format!("{}={value}", key.get(kind.keys).name));
         let pieces: Vec<_> = subject.into_iter().chain(pairs).chain(junk).collect();
-        let text = format!("{kind}:{}", pieces.join(","));
+        let text = format!("{}:{}", kind.name, pieces.join(","));
         if let Ok(spec) = text.parse::<PlayerSpec>() {
             prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
         }
@@ -171,7 +229,7 @@ proptest! {
         prop_assert_eq!(spec.to_string().parse::<PlayerSpec>(), Ok(spec));
     }
 
-    /// The name changes nothing else, and survives whatever it is made of.
+    /// Any allowed name is written and read back, and the player stays the same.
     #[test]
     fn any_name_survives(
         name in "\\PC{1,40}",

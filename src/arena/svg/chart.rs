@@ -1,4 +1,4 @@
-//! Rating over training as a picture.
+//! The ratings of nets over their training, as an SVG picture.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,17 +14,17 @@ const LEFT: f64 = 66.0;
 const TOP: f64 = 56.0;
 const WIDTH: f64 = 660.0;
 const HEIGHT: f64 = 400.0;
-/// Room to the right for the names of players from no run.
+/// The width at the right for the labels of players without training.
 const NAMES: f64 = 210.0;
-/// The least distance between two such names.
-const APART: f64 = 14.0;
-/// Colours that nearly everybody can tell apart (Okabe and Ito 2008).
+/// The least distance between two such labels.
+const LABEL_DISTANCE: f64 = 14.0;
+/// Colours that most colour-blind readers can distinguish (Okabe and Ito 2008).
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 choices! {
-    /// What a curve's ratings are drawn over.
-    pub enum Over {
-        /// Learning steps.
+    /// The horizontal axis of the picture.
+    pub enum TrainingAxis {
+        /// Training steps.
         #[default]
         Steps = "steps",
         /// Positions of self-play.
@@ -36,46 +36,47 @@ choices! {
     }
 }
 
-impl Over {
+impl TrainingAxis {
     fn label(self) -> &'static str {
         match self {
-            Over::Steps => "learning steps",
-            Over::Positions => "positions of self-play",
-            Over::Games => "games of self-play",
-            Over::Minutes => "minutes of training",
+            TrainingAxis::Steps => "learning steps",
+            TrainingAxis::Positions => "positions of self-play",
+            TrainingAxis::Games => "games of self-play",
+            TrainingAxis::Minutes => "minutes of training",
         }
     }
 
-    /// Where a net stands, if that is known.
-    pub fn of(self, origin: &Origin) -> Option<f64> {
+    /// The value of a net on this axis, if it is known.
+    pub fn value(self, origin: &Origin) -> Option<f64> {
         match self {
-            Over::Steps => Some(origin.step as f64),
-            Over::Positions => origin.positions.map(|positions| positions as f64),
-            Over::Games => origin.games.map(|games| games as f64),
-            Over::Minutes => origin.minutes,
+            TrainingAxis::Steps => Some(origin.step as f64),
+            TrainingAxis::Positions => origin.positions.map(|positions| positions as f64),
+            TrainingAxis::Games => origin.games.map(|games| games as f64),
+            TrainingAxis::Minutes => origin.minutes,
         }
     }
 }
 
-/// The players of a run that play alike but for their training.
-struct Course<'a> {
-    /// The run and the manner of play.
+/// The nets of a run that play with the same settings.
+struct Curve<'a> {
+    /// The run and the settings.
     name: String,
-    /// The same with the last part of the run's path alone.
+    /// The same with only the last part of the run's path.
     short: String,
+    /// Values on the axis and players, by rising value.
     points: Vec<(f64, &'a Standing)>,
 }
 
-/// Rating over training, a line for each training run and manner of play, with 95 % intervals
-/// as bars and a band. Players from no run are drawn as level lines.
+/// The ratings of nets over their training. There is a curve for each run and each set of player
+/// settings, with 95 % intervals as bars and a band. Other players are horizontal lines.
 ///
-/// `None` if no player comes from a training run and tells where in it.
-pub fn curve(standings: &Standings, over: Over) -> Option<String> {
-    let courses = courses(standings, over);
-    if courses.is_empty() {
+/// `None` if no player has a known value on the axis.
+pub fn curve(standings: &Standings, axis: TrainingAxis) -> Option<String> {
+    let curves = curves(standings, axis);
+    if curves.is_empty() {
         return None;
     }
-    let frame = Frame::around(standings, &courses, over);
+    let frame = Frame::around(standings, &curves, axis);
     let mut canvas = Canvas::new(LEFT + WIDTH + NAMES, TOP + HEIGHT + 56.0);
     canvas.text(LEFT, 24.0, PLAIN.size(16.0).bold(), "Rating over training");
     let about = format!(
@@ -90,44 +91,44 @@ pub fn curve(standings: &Standings, over: Over) -> Option<String> {
     canvas.raw(&format!(
         "<clipPath id=\"frame\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/></clipPath>"
     ));
-    for (course, colour) in courses.iter().zip(COLOURS.iter().cycle()) {
-        frame.draw_course(&mut canvas, course, colour);
+    for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
+        frame.draw_curve(&mut canvas, curve, colour);
     }
-    let labels = Labels::new(courses.iter().map(|course| (&*course.name, Some(&*course.short))));
-    for (place, (course, colour)) in courses.iter().zip(COLOURS.iter().cycle()).enumerate() {
+    let labels = Labels::new(curves.iter().map(|curve| (&*curve.name, Some(&*curve.short))));
+    for (place, (curve, colour)) in curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
         let y = TOP + 16.0 + 17.0 * place as f64;
         let stroke = format!("stroke=\"{colour}\" stroke-width=\"2.5\"");
         canvas.line((LEFT + 12.0, y), (LEFT + 34.0, y), &stroke);
-        let shown = fit(labels.of(&course.name), PLAIN, WIDTH - 48.0);
-        canvas.name(LEFT + 40.0, y + 4.0, PLAIN, &course.name, &shown);
+        let shown = fit(labels.of(&curve.name), PLAIN, WIDTH - 48.0);
+        canvas.name(LEFT + 40.0, y + 4.0, PLAIN, &curve.name, &shown);
     }
     Some(canvas.finish())
 }
 
-fn courses(standings: &Standings, over: Over) -> Vec<Course<'_>> {
-    let mut courses: Vec<Course<'_>> = Vec::new();
+fn curves(standings: &Standings, axis: TrainingAxis) -> Vec<Curve<'_>> {
+    let mut curves: Vec<Curve<'_>> = Vec::new();
     for player in &standings.players {
         let Some(origin) = &player.origin else { continue };
-        let manner = match manner(&player.name) {
-            manner if manner.is_empty() => manner,
-            manner => format!(", {manner}"),
+        let settings = match player_settings(&player.name) {
+            settings if settings.is_empty() => settings,
+            settings => format!(", {settings}"),
         };
         let folder = net_name(Path::new(&origin.run)).unwrap_or_else(|| origin.run.clone());
-        let (name, short) = (format!("{}{manner}", origin.run), format!("{folder}{manner}"));
-        let Some(place) = over.of(origin) else { continue };
+        let (name, short) = (format!("{}{settings}", origin.run), format!("{folder}{settings}"));
+        let Some(place) = axis.value(origin) else { continue };
         let point = (place, player);
-        match courses.iter_mut().find(|course| course.name == name) {
-            Some(course) => course.points.push(point),
-            None => courses.push(Course { name, short, points: vec![point] }),
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(Curve { name, short, points: vec![point] }),
         }
     }
-    courses.iter_mut().for_each(|course| course.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    courses.sort_by(|a, b| a.name.cmp(&b.name));
-    courses
+    curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    curves.sort_by(|a, b| a.name.cmp(&b.name));
+    curves
 }
 
-/// How a net plays, without which net it is: what its name says but for the path.
-fn manner(name: &str) -> String {
+/// The settings in a net player's identity: all of it except the path, and `net`.
+fn player_settings(name: &str) -> String {
     let Some((kind, rest)) = name.split_once(':') else { return String::new() };
     let keys = rest.rsplit_once('#').map_or("", |(_, rest)| rest);
     let keys = keys.split_once(',').map_or("", |(_, keys)| keys);
@@ -137,16 +138,18 @@ fn manner(name: &str) -> String {
 
 /// The plotting area and its scales.
 struct Frame {
-    over: Over,
+    axis: TrainingAxis,
+    /// The right end of the axis.
     end: f64,
+    /// The lowest and the highest rating.
     low: f64,
     high: f64,
 }
 
 impl Frame {
-    fn around(standings: &Standings, courses: &[Course<'_>], over: Over) -> Frame {
-        let places = courses.iter().flat_map(|course| &course.points).map(|(place, _)| *place);
-        let bars = courses.iter().flat_map(|course| &course.points).flat_map(|(_, player)| {
+    fn around(standings: &Standings, curves: &[Curve<'_>], axis: TrainingAxis) -> Frame {
+        let places = curves.iter().flat_map(|curve| &curve.points).map(|(place, _)| *place);
+        let bars = curves.iter().flat_map(|curve| &curve.points).flat_map(|(_, player)| {
             let half = player.rating.half_width();
             [player.rating.elo - half, player.rating.elo + half]
         });
@@ -157,7 +160,7 @@ impl Frame {
         let room = (0.04 * (high - low)).max(30.0);
         let end = places.fold(0.0, f64::max) * 1.02;
         let end = if end > 0.0 { end } else { 1.0 };
-        Frame { over, end, low: low - room, high: high + room }
+        Frame { axis, end, low: low - room, high: high + room }
     }
 
     fn x(&self, place: f64) -> f64 {
@@ -183,17 +186,18 @@ impl Frame {
         }
         canvas.line((LEFT, bottom), (right, bottom), "stroke=\"#9a9a9a\"");
         let label = PLAIN.faint().anchor("middle");
-        canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, self.over.label());
+        canvas.text(LEFT + WIDTH / 2.0, bottom + 42.0, label, self.axis.label());
     }
 
-    /// A level line for each player from no run, its label at the right, labels pushed apart.
+    /// A horizontal line for each player without training, with its label at the right. Labels that
+    /// would overlap are moved.
     fn draw_levels(&self, canvas: &mut Canvas, standings: &Standings) {
         const STYLE: Style = Style { size: 11.0, ..PLAIN };
         let right = LEFT + WIDTH;
         let levels: Vec<_> =
             standings.players.iter().filter(|player| player.origin.is_none()).collect();
         let wanted: Vec<f64> = levels.iter().map(|player| self.y(player.rating.elo)).collect();
-        for ((player, &y), at) in levels.iter().zip(&wanted).zip(apart(&wanted)) {
+        for ((player, &y), at) in levels.iter().zip(&wanted).zip(spread_labels(&wanted)) {
             canvas.line((LEFT, y), (right, y), "stroke=\"#8c8c8c\" stroke-dasharray=\"3 4\"");
             let Some(at) = at else { continue };
             canvas.line((right, y), (right + 14.0, at), "stroke=\"#c4c4c4\"");
@@ -203,12 +207,12 @@ impl Frame {
         }
     }
 
-    fn draw_course(&self, canvas: &mut Canvas, course: &Course<'_>, colour: &str) {
+    fn draw_curve(&self, canvas: &mut Canvas, curve: &Curve<'_>, colour: &str) {
         let at = |place: f64, elo: f64| format!("{:.1},{:.1}", self.x(place), self.y(elo));
         let edge = |(place, player): &(f64, &Standing), side: f64| {
             at(*place, player.rating.elo + side * player.rating.half_width())
         };
-        let points = &course.points;
+        let points = &curve.points;
         let upper = points.iter().map(|point| edge(point, 1.0));
         let lower = points.iter().rev().map(|point| edge(point, -1.0));
         let band = upper.chain(lower).collect::<Vec<_>>().join(" ");
@@ -236,26 +240,26 @@ impl Frame {
     }
 }
 
-/// Places for labels that stand [`APART`], near where they are wanted, from the top down to the
-/// axis; `None` for those for which there is no room.
-fn apart(wanted: &[f64]) -> Vec<Option<f64>> {
-    let room = (HEIGHT / APART) as usize + 1;
+/// Vertical positions for labels, near the `wanted` ones, inside the plotting area and at least
+/// [`LABEL_DISTANCE`] apart. `None` for labels for which there is no room.
+fn spread_labels(wanted: &[f64]) -> Vec<Option<f64>> {
+    let room = (HEIGHT / LABEL_DISTANCE) as usize + 1;
     let mut places = Vec::new();
     for &y in wanted.iter().take(room) {
-        let least = places.last().map_or(TOP, |above| above + APART);
+        let least = places.last().map_or(TOP, |above| above + LABEL_DISTANCE);
         places.push(y.max(least));
     }
     let mut most = TOP + HEIGHT;
     for place in places.iter_mut().rev() {
         *place = place.min(most);
-        most = *place - APART;
+        most = *place - LABEL_DISTANCE;
     }
     let left_out = wanted.len() - places.len();
     places.into_iter().map(Some).chain(std::iter::repeat_n(None, left_out)).collect()
 }
 
 fn thousands(count: f64) -> String {
-    // Halves and tenths of a minute are sums of binary fractions.
+    // Removes rounding errors of fractions of a minute.
     let round = |count: f64| (count * 1e6).round() / 1e6;
     match count {
         count if count >= 1e6 => format!("{} M", round(count / 1e6)),
@@ -269,19 +273,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manner_of_play_is_told_from_the_net() {
+    fn the_settings_are_separated_from_the_path() {
         for (name, wanted) in [
             ("quick-001@192", ""),
             ("net:runs/a,b/checkpoints/step-1#00ff,simulations=100", "simulations=100"),
             ("policy:runs/a#00ff", "policy"),
             ("policy:runs/a#00ff,temperature_plies=5", "policy,temperature_plies=5"),
         ] {
-            assert_eq!(manner(name), wanted, "{name}");
+            assert_eq!(player_settings(name), wanted, "{name}");
         }
     }
 
     #[test]
-    fn labels_of_levels_stand_apart_within_the_frame() {
+    fn labels_of_levels_do_not_overlap_and_stay_in_the_frame() {
         let (low, high) = (TOP, TOP + HEIGHT);
         for wanted in [
             vec![],
@@ -291,11 +295,14 @@ mod tests {
             vec![low, low + 3.0, low + 200.0, high, high],
             vec![low + 200.0; 60],
         ] {
-            let places = apart(&wanted);
+            let places = spread_labels(&wanted);
             assert_eq!(places.len(), wanted.len());
             let shown: Vec<f64> = places.into_iter().flatten().collect();
             assert_eq!(shown.len(), wanted.len().min(29));
-            assert!(shown.windows(2).all(|pair| pair[1] - pair[0] > APART - 1e-6), "{shown:?}");
+            assert!(
+                shown.windows(2).all(|pair| pair[1] - pair[0] > LABEL_DISTANCE - 1e-6),
+                "{shown:?}"
+            );
             assert!(shown.iter().all(|place| (low..=high + 1e-6).contains(place)), "{shown:?}");
         }
     }

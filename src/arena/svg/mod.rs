@@ -1,11 +1,10 @@
-//! Standings as pictures that need no program but a browser: the crosstable, and rating over
-//! training.
+//! Standings as SVG pictures: the crosstable, and the ratings of nets over their training.
 
 mod chart;
 mod table;
 mod width;
 
-pub use chart::{Over, curve};
+pub use chart::{TrainingAxis, curve};
 pub use table::crosstable;
 
 use std::fmt::Write as _;
@@ -13,10 +12,10 @@ use std::fmt::Write as _;
 const INK: &str = "#222222";
 const FAINT: &str = "#6b6b6b";
 
-/// A picture in the making.
+/// An SVG picture to which elements are added.
 struct Canvas(String);
 
-/// How a piece of text is set.
+/// The style of a text.
 #[derive(Clone, Copy)]
 struct Style {
     anchor: &'static str,
@@ -56,7 +55,7 @@ impl Canvas {
         self.0 + "</svg>\n"
     }
 
-    /// Adds an element as it is written.
+    /// Adds an SVG element.
     fn raw(&mut self, element: &str) {
         self.0.push_str(element);
         self.0.push('\n');
@@ -72,7 +71,7 @@ impl Canvas {
         );
     }
 
-    /// What is shown of a player's name; the whole of it appears when it is pointed at.
+    /// Adds the text `shown`; the whole `name` appears when the pointer is on it.
     fn name(&mut self, x: f64, y: f64, style: Style, name: &str, shown: &str) {
         let _ = write!(self.0, "<g><title>{}</title>", escape(name));
         self.text(x, y, style, shown);
@@ -88,15 +87,15 @@ impl Canvas {
     }
 }
 
-/// Text as the content of an element; control characters, which XML forbids, become blanks.
+/// Escapes a text for XML. Control characters, which XML forbids, become blanks.
 fn escape(text: &str) -> String {
     let plain: String =
         text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Round numbers from `low` to `high`, about `wanted` of them, a step of 1, 2 or 5 times a
-/// power of ten apart.
+/// About `wanted` round numbers from `low` to `high`. Their distance is 1, 2 or 5 times a power of
+/// ten.
 fn ticks(low: f64, high: f64, wanted: f64) -> Vec<f64> {
     let span = (high - low).max(1e-9);
     let power = 10f64.powf((span / wanted).log10().floor());
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_name_breaks_the_picture() {
+    fn special_characters_in_names_are_escaped() {
         let mut canvas = Canvas::new(10.0, 10.0);
         let name = "external:command=\"a <b> & \u{1}\"";
         canvas.name(1.0, 2.0, PLAIN, name, name);

@@ -1,4 +1,4 @@
-//! The crosstable as a picture.
+//! The crosstable as an SVG picture.
 
 use super::width::{fit, width};
 use super::{Canvas, PLAIN, Style};
@@ -6,24 +6,24 @@ use crate::arena::report::points;
 use crate::arena::standings::{MOST_COLUMNS, Standing, Standings};
 use crate::arena::tally::WinDrawLoss;
 
-/// The least width of a cell, and its height.
+/// The least width and the height of a cell.
 const CELL: (f64, f64) = (58.0, 34.0);
 const MARGIN: f64 = 16.0;
-/// Room above the first row.
+/// The height above the first row.
 const HEAD: f64 = 94.0;
-/// Room between columns.
+/// The width between columns.
 const GAP: f64 = 10.0;
-/// The most room for a label.
+/// The greatest width of a label.
 const LABEL: f64 = 320.0;
-/// What is told of each player, in this order.
+/// The columns between the label and the cells.
 const FIGURES: [&str; 3] = ["rating", "games", "score"];
 
 const TITLE: Style = Style { size: 16.0, bold: true, ..PLAIN };
 const SMALL: Style = Style { size: 11.0, ..PLAIN };
 const TINY: Style = Style { size: 9.0, ..PLAIN };
 
-/// The crosstable: a cell is the bluer the more of its points the row's player has, the more
-/// orange the fewer. Cells are left out where there would be too many columns.
+/// The crosstable. A cell is blue if the row's player has more than half of the points, orange if
+/// it has less. With more than [`MOST_COLUMNS`] players there are no cells.
 pub fn crosstable(standings: &Standings) -> String {
     let players = &standings.players;
     let rows: Vec<Row> = players.iter().enumerate().map(Row::new).collect();
@@ -31,7 +31,7 @@ pub fn crosstable(standings: &Standings) -> String {
     let title = format!("Board {}, goal: {} discs", standings.board, standings.goal);
     let mut about = vec!["score of the row's player in %, and points of games".to_owned()];
     if columns < players.len() {
-        about = vec![format!("{} players, so games of single pairs are left out", players.len())];
+        about = vec![format!("{} players, so the results of pairs are left out", players.len())];
     }
     about.push(format!("rating of {} = 0, ± 95 %", standings.zero_label()));
     let layout = Layout::new(&rows, players);
@@ -61,7 +61,7 @@ pub fn crosstable(standings: &Standings) -> String {
     canvas.finish()
 }
 
-/// What stands before the cells of a row.
+/// The texts before the cells of a row.
 struct Row {
     number: String,
     label: String,
@@ -80,10 +80,10 @@ impl Row {
     }
 }
 
-/// Where the columns stand.
+/// The positions of the columns.
 struct Layout {
     labels: f64,
-    /// The right ends of the figures.
+    /// The right ends of the columns of [`FIGURES`].
     figures: [f64; 3],
     /// The left end of the first cell.
     cells: f64,
@@ -158,7 +158,8 @@ fn draw_cell(canvas: &mut Canvas, (x, top): (f64, f64), width: f64, met: WinDraw
     }
 }
 
-/// From orange by white to blue, which nearly everybody can tell apart.
+/// A colour from orange (0) over white (0.5) to blue (1), which most colour-blind readers can
+/// distinguish.
 fn shade(share: f64) -> String {
     let (strong, weight) = match share < 0.5 {
         true => ([244.0, 165.0, 96.0], 1.0 - 2.0 * share),

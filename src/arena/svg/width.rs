@@ -1,9 +1,10 @@
-//! How wide text is, so that a picture can leave room for it.
+//! Estimates the width of text.
 
 use super::Style;
 use crate::arena::labels::shorten;
 
-/// Widths of the characters from the blank to the tilde in Helvetica, in thousandths of the size.
+/// Widths of the ASCII characters from blank to tilde in Helvetica, in thousandths of the font
+/// size.
 const WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -11,23 +12,24 @@ const WIDTHS: [u16; 95] = [
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// What a character beyond those is taken for.
+/// The assumed width of all other characters.
 const OTHER: u16 = 1000;
-/// How much wider the fonts are that stand in where there is no Helvetica.
-const SPARE: f64 = 1.2;
+/// A factor for wider fonts, which a browser uses if it has no Helvetica.
+const WIDER_FONTS: f64 = 1.2;
+/// A factor for bold text.
 const BOLD: f64 = 1.1;
 
-/// The room that a text needs, whichever font it is shown in.
+/// An upper bound of a text's width for common fonts.
 pub(super) fn width(text: &str, style: Style) -> f64 {
     let of = |letter: char| {
         let place = (letter as usize).checked_sub(' ' as usize);
         place.and_then(|place| WIDTHS.get(place)).copied().unwrap_or(OTHER)
     };
     let sum: f64 = text.chars().map(|letter| f64::from(of(letter))).sum();
-    sum / 1000.0 * style.size * SPARE * if style.bold { BOLD } else { 1.0 }
+    sum / 1000.0 * style.size * WIDER_FONTS * if style.bold { BOLD } else { 1.0 }
 }
 
-/// The text without as much of its middle as does not fit into some room.
+/// The text, shortened in its middle to the width `room`.
 pub(super) fn fit(text: &str, style: Style, room: f64) -> String {
     let lengths = (1..=text.chars().count()).rev();
     let mut shorter = lengths.map(|most| shorten(text, most));
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_to_its_room() {
+    fn text_is_shortened_to_its_room() {
         assert!(width("W", PLAIN) > 3.0 * width("i", PLAIN));
         assert!(width("W", PLAIN.bold()) > width("W", PLAIN));
         for text in ["random", &"W".repeat(60), &"i".repeat(60), "größer als je…", "棋"] {

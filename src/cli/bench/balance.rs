@@ -1,15 +1,15 @@
-//! From the reports of a run to what holds it up, and which key to turn.
+//! Finds out from a run's speed reports who waits for whom, and which key to change.
 
 use serde_json::Value;
 
 use crate::config::Config;
 
-/// A side that waits less than this share of its time is busy enough.
-const BUSY: f64 = 0.1;
+/// A side is called waiting if it waits more than this share of its time.
+const WAITING: f64 = 0.1;
 
-/// One report of a run about itself, with what the system says of the process at that time.
+/// A run's report of its speed, with the process's memory and CPU time when it was read.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Report {
+pub struct SpeedReport {
     /// Seconds since 1970.
     pub time: f64,
     positions: f64,
@@ -23,25 +23,25 @@ pub struct Report {
     process: Option<Process>,
 }
 
-/// What a process has taken so far.
+/// The resources that a process has used.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Process {
-    /// Bytes in memory.
+    /// Bytes of memory that it has now.
     resident: f64,
-    /// Seconds of processor time.
+    /// Seconds of CPU time so far.
     processor: f64,
 }
 
 impl Process {
-    /// This process, where the system tells (Linux).
+    /// The figures of this process; `None` on systems other than Linux.
     fn this() -> Option<Process> {
-        // The system's page size and clock ticks as Linux has them on x86-64 and aarch64.
+        // Clock ticks a second of Linux on x86-64 and aarch64.
         const TICKS: f64 = 100.0;
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // The fields after the program's name, which may hold anything.
+        // The fields follow the program's name in brackets, which may contain any character.
         let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
         let processor = (ticks(11)? + ticks(12)?) / TICKS;
@@ -49,13 +49,13 @@ impl Process {
     }
 }
 
-impl Report {
-    /// Reads a line of `metrics.jsonl`; `None` if it is not about the pipeline's speed, or if
-    /// nothing has been learnt yet.
-    pub fn read(line: &str) -> Option<Report> {
+impl SpeedReport {
+    /// Reads a line of `metrics.jsonl`. `None` if it is not a report of the pipeline's speed, or
+    /// from before the first training step.
+    pub fn read(line: &str) -> Option<SpeedReport> {
         let object: Value = serde_json::from_str(line).ok()?;
         let value = |name: &str| object["values"][name].as_f64();
-        let report = Report {
+        let report = SpeedReport {
             time: object["time"].as_f64()?,
             positions: object["positions"].as_f64()?,
             steps: value("learner/steps")?,
@@ -71,7 +71,7 @@ impl Report {
     }
 }
 
-/// What some time of a run amounts to.
+/// The mean speeds and waiting times of a run over some time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Balance {
     seconds: f64,
@@ -83,20 +83,20 @@ pub struct Balance {
     positions_per_second: f64,
     samples_per_second: f64,
     window_growth: f64,
-    /// Growth of the process and the processor cores that it kept busy.
+    /// The growth of the process's memory in bytes, and the cores that it kept busy.
     process: Option<(f64, f64)>,
 }
 
 impl Balance {
-    /// The time between the first and the last report; `None` if there are no two.
-    pub fn between(reports: &[Report], config: &Config) -> Option<Balance> {
+    /// The balance between the first and the last report; `None` if there are fewer than two.
+    pub fn between(reports: &[SpeedReport], config: &Config) -> Option<Balance> {
         let (first, last) = (reports.first()?, reports.last()?);
         let seconds = last.time - first.time;
         if seconds <= 0.0 {
             return None;
         }
-        // A report holds means over the time since the one before it.
-        let mean = |what: fn(&Report) -> f64| {
+        // The figures of a report are means over the time since the previous report.
+        let mean = |what: fn(&SpeedReport) -> f64| {
             let parts = reports.windows(2).map(|two| what(&two[1]) * (two[1].time - two[0].time));
             parts.sum::<f64>() / seconds
         };
@@ -141,38 +141,38 @@ impl Balance {
         figures
     }
 
-    /// How many times as fast the actors would be with nobody to wait for, over the same of the
-    /// learner: above 1 the learner is the brake.
-    fn lead_of_actors(&self) -> f64 {
+    /// The speed-up of the actors if they never waited, divided by that of the learner. Above 1 the
+    /// learner is the bottleneck.
+    fn relative_actor_speed(&self) -> f64 {
         let free = |waiting: f64| (1.0 - waiting).max(0.01);
         free(self.learner_waiting) / free(self.actors_waiting)
     }
 
-    /// What to turn, and which way, in words.
+    /// Which keys to change, and how, in words.
     pub fn advice(&self, config: &Config) -> Vec<String> {
-        let mut lines = self.keys_to_turn(config);
+        let mut lines = self.keys_to_change(config);
         lines.extend(self.disturbance(config));
         lines
     }
 
-    /// Whether threads that were not waiting had less than the processor time that they could
-    /// have used. On a GPU they wait for it while they count as busy.
+    /// A note if threads that did not wait had less CPU time than they could have used. `None` on a
+    /// GPU: there threads that wait for the GPU count as busy.
     fn disturbance(&self, config: &Config) -> Option<String> {
         let (_, cores) = self.process.filter(|_| config.device == "cpu")?;
         let actors = f64::from(config.selfplay.actors) * (1.0 - self.actors_waiting);
         let wanted = actors + 1.0 - self.learner_waiting;
         (cores < 0.8 * wanted).then(|| {
             format!(
-                "note: {wanted:.1} cores could have been used and {cores:.1} were: other programs run, \
-                 or the machine has fewer; measure again when it is quiet"
+                "note: the run could have used {wanted:.1} cores but had {cores:.1}: other \
+                 programs run, or the machine has fewer; measure again when it is idle"
             )
         })
     }
 
-    fn keys_to_turn(&self, config: &Config) -> Vec<String> {
+    fn keys_to_change(&self, config: &Config) -> Vec<String> {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let (actors, learner) = (percent(self.actors_waiting), percent(self.learner_waiting));
-        let lead = self.lead_of_actors();
+        let lead = self.relative_actor_speed();
         let replay = &config.replay;
         let (key, ratio) = match replay.ratio_max {
             most if most > 0.0 && lead < 1.0 => ("replay.ratio_max", most),
@@ -182,31 +182,33 @@ impl Balance {
         let (key, now) = simulations(config);
         let searched = two_digits(f64::from(now) * lead).max(1.0);
         let searches = format!("{key} from {now} to {searched}");
-        match (self.actors_waiting > BUSY, self.learner_waiting > BUSY) {
+        match (self.actors_waiting > WAITING, self.learner_waiting > WAITING) {
             (false, false) => vec![format!(
                 "balanced: the actors wait {actors} of their time, the learner {learner}"
             )],
             (true, true) => vec![
                 format!(
-                    "both sides wait in turns: the actors {actors} of their time, the learner {learner}"
+                    "both sides wait in turn: the actors {actors} of their time, the learner \
+                     {learner}"
                 ),
                 format!(
-                    "turn: learner.steps_per_publish up from {}, so that waits even out over longer generations; \
-                     or selfplay.games_per_actor down from {}, so that games come more evenly",
+                    "change: learner.steps_per_publish up from {}, so that waits even out over \
+                     more steps; or selfplay.games_per_actor down from {}, so that games end \
+                     more evenly",
                     config.learner.steps_per_publish, config.selfplay.games_per_actor
                 ),
             ],
             (true, false) => vec![
                 format!("the actors wait for the learner, {actors} of their time"),
                 format!(
-                    "turn: {better} (less learning from each position), or {searches} (better games)"
+                    "change: {better} (fewer samples per position), or {searches} (better games)"
                 ),
             ],
             (false, true) => vec![
                 format!("the learner waits for the actors, {learner} of its time"),
                 format!(
-                    "turn: {better} (more learning from each position), or {searches} (more games), \
-                     or selfplay.actors up from {} where cores are free",
+                    "change: {better} (more samples per position), or {searches} (more games), \
+                     or selfplay.actors up from {} if cores are free",
                     config.selfplay.actors
                 ),
             ],
@@ -214,7 +216,7 @@ impl Balance {
     }
 }
 
-/// The key that says how long full searches are at a run's beginning, and its value.
+/// The key of the simulations of a full search at the start of a run, and its value.
 fn simulations(config: &Config) -> (&'static str, u32) {
     match config.selfplay.ramp.first() {
         Some(&(0, simulations)) => ("the first step of selfplay.ramp", simulations),
@@ -222,7 +224,7 @@ fn simulations(config: &Config) -> (&'static str, u32) {
     }
 }
 
-/// Rounded to two significant digits: the rest is noise.
+/// Rounds to two significant digits, because the others are noise.
 fn two_digits(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 0.0;
@@ -251,19 +253,19 @@ mod tests {
             line(20.0, 600, 15, waiting),
         ];
         let reports: Vec<_> =
-            lines.iter().map(|line| Report::read(line).expect("a report")).collect();
+            lines.iter().map(|line| SpeedReport::read(line).expect("a report")).collect();
         Balance::between(&reports, &Config::default()).expect("time has passed")
     }
 
     #[test]
     fn only_lines_about_speed_are_reports() {
         assert_eq!(
-            Report::read("{\"time\":1,\"positions\":2,\"values\":{\"rating/net\":3}}"),
+            SpeedReport::read("{\"time\":1,\"positions\":2,\"values\":{\"rating/net\":3}}"),
             None
         );
-        assert_eq!(Report::read("{\"time\":1,\"posi"), None);
-        assert_eq!(Report::read(&line(1.0, 5, 0, [0.0; 2])), None);
-        assert!(Report::read(&line(1.0, 5, 1, [0.0; 2])).is_some());
+        assert_eq!(SpeedReport::read("{\"time\":1,\"posi"), None);
+        assert_eq!(SpeedReport::read(&line(1.0, 5, 0, [0.0; 2])), None);
+        assert!(SpeedReport::read(&line(1.0, 5, 1, [0.0; 2])).is_some());
     }
 
     #[test]
@@ -283,33 +285,33 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_speeds_up_whoever_is_waited_for() {
+    fn the_advice_speeds_up_the_side_that_the_other_waits_for() {
         let mut config = Config::default();
         config.replay.ratio = 4.0;
         config.search.simulations = 64;
-        let said = |waiting: [f64; 2]| balance(waiting).advice(&config).join(" ");
-        let learner_slow = said([0.5, 0.0]);
+        let advice = |waiting: [f64; 2]| balance(waiting).advice(&config).join(" ");
+        let learner_slow = advice([0.5, 0.0]);
         assert!(learner_slow.contains("replay.ratio from 4 to 2 "), "{learner_slow}");
         assert!(learner_slow.contains("search.simulations from 64 to 130 "), "{learner_slow}");
-        let actors_slow = said([0.0, 0.5]);
+        let actors_slow = advice([0.0, 0.5]);
         assert!(actors_slow.contains("replay.ratio from 4 to 8 "), "{actors_slow}");
         assert!(actors_slow.contains("search.simulations from 64 to 32 "), "{actors_slow}");
-        assert!(said([0.05, 0.05]).starts_with("balanced"));
-        assert!(said([0.3, 0.3]).contains("steps_per_publish"));
+        assert!(advice([0.05, 0.05]).starts_with("balanced"));
+        assert!(advice([0.3, 0.3]).contains("steps_per_publish"));
     }
 
     #[test]
-    fn a_disturbed_measurement_says_so() {
+    fn other_programs_that_take_cores_are_noted() {
         let config = Config { device: "cpu".into(), ..Config::default() };
-        let of = |cores: f64| Balance { process: Some((0.0, cores)), ..balance([0.0, 0.5]) };
-        assert!(of(0.6).advice(&config).join(" ").contains("1.5 cores could have been used"));
-        assert_eq!(of(1.4).advice(&config).len(), 2);
+        let busy = |cores: f64| Balance { process: Some((0.0, cores)), ..balance([0.0, 0.5]) };
+        assert!(busy(0.6).advice(&config).join(" ").contains("could have used 1.5 cores"));
+        assert_eq!(busy(1.4).advice(&config).len(), 2);
         let elsewhere = Config { device: "cuda".into(), ..config };
-        assert_eq!(of(0.6).advice(&elsewhere).len(), 2);
+        assert_eq!(busy(0.6).advice(&elsewhere).len(), 2);
     }
 
     #[test]
-    fn the_key_of_the_simulations_is_the_one_in_force() {
+    fn the_advice_names_the_first_step_of_the_ramp() {
         let mut config = Config::default();
         config.selfplay.ramp = vec![(0, 16), (1000, 64)];
         assert!(balance([0.5, 0.0]).advice(&config)[1].contains("selfplay.ramp from 16 to 32"));

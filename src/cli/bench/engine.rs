@@ -1,4 +1,4 @@
-//! `outflank bench solve` and `outflank bench alphabeta`: the engines that use no network.
+//! `outflank bench solve` and `outflank bench alphabeta`: the searches without a net.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,12 +13,12 @@ use crate::search::alphabeta::{AlphaBetaSearch, SearchLimits};
 use crate::search::endgame::Solver;
 use crate::train::seeds::{Purpose, Random, stream};
 
-/// Size of the solver's table in self-play.
+/// Size of the solver's transposition table, as in self-play.
 const SOLVER_TABLE_BYTES: usize = 1 << 20;
-/// Size of the table of an engine that plays.
+/// Size of alpha-beta's transposition table, as in a player.
 const ENGINE_TABLE_BYTES: usize = 16 << 20;
 
-/// Mean time for an exact score with the empties that self-play meets.
+/// The mean time of an exact solve with 8, 10 and 12 empty squares, as self-play needs it.
 pub(super) fn solve<G: Geometry>() -> Vec<Figure> {
     let mut figures = Vec::new();
     for (empties, count) in [(8, 10_000), (10, 2_000), (12, 400)] {
@@ -29,23 +29,23 @@ pub(super) fn solve<G: Geometry>() -> Vec<Figure> {
             solver.score(board);
         }
         let seconds = start.elapsed().as_secs_f64();
-        let of = |what: &str| format!("solve {} {empties} empties {what}", G::SHAPE);
+        let name = |what: &str| format!("solve {} {empties} empties {what}", G::SHAPE);
         let mean = seconds / count as f64;
-        figures.push(Figure::new(of("mean time"), mean * 1e6, "us"));
-        figures.push(Figure::new(of("nodes"), solver.nodes as f64 / count as f64, "nodes"));
+        figures.push(Figure::new(name("mean time"), mean * 1e6, "us"));
+        figures.push(Figure::new(name("nodes"), solver.nodes as f64 / count as f64, "nodes"));
         let rate = solver.nodes as f64 / seconds / 1e6;
-        figures.push(Figure::new(of("speed"), rate, "million nodes/s"));
+        figures.push(Figure::new(name("speed"), rate, "million nodes/s"));
     }
     figures
 }
 
-/// Positions a second of alpha-beta with the positional evaluation, and how many it takes.
+/// The nodes of alpha-beta with the positional evaluator for a search, and its nodes a second.
 pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
     let evaluator: Arc<dyn Evaluator<G>> = Arc::new(Positional::new(Goal::Most));
     let mut search = AlphaBetaSearch::new(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
     let (mut nodes, mut seconds) = (0, 0.0);
     for number in 0..24 {
-        // From the end of the opening to the beginning of the endgame.
+        // 70, 60, 50 and 40 % of the squares are empty: from the opening to the endgame.
         let empties = G::SQUARES as u32 * (7 - number as u32 % 4) / 10;
         search.forget();
         let board = middle_of_game::<G>(number, empties);
@@ -61,8 +61,9 @@ pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
     ]
 }
 
-/// A position in which a side can move, from a game of players that look one ply ahead and
-/// often err: ten random moves first, and one in eight later.
+/// A position with this many empty squares in which the side to move has a legal move. Its game has
+/// about ten random moves first; later one move in eight is random, and the others are the best at
+/// one ply.
 fn middle_of_game<G: Geometry>(number: u64, empties: u32) -> Board<G> {
     let evaluator = Positional::<G>::new(Goal::Most);
     let mut random = stream(1, Purpose::Game, number);
@@ -77,6 +78,7 @@ fn middle_of_game<G: Geometry>(number: u64, empties: u32) -> Board<G> {
     }
 }
 
+/// The position after the next move of such a game.
 fn next<G: Geometry>(board: Board<G>, evaluator: &Positional<G>, random: &mut Random) -> Board<G> {
     let legal = board.legal();
     let opening = board.empties() + 14 > G::SQUARES as u32;

@@ -1,8 +1,8 @@
-//! `outflank bench run CONFIG`: a minute of the real pipeline, and who waits for whom in it.
+//! `outflank bench run CONFIG`: measures a minute of the real pipeline, and who waits for whom.
 //!
-//! The run is a whole one, in a directory of its own that is removed afterwards. All figures
-//! are what the run says of itself in `metrics.jsonl`; this file only waits until the warm-up
-//! is over, lets the run go on for the wanted time, and ends it.
+//! It starts a real training run in a temporary directory. All figures come from the run's
+//! `metrics.jsonl`. This file waits for the end of the warm-up, lets the run continue for the given
+//! time, and stops it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use clap::Args as ClapArgs;
 
-use super::balance::{Balance, Report};
+use super::balance::{Balance, SpeedReport};
 use super::{Figure, number};
 use crate::cli::interrupt::stop_flag;
 use crate::config::Config;
@@ -22,23 +22,23 @@ use crate::pipeline;
 use crate::store::run_dir::RunDir;
 use crate::telemetry::{METRICS, Telemetry};
 
-/// How often the run's file of metrics is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Reports that belong to the warm-up: the first covers the time before the window was full,
-/// and while the second is made all games still stand at about the same move.
+/// How often the run's `metrics.jsonl` is read.
+const READ_EVERY: Duration = Duration::from_millis(200);
+/// How many reports belong to the warm-up. The first covers the time before training. During the
+/// second all games are still at about the same move.
 const WARM_UP_REPORTS: usize = 2;
 
-/// Measures a minute of the real pipeline: who waits for whom, and which key to turn.
+/// Measures a minute of the real pipeline: who waits for whom, and which key to change.
 ///
-/// A run of CONFIG is started in a directory that is removed afterwards, and measured once it
-/// learns. Its beginning is what is measured: with `selfplay.ramp`, searches are as short as
-/// its first step says; `--set selfplay.ramp=[]` measures full ones.
+/// A run of CONFIG is started in a temporary directory. It is measured after its first training
+/// steps. With `selfplay.ramp` its searches are therefore as short as those of the first step of
+/// the ramp; `--set selfplay.ramp=[]` measures full ones.
 #[derive(ClapArgs, Debug)]
 pub struct Args {
     /// The configuration.
     #[arg(value_name = "CONFIG")]
     config: PathBuf,
-    /// Changes a key of the configuration; may be repeated.
+    /// Change a key of the configuration; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
     /// Minutes to measure, after the warm-up.
@@ -53,15 +53,15 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// The configuration is bad, the run fails, or it is interrupted before it has learnt.
+/// The configuration is bad, the run fails, or it is interrupted before it trains.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut config = Config::load(&args.config, &args.overrides)?;
-    // The measurement ends the run, nothing else.
+    // Only the measurement may end the run.
     config.limits = crate::config::RunLimits { minutes: 0.0, ..Default::default() };
-    let place = Place::new()?;
-    let reports = measure(&config, &place.0, args.minutes * 60.0)?;
+    let folder = TempFolder::new()?;
+    let reports = measure(&config, &folder.0, args.minutes * 60.0)?;
     let balance = Balance::between(&reports, &config)
-        .context("the run was stopped before there was anything to measure")?;
+        .context("the run was stopped before the measurement")?;
     for (name, value, unit) in balance.figures() {
         Figure::new(format!("run {name}"), value, unit).print(args.json)?;
     }
@@ -71,9 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the pipeline in `dir` until `seconds` after its warm-up; the reports since then, the
-/// first being the one that ended the warm-up.
-fn measure(config: &Config, dir: &Path, seconds: f64) -> anyhow::Result<Vec<Report>> {
+/// Runs the pipeline in `dir` until `seconds` after its warm-up. The first of the returned reports
+/// is the last one of the warm-up.
+fn measure(config: &Config, dir: &Path, seconds: f64) -> anyhow::Result<Vec<SpeedReport>> {
     let mut run = RunDir::create(dir, &config.resolved(), config.seed)?;
     let telemetry = Telemetry::start(dir, &config.resolved(), true)?;
     let stop = stop_flag();
@@ -93,27 +93,27 @@ fn measure(config: &Config, dir: &Path, seconds: f64) -> anyhow::Result<Vec<Repo
     reports.map_err(|_| anyhow!("the watching thread panicked"))?
 }
 
-/// Follows the run's metrics until enough is measured, or until the run is stopped or over.
+/// Reads the run's metrics until `seconds` are measured, or until the run is stopped or over.
 fn watch(
     metrics: &Path,
     seconds: f64,
     stop: &AtomicBool,
     over: &AtomicBool,
-) -> anyhow::Result<Vec<Report>> {
-    tell!("warming up until the run learns");
+) -> anyhow::Result<Vec<SpeedReport>> {
+    tell!("warming up until the run trains");
     let mut file = BufReader::new(std::fs::File::open(metrics)?);
-    let (mut seen, mut reports, mut line) = (0, Vec::<Report>::new(), String::new());
+    let (mut seen, mut reports, mut line) = (0, Vec::<SpeedReport>::new(), String::new());
     loop {
-        // A line that is being written has no end yet; the rest of it comes later.
-        let whole = file.read_line(&mut line)? > 0 && line.ends_with('\n');
-        if !whole {
+        // A line without its end is still being written; the rest comes later.
+        let is_complete = file.read_line(&mut line)? > 0 && line.ends_with('\n');
+        if !is_complete {
             if stop.load(Ordering::Relaxed) || over.load(Ordering::Relaxed) {
                 return Ok(reports);
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(READ_EVERY);
             continue;
         }
-        let report = Report::read(&line);
+        let report = SpeedReport::read(&line);
         line.clear();
         let Some(report) = report else { continue };
         seen += 1;
@@ -130,19 +130,19 @@ fn watch(
     }
 }
 
-/// A new folder for temporary files, removed with all that is in it.
-struct Place(PathBuf);
+/// A new temporary folder, which is removed with its files when this is dropped.
+struct TempFolder(PathBuf);
 
-impl Place {
-    fn new() -> anyhow::Result<Place> {
+impl TempFolder {
+    fn new() -> anyhow::Result<TempFolder> {
         let folder = std::env::temp_dir();
         for number in 0..1000 {
             let path = folder.join(format!("outflank-bench-{}-{number}", std::process::id()));
             match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Place(path)),
+                Ok(()) => return Ok(TempFolder(path)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    return Err(error).with_context(|| format!("cannot make {}", path.display()));
+                    return Err(error).with_context(|| format!("cannot create {}", path.display()));
                 }
             }
         }
@@ -150,10 +150,10 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            tell!("warning: {} stays: {error}", self.0.display());
+            tell!("warning: cannot remove {}: {error}", self.0.display());
         }
     }
 }

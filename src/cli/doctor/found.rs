@@ -1,4 +1,4 @@
-//! What is found on this machine: libtorch, graphics processors, the processor's abilities.
+//! What this machine has: libtorch, GPUs, the CPU's instruction sets, and the kernels in use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::game::Shape;
 use crate::net::trainer::Trainer;
 use crate::net::{Net, NetSpec, TowerOptions, inference};
 
-/// The libtorch that the dynamic linker really loaded, wherever the build found its own.
+/// The libtorch that the dynamic linker loaded, which may differ from that of the build.
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Libtorch {
     pub(super) path: Option<PathBuf>,
@@ -24,9 +24,9 @@ pub(super) struct Libtorch {
 
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Gpus {
-    /// What libtorch can compute on, as `--device` takes it.
+    /// The devices that libtorch can use, in the form of `--device`.
     pub(super) devices: Vec<String>,
-    /// What NVIDIA's driver lists: name, memory, driver version.
+    /// The GPUs that NVIDIA's driver lists: name, memory, driver version.
     pub(super) driver_lists: Vec<String>,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Processor {
     pub(super) amx_int8: bool,
 }
 
-/// How bfloat16 convolutions run on this processor.
+/// How this CPU computes bfloat16 convolutions.
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Bf16 {
     pub(super) path: &'static str,
-    /// A convolution's time in float32 over its time in bfloat16, one thread. A glance, not a
-    /// benchmark.
+    /// The time of a convolution in float32 divided by its time in bfloat16, on one thread. It is a
+    /// rough figure.
     pub(super) speed_against_float32: f64,
 }
 
@@ -66,14 +66,14 @@ impl Libtorch {
 
 /// The path of the mapped file called `name` in a `/proc/PID/maps`.
 fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
-    // The path is the sixth column, and may hold spaces.
+    // The path is the sixth column and may contain spaces.
     let paths =
         maps.lines().filter_map(|line| line.find('/').map(|start| Path::new(&line[start..])));
     paths.into_iter().find(|path| path.ends_with(name)).map(Path::to_path_buf)
 }
 
-/// The version of the libtorch that `library` is part of: a wheel and a libtorch archive each
-/// leave it in a file of their own above `lib`.
+/// The version of the libtorch that `library` belongs to. It is in a file beside the folder `lib`:
+/// `build-version` in a libtorch archive, `version.py` in a Python wheel.
 fn version_beside(library: &Path) -> Option<String> {
     let folder = library.parent()?.parent()?;
     if let Ok(text) = std::fs::read_to_string(folder.join("build-version")) {
@@ -148,7 +148,7 @@ impl Bf16 {
     }
 }
 
-/// The code that a residual net is computed by here when the configuration leaves it open.
+/// The code that computes and trains a default residual net on this machine with `auto`.
 #[derive(Serialize, Debug, Default, PartialEq)]
 pub(super) struct Kernels {
     pub(super) play: String,
@@ -169,13 +169,13 @@ impl Kernels {
     }
 }
 
-/// The least time of several 3x3 convolutions of a small net's size, on one thread.
+/// The shortest time of twenty 3x3 convolutions of a small net's size, on one thread.
 fn convolution_time(kind: Kind) -> Duration {
     let _guard = tch::no_grad_guard();
     let threads = tch::get_num_threads();
     tch::set_num_threads(1);
     let options = (kind, Device::Cpu);
-    // Channels last, which the fast kernels want.
+    // Channels last, as the fast kernels need them.
     let input = Tensor::ones([64, 8, 8, 64], options).permute([0, 3, 1, 2]);
     let kernel = Tensor::ones([64, 3, 3, 64], options).permute([0, 3, 1, 2]);
     let convolve = || {
@@ -184,7 +184,7 @@ fn convolution_time(kind: Kind) -> Duration {
         drop(std::hint::black_box(output));
         start.elapsed()
     };
-    convolve(); // the first call makes and caches the kernel
+    convolve(); // the first call creates and caches the kernel
     let least = (0..20).map(|_| convolve()).min().unwrap_or_default();
     tch::set_num_threads(threads);
     least
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loaded_library_is_found_by_its_whole_name() {
+    fn the_loaded_library_is_found_by_its_full_name() {
         let maps = "7f00-7f01 r--p 00000000 08:01 42 /a b/lib/libtorch_cpu.so.old\n\
                     7f01-7f02 r-xp 00000000 08:01 43 /a b/lib/libtorch_cpu.so\n\
                     7f02-7f03 rw-p 00000000 00:00 0\n";
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_read_from_either_layout() {
+    fn the_version_is_read_from_both_layouts() {
         let folder = tempfile::tempdir().unwrap();
         let library = folder.path().join("lib/libtorch_cpu.so");
         assert_eq!(version_beside(&library), None);

@@ -1,6 +1,6 @@
-//! What a line at the prompt asks for.
+//! The commands of the prompt.
 
-/// The commands, for people.
+/// The text of `help`.
 pub const HELP: &str = "\
 f5            play there (any square of the board; a dot marks where you may)
 f5 d6 c3      play several moves, the opponent's too: all of them, or none if one is illegal
@@ -8,9 +8,9 @@ hint [N]      the N best moves: win chance, expected final disc difference (`=` 
               `<=` and `>=` are proven bounds), plies or simulations searched, and the line
               of play that is expected
 go            let the opponent make your move
-undo          take back your last move and what followed it
+undo          take back your last move and the moves after it
 moves         list the moves so far
-new           begin again
+new           start a new game
 save FILE     write the game: as GGF if FILE ends in .ggf, else as a transcript
 load FILE     read a game in GGF, a transcript, or a position as an OBF line
 board         show the board again
@@ -18,7 +18,7 @@ help          show this
 quit          leave (so does the end of the input)
 ";
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command<'a> {
     /// An empty line.

@@ -1,4 +1,4 @@
-//! What the terminal shows: the board, the moves, hints. A pipe gets plain text.
+//! Text for the terminal: the board, the moves, hints. A pipe gets plain text.
 
 use std::env;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use anstyle::{AnsiColor, Style};
 use crate::arena::player::{Choice, Hint};
 use crate::arena::report::table;
 use crate::game::notation::{diagram, obf, plain_excerpt, square_name, transcript};
-use crate::game::{Colour, Geometry, Position, Square, SquareSet, Word};
+use crate::game::{Bitboard, Colour, Geometry, Position, Square, SquareSet};
 use crate::protocol::session::Session;
 
-/// Characters of a text from outside that are shown.
+/// Longer text from files and players is cut.
 const LONGEST_TEXT: usize = 40;
 
-/// How the board tells what the last move changed.
+/// How the board marks the last move and the discs that it turned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
+pub enum BoardStyle {
     /// Not at all: for a pipe or a file.
     Plain,
     /// By brackets and small letters: for a terminal without colours.
@@ -27,45 +27,47 @@ pub enum Look {
     Colours,
 }
 
-impl Look {
-    /// The look that standard output can show. `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and
-    /// `TERM=dumb` are obeyed.
-    pub fn of_stdout() -> Look {
+impl BoardStyle {
+    /// The style for standard output. Respects `NO_COLOR`, `CLICOLOR`, `CLICOLOR_FORCE` and
+    /// `TERM=dumb`.
+    pub fn of_stdout() -> BoardStyle {
         let stdout = io::stdout();
         let choice = match AutoStream::choice(&stdout) {
-            // The library trusts every terminal where the variable `CI` is set.
+            // With the variable `CI` set, the library assumes colours on every terminal.
             _ if is_dumb() && env::var_os("CLICOLOR_FORCE").is_none() => ColorChoice::Never,
             choice => choice,
         };
         match choice {
-            ColorChoice::Never if stdout.is_terminal() => Look::Marks,
-            ColorChoice::Never => Look::Plain,
-            _ => Look::Colours,
+            ColorChoice::Never if stdout.is_terminal() => BoardStyle::Marks,
+            ColorChoice::Never => BoardStyle::Plain,
+            _ => BoardStyle::Colours,
         }
     }
 
-    /// What the marks mean.
+    /// An explanation of the marks.
     pub fn legend(self) -> &'static str {
         match self {
-            Look::Plain => "",
-            Look::Marks => "The last move stands in brackets; x and o are discs that it turned.\n",
-            Look::Colours => {
+            BoardStyle::Plain => "",
+            BoardStyle::Marks => {
+                "The last move is in brackets; x and o are discs that it turned.\n"
+            }
+            BoardStyle::Colours => {
                 "The last move is inverted; the discs that it turned are underlined.\n"
             }
         }
     }
 }
 
-/// Whether the terminal says that it can do nothing but show letters.
+/// Whether `TERM` names a terminal without control sequences.
 pub fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-// Both can be read on dark and on light ground.
+// Both are readable on dark and on light backgrounds.
 const BLACK: Style = AnsiColor::Green.on_default();
 const WHITE: Style = AnsiColor::Magenta.on_default();
 
-/// A place in a row of the board.
+/// A cell of the board as it is shown.
 struct Cell {
     mark: char,
     is_last: bool,
@@ -87,12 +89,12 @@ impl Cell {
     }
 }
 
-/// The board as it stands, with the last move marked.
-pub fn board<G: Geometry>(session: &Session<G>, look: Look) -> String {
-    let row_of = match look {
-        Look::Plain => return diagram(session.position()),
-        Look::Marks => marked_row,
-        Look::Colours => coloured_row,
+/// The current board, with the last move marked.
+pub fn board<G: Geometry>(session: &Session<G>, style: BoardStyle) -> String {
+    let row_of = match style {
+        BoardStyle::Plain => return diagram(session.position()),
+        BoardStyle::Marks => marked_row,
+        BoardStyle::Colours => coloured_row,
     };
     let layout = G::SHAPE.layout();
     let (last, turned) = last_move(session);
@@ -138,42 +140,43 @@ fn coloured_row(cells: &[Cell]) -> String {
 
 /// The last move and the discs that it turned.
 fn last_move<G: Geometry>(session: &Session<G>) -> (Option<Square>, SquareSet<G>) {
-    let mut position = session.start().settled();
-    let mut last = (None, SquareSet(G::Word::ZERO));
+    let mut position = session.start().pass_if_forced();
+    let mut last = (None, SquareSet(G::Bitboard::ZERO));
     for &square in session.moves() {
         last = (Some(square), position.board.flips(square));
-        position = after(position, square).settled();
+        position = after(position, square).pass_if_forced();
     }
     last
 }
 
-/// The position after a move of a session, which has checked it.
+/// The position after a move of a session. The session has checked the move.
 fn after<G: Geometry>(position: Position<G>, square: Square) -> Position<G> {
     position.play(square).unwrap_or(position)
 }
 
-/// Who has how many discs, and who is to move.
+/// The disc counts and the side to move.
 pub fn status<G: Geometry>(session: &Session<G>) -> String {
     let black = session.black_view();
-    let count = |set: G::Word| SquareSet::<G>(set).len();
+    let count = |set: G::Bitboard| SquareSet::<G>(set).len();
     let mut text = format!("black (X) {}, white (O) {}", count(black.mine), count(black.theirs));
     if session.is_over() {
         return text;
     }
-    if let Some(passed) = session.unspoken_pass() {
+    if let Some(passed) = session.unannounced_pass() {
         let _ = write!(text, "; {passed} must pass");
     }
     let _ = write!(text, "; {} to move", session.position().side);
     text
 }
 
-/// The moves so far with the passes, ten a line, each line beginning with its first move's number.
+/// The moves so far, passes included, ten a line. Each line begins with the number of its first
+/// move.
 pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
     let mut words = Vec::new();
     let mut position = session.start();
     let mut moves = session.moves().iter();
     loop {
-        let settled = position.settled();
+        let settled = position.pass_if_forced();
         if settled.side != position.side {
             words.push("pa".to_string());
         }
@@ -188,7 +191,7 @@ pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
     text
 }
 
-/// A move of the opponent, with what it thinks of it.
+/// A move of the opponent, with its expected score and its time.
 pub fn move_made<G: Geometry>(side: Colour, choice: &Choice) -> String {
     let mut text = format!("{side} plays {}", square_name::<G>(choice.square));
     if let Some(score) = choice.score {
@@ -198,7 +201,7 @@ pub fn move_made<G: Geometry>(side: Colour, choice: &Choice) -> String {
     text
 }
 
-/// How a finished game ended; `score` is black's.
+/// The result of a finished game; `score` is for black.
 pub fn result(score: i32) -> String {
     match score {
         0 => "a draw".to_string(),
@@ -224,7 +227,7 @@ pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
     table(&rows, 1)
 }
 
-/// Text from outside, cut short and without what a terminal would obey.
+/// Text from files and players: cut, and without control characters.
 pub fn printable(text: &str) -> Box<str> {
     plain_excerpt(text, LONGEST_TEXT)
 }

@@ -1,4 +1,4 @@
-//! Games as files: GGF, transcripts, and positions in OBF with moves that follow them.
+//! Game files: GGF, transcripts, and OBF positions followed by moves.
 
 use std::io;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::protocol::session::Session;
 use crate::store::ggf::{self, Header};
 use crate::store::{self, limits};
 
-/// A game that a file holds.
+/// A game read from a file.
 #[derive(Debug)]
 pub struct Loaded<G: Geometry> {
     pub session: Session<G>,
-    /// Who played it, if the file is in GGF.
+    /// The players and the date, if the file is in GGF.
     pub header: Option<Header>,
     /// Whether the file holds more games.
     pub is_followed: bool,
@@ -31,7 +31,7 @@ pub struct Loaded<G: Geometry> {
 pub fn load<G: Geometry>(path: &Path) -> anyhow::Result<Loaded<G>> {
     let bytes = store::read(path, limits::GAME)?;
     let text = String::from_utf8_lossy(&bytes);
-    // In no transcript or position a parenthesis comes before a semicolon.
+    // Transcripts and OBF positions never contain this.
     if is_ggf(path) || text.contains("(;") {
         return read_ggf(&text).with_context(|| path.display().to_string());
     }
@@ -49,7 +49,7 @@ fn read_ggf<G: Geometry>(text: &str) -> Result<Loaded<G>, ggf::GgfError> {
     Ok(Loaded { session, header: Some(game.header), is_followed: game.is_followed })
 }
 
-/// A transcript, or a position in OBF and, on the next lines, the moves from it.
+/// Reads a transcript, or a position in OBF followed by lines of moves.
 pub fn read_plain<G: Geometry>(text: &str) -> anyhow::Result<Session<G>> {
     let mut session = Session::default();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -63,7 +63,7 @@ pub fn read_plain<G: Geometry>(text: &str) -> anyhow::Result<Session<G>> {
     Ok(session)
 }
 
-/// Writes a game: in GGF if the file's name ends in `.ggf`, or else as [`load`] reads it.
+/// Writes a game: in GGF if the file's name ends in `.ggf`, else as a transcript.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn save<G: Geometry>(path: &Path, session: &Session<G>, header: &Header) -> 
     std::fs::write(path, text)
 }
 
-/// The present moment as GGF writes dates.
+/// The current date and time in GGF's form.
 pub fn now() -> String {
     let now = OffsetDateTime::now_utc();
     let (year, month, day) = (now.year(), u8::from(now.month()), now.day());

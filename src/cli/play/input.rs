@@ -1,4 +1,4 @@
-//! Where lines come from: a pipe, or a terminal with line editing and a history.
+//! Input lines: from a pipe, or from a terminal with line editing and a history.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
@@ -11,14 +11,14 @@ use super::display;
 use crate::protocol::lines::{LONGEST, Line, next_line};
 
 const PROMPT: &str = "> ";
-/// Lines that the history keeps.
+/// The most lines in the history.
 const HISTORY: usize = 1000;
 
-/// What came.
+/// The result of waiting for a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
     Line(String),
-    /// A line that nobody can mean, and why.
+    /// A line that is refused before it is parsed, and why.
     Unusable(&'static str),
     /// The end of the input.
     End,
@@ -26,9 +26,9 @@ pub enum Entry {
     Interrupt,
 }
 
-/// Something that gives lines.
+/// A source of lines.
 pub trait Input {
-    /// The next line, asked for by a prompt where a person types.
+    /// The next line. A terminal shows a prompt first.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub trait Input {
     fn next(&mut self) -> io::Result<Entry>;
 }
 
-/// Standard input, with line editing if a person sits at it.
+/// Standard input, with line editing if it is a terminal.
 pub fn of_stdin() -> Box<dyn Input> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if is_terminal
@@ -48,10 +48,10 @@ pub fn of_stdin() -> Box<dyn Input> {
     Box::new(Plain { reader: BufReader::new(io::stdin()), prompts: is_terminal })
 }
 
-/// Lines as they are.
+/// Lines without editing.
 pub struct Plain<R> {
     pub reader: R,
-    /// Whether to ask for each on standard output.
+    /// Whether to print a prompt for each line.
     pub prompts: bool,
 }
 
@@ -79,25 +79,25 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// `None` if the terminal cannot be edited on.
+    /// `None` if the terminal has no line editing.
     fn open(history: Option<PathBuf>) -> Option<Terminal> {
         let config = Config::builder()
             .max_history_size(HISTORY)
             .and_then(|config| config.history_ignore_dups(true))
             .ok()?
-            // Several lines that are pasted are as many commands.
+            // Each pasted line is a command.
             .bracketed_paste(false)
             .build();
         let mut editor = DefaultEditor::with_config(config).ok()?;
         if let Some(file) = &history {
-            // There is none before the first game, and playing needs none.
+            // Before the first game there is no history.
             let _ = editor.load_history(file);
         }
         Some(Terminal { editor, history })
     }
 
-    /// Keeps a line at once: a game may end by a signal. A folder that cannot be written is
-    /// nobody's loss but the history's.
+    /// Adds a line to the history file at once, because a signal may end the game. If the file
+    /// cannot be written, the game continues without a history.
     fn remember(&mut self, line: &str) {
         if !matches!(self.editor.add_history_entry(line), Ok(true)) {
             return;
@@ -129,7 +129,7 @@ impl Input for Terminal {
     }
 }
 
-/// The history's place by the XDG base directory specification.
+/// The path of the history file, by the XDG base directory specification.
 fn history_file() -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
     let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(absolute);

@@ -1,4 +1,4 @@
-//! Moves as text: those of a line at the prompt or in a file, of which all are played or none.
+//! Lines of moves, from the prompt or a file. All moves of a line are played, or none.
 
 use super::display::printable;
 use crate::game::notation::{square_name, strip_pass};
@@ -22,14 +22,14 @@ pub enum BadMove {
         /// How many rows the board has.
         rows: usize,
     },
-    /// The move is not legal where it stands.
+    /// The move is not legal in its position.
     #[error("move {number}, {name}, is not legal; legal: {legal}")]
     Illegal {
         /// Which move it is.
         number: usize,
         /// Its square.
         name: String,
-        /// The squares that are legal there.
+        /// The legal squares of that position.
         legal: String,
     },
     /// Neither side can move any more.
@@ -41,7 +41,7 @@ pub enum BadMove {
         name: String,
     },
     /// A pass is written where no side passes.
-    #[error("there is no pass before move {number}, for {side} has a move")]
+    #[error("there is no pass before move {number}: {side} has a move")]
     NoPass {
         /// Which move comes next.
         number: usize,
@@ -50,12 +50,12 @@ pub enum BadMove {
     },
 }
 
-/// What may stand between moves.
+/// Separators between moves.
 const SEPARATORS: [char; 5] = [' ', '\t', '\r', '\n', ','];
 
-/// The game after all moves of a text: squares such as `f5 d6 c3`, with or without blanks or
-/// commas between them. Passes are implied. One may be written where it is due, and any number
-/// after the end of the game.
+/// Plays all moves of a text: squares such as `f5 d6 c3`, with or without spaces or commas between
+/// them. Passes are implied. A forced pass may be written, and any number of passes after the end
+/// of the game.
 ///
 /// # Errors
 ///
@@ -63,11 +63,11 @@ const SEPARATORS: [char; 5] = [' ', '\t', '\r', '\n', ','];
 pub fn play_all<G: Geometry>(session: &Session<G>, text: &str) -> Result<Session<G>, BadMove> {
     let layout = G::SHAPE.layout();
     let mut session = session.clone();
-    let (mut number, mut may_pass) = (1, session.unspoken_pass().is_some());
+    let (mut number, mut may_pass) = (1, session.unannounced_pass().is_some());
     let mut rest = text.trim_start_matches(SEPARATORS);
     while !rest.is_empty() {
         let after = if let Some(after) = strip_pass(rest) {
-            // The session has made the pass by itself.
+            // The session has made the pass already.
             if !std::mem::take(&mut may_pass) && !session.is_over() {
                 return Err(BadMove::NoPass { number, side: session.position().side });
             }
@@ -83,7 +83,7 @@ pub fn play_all<G: Geometry>(session: &Session<G>, text: &str) -> Result<Session
                 });
             }
             number += 1;
-            may_pass = session.unspoken_pass().is_some();
+            may_pass = session.unannounced_pass().is_some();
             after
         } else {
             let word = rest.split(SEPARATORS).next().unwrap_or(rest);

@@ -1,13 +1,13 @@
-//! Tests of `outflank play`, with a table in memory.
+//! Tests of `outflank play`, with input and output in memory.
 
 use proptest::prelude::*;
 
 use super::commands::HELP;
-use super::display::{self, Look};
+use super::display::{self, BoardStyle};
 use super::game_file::{load, read_plain};
+use super::game_loop::{End, GameLoop};
 use super::input::Plain;
 use super::moves::play_all;
-use super::table::{End, Table};
 use crate::arena::players::RolloutsPlayer;
 use crate::game::notation::{diagram, obf, square_name};
 use crate::game::{Colour, Cross92, Geometry, Goal, Position, Shape, Square6, Square8};
@@ -15,18 +15,18 @@ use crate::protocol::session::Session;
 use crate::search::rollouts::Options;
 use crate::store::ggf;
 
-fn talk_with<G: Geometry>(human: Colour, goal: Goal, look: Look, input: &str) -> String {
+fn talk_with<G: Geometry>(human: Colour, goal: Goal, style: BoardStyle, input: &str) -> String {
     let options = Options { simulations: 20, ..Options::default() };
     let player = Box::new(RolloutsPlayer::new("test".into(), goal, options, 1));
     let mut output = Vec::new();
-    let table = Table::<G, _>::new(player, human, goal, look, &mut output);
+    let table = GameLoop::<G, _>::new(player, human, goal, style, &mut output);
     let end = table.run(&mut Plain { reader: input.as_bytes(), prompts: false });
     assert_eq!(end.expect("memory does not fail"), End::Quit);
     String::from_utf8(output).expect("text")
 }
 
 fn talk<G: Geometry>(human: Colour, input: &str) -> String {
-    talk_with::<G>(human, Goal::Most, Look::Plain, input)
+    talk_with::<G>(human, Goal::Most, BoardStyle::Plain, input)
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn games_are_saved_and_loaded_as_ggf() {
     assert!(saved.starts_with("(;GM[Othello]PC[Outflank]DT[20"), "{saved}");
     assert!(saved.contains("PB[test]PW[human]RE[?]TI[15:00]TY[8]BO[8 "), "{saved}");
     assert!(saved.ends_with(&format!(" *]B[{first}];)\n")), "{saved}");
-    // By content: the name need not say it.
+    // GGF is recognised by content, whatever the file's name.
     let plain = folder.path().join("game.txt");
     let text = saved.replace("[test]", "[a\u{1b}b\u{202e}]").replace("TY[8]", "TY[8a]") + &saved;
     std::fs::write(&plain, text).expect("writable");
@@ -101,14 +101,14 @@ fn games_are_saved_and_loaded_as_ggf() {
     assert!(said.contains("it was played for the fewest discs; now the most win\n"), "{said}");
     assert!(said.ends_with(&format!("  1  {}\n", first.to_ascii_lowercase())), "{said}");
     let whole = format!("{}save {shown}\n", "go\n".repeat(40));
-    let said = talk_with::<Square6>(Colour::Black, Goal::Fewest, Look::Plain, &whole);
+    let said = talk_with::<Square6>(Colour::Black, Goal::Fewest, BoardStyle::Plain, &whole);
     let saved = std::fs::read_to_string(&path).expect("a file");
     let won = said.lines().find_map(|line| line.split_once(" wins by ")).expect("no draw");
     let sign = if won.0 == "black" { '+' } else { '-' };
     assert!(saved.contains(&format!("RE[{sign}{}.00]TI[15:00]TY[6a]", won.1)), "{saved}");
 }
 
-/// A file that is refused is named, with what is wrong, and the game goes on as it was.
+/// The message names the refused file and the fault. The game is unchanged.
 #[test]
 fn refused_files_leave_the_game_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -135,13 +135,13 @@ fn refused_files_leave_the_game_as_it_was() {
 }
 
 #[test]
-fn nonsense_is_answered_and_forgiven() {
+fn nonsense_gets_a_message_and_changes_nothing() {
     for (line, wanted) in [
         ("a1", "a1 is not legal; legal: d3 c4 f5 e6"),
         ("z9", "neither a square nor a command"),
         ("f5 d6 a1 c3", "move 3, a1, is not legal; legal: "),
         ("f5 z9", "move 2, `z9`, is no square of this board (columns a to h, rows 1 to 8"),
-        ("f5pa", "there is no pass before move 2, for white has a move; no move of the line"),
+        ("f5pa", "there is no pass before move 2: white has a move; no move of the line"),
         ("hint many", "from 1 to 99"),
         ("hint 0", "from 1 to 99"),
         ("load", "load FILE"),
@@ -178,7 +178,7 @@ fn some_game<G: Geometry>(seed: u64) -> Vec<(Position<G>, String)> {
         let index = (seed >> (game.len() % 16 * 4)) as usize;
         let square = legal[index % legal.len()];
         game.push((position, square_name::<G>(square)));
-        position = position.play(square).expect("a legal move").settled();
+        position = position.play(square).expect("a legal move").pass_if_forced();
     }
     game
 }
@@ -288,28 +288,29 @@ fn undo_takes_back_a_move_before_a_pass_of_a_file() {
 #[test]
 fn the_last_move_and_what_it_turned_are_marked() {
     let session = play_all::<Square8>(&Session::default(), "f5 d6 c3").expect("legal moves");
-    let board = |look| display::board(&session, look);
-    assert_eq!(board(Look::Plain), diagram(session.position()));
-    // c3 turns d4, which lies between it and e5.
-    let rows: Vec<_> = board(Look::Marks).lines().map(str::to_owned).collect();
+    let board = |style| display::board(&session, style);
+    assert_eq!(board(BoardStyle::Plain), diagram(session.position()));
+    // c3 turns d4, between c3 and e5.
+    let rows: Vec<_> = board(BoardStyle::Marks).lines().map(str::to_owned).collect();
     assert_eq!((&rows[3][..10], &rows[4][..10]), (" 3 - -[X].", " 4 - - - x"));
-    let coloured = board(Look::Colours);
+    let coloured = board(BoardStyle::Colours);
     let inverted = coloured.matches("\u{1b}[7m").count();
     let underlined = coloured.matches("\u{1b}[4m").count();
     assert_eq!((inverted, underlined), (1, 1), "{coloured:?}");
-    assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), board(Look::Plain));
+    assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), board(BoardStyle::Plain));
 }
 
 fn marks_hide_nothing<G: Geometry>(seed: u64) {
     let game = some_game::<G>(seed);
     let names: Vec<_> = game.into_iter().map(|(_, name)| name).collect();
     let session = play_all::<G>(&Session::default(), &names.join(" ")).expect("legal moves");
-    let board = |look| display::board(&session, look);
-    let plain: Vec<_> = board(Look::Plain).lines().map(|line| line.trim_end().to_owned()).collect();
-    let unmarked = board(Look::Marks).replace(['[', ']'], " ").to_uppercase();
+    let board = |style| display::board(&session, style);
+    let plain: Vec<_> =
+        board(BoardStyle::Plain).lines().map(|line| line.trim_end().to_owned()).collect();
+    let unmarked = board(BoardStyle::Marks).replace(['[', ']'], " ").to_uppercase();
     let unmarked: Vec<_> = unmarked.lines().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(unmarked[1..], plain[1..]);
-    assert_eq!(board(Look::Marks).matches('[').count(), 1);
+    assert_eq!(board(BoardStyle::Marks).matches('[').count(), 1);
 }
 
 #[test]
@@ -319,6 +320,6 @@ fn marks_hide_nothing_on_any_board() {
             dispatch!(shape, G => marks_hide_nothing::<G>(seed));
         }
     }
-    let help = talk_with::<Square8>(Colour::Black, Goal::Most, Look::Marks, "help\n");
-    assert!(help.ends_with(Look::Marks.legend()) && help.contains("brackets"), "{help}");
+    let help = talk_with::<Square8>(Colour::Black, Goal::Most, BoardStyle::Marks, "help\n");
+    assert!(help.ends_with(BoardStyle::Marks.legend()) && help.contains("brackets"), "{help}");
 }

@@ -1,7 +1,7 @@
-//! How far a long solve is, and how long it may take.
+//! Shows the progress of a long solve, and estimates its time.
 //!
-//! On a terminal a line on standard error changes twice a second; elsewhere a line is logged every
-//! half minute. Estimates are rough: they come from the number of empty squares alone.
+//! On a terminal it updates a line on standard error twice a second. Otherwise it logs a line every
+//! half minute. Estimates depend only on the number of empty squares, so they are rough.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -11,34 +11,35 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::game::Geometry;
 use crate::game::notation::square_name;
-use crate::search::endgame::{SolveProgress, Watch};
+use crate::search::endgame::{SolveMonitor, SolveProgress};
 
-/// From so many empty squares on a position may take longer than one wants to wait.
+/// `solve` warns of positions with at least this many empty squares.
 pub const LONG: u32 = 24;
-/// With fewer empty squares a position is solved before there is anything to show.
-const WATCHED: u32 = 16;
-/// Time between two changes of the line on a terminal.
+/// With fewer empty squares a position is solved so fast that no progress is shown.
+const SHOWN: u32 = 16;
+/// Time between two updates of the line on a terminal.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
-/// Time between two lines where there is no terminal.
+/// Time between two lines in the log.
 const LOG_EVERY: Duration = Duration::from_secs(30);
 
-/// Positions visited for the score of an 8x8 position from a game with 20 empty squares, a mean.
+/// The mean number of nodes for the score of an 8x8 position from a game with 20 empty squares.
 const NODES_OF_20: f64 = 1.3e7;
-/// How many times more they are with each further empty square: from the means with 12 and with 20.
+/// The factor by which each further empty square grows the nodes, from the means with 12 and 20.
 const GROWTH: f64 = 2.5;
-/// Positions a second on one thread, where nothing is measured yet.
+/// Nodes a second on one thread, for an estimate before the solve.
 const RATE: f64 = 4.5e7;
 
-fn usual_nodes(empties: u32) -> f64 {
+/// The typical number of nodes for a solve.
+fn typical_nodes(empties: u32) -> f64 {
     NODES_OF_20 * GROWTH.powi(empties as i32 - 20)
 }
 
-/// How many seconds a position usually takes, before anything is known about this one.
-pub fn usual_seconds(empties: u32, threads: u16) -> f64 {
-    usual_nodes(empties) / (RATE * f64::from(threads))
+/// The typical time of a solve in seconds.
+pub fn typical_seconds(empties: u32, threads: u16) -> f64 {
+    typical_nodes(empties) / (RATE * f64::from(threads))
 }
 
-/// A length of time as a rough figure in words.
+/// A time in words, with at most two significant digits.
 pub fn about(seconds: f64) -> String {
     const UNITS: [(f64, &str); 5] = [
         (31_557_600.0, "years"),
@@ -56,37 +57,37 @@ pub fn about(seconds: f64) -> String {
     if count >= 1e6 {
         return "more than a million years".into();
     }
-    // Two digits at most: more would look like knowledge.
+    // More digits would look more exact than the estimate is.
     let scale = 10f64.powi((count.log10() as i32 - 1).max(0));
     format!("about {:.0} {unit}", (count / scale).round() * scale)
 }
 
-/// Does `work`, a solve that `watch` follows, and shows how far it is if it takes long.
-pub fn shown<G: Geometry, T>(
+/// Runs `work`, a solve that `monitor` follows, and shows its progress if it takes long.
+pub fn with_progress<G: Geometry, T>(
     title: &str,
     empties: u32,
-    watch: &Watch,
+    monitor: &SolveMonitor,
     work: impl FnOnce() -> T,
 ) -> T {
-    if empties < WATCHED {
+    if empties < SHOWN {
         return work();
     }
     let (end, ended) = bounded::<()>(0);
     std::thread::scope(|scope| {
-        scope.spawn(move || show::<G>(title, empties, watch, &ended));
+        scope.spawn(move || show::<G>(title, empties, monitor, &ended));
         let result = work();
         drop(end);
         result
     })
 }
 
-/// Shows progress until the other side of the channel is gone.
-fn show<G: Geometry>(title: &str, empties: u32, watch: &Watch, ended: &Receiver<()>) {
+/// Shows progress until the channel's sender is dropped.
+fn show<G: Geometry>(title: &str, empties: u32, monitor: &SolveMonitor, ended: &Receiver<()>) {
     let is_terminal = std::io::stderr().is_terminal();
     let pause = if is_terminal { SHOW_EVERY } else { LOG_EVERY };
     let mut bar = None;
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
-        let line = format!("{title}: {}", line::<G>(&watch.progress(), empties, watch.time()));
+        let line = format!("{title}: {}", line::<G>(&monitor.progress(), empties, monitor.time()));
         if is_terminal {
             bar.get_or_insert_with(line_on_terminal).set_message(line);
         } else {
@@ -109,19 +110,19 @@ fn line_on_terminal() -> ProgressBar {
 fn line<G: Geometry>(progress: &SolveProgress, empties: u32, limit: Option<Duration>) -> String {
     let SolveProgress { nodes, elapsed, moves, moves_done, best } = *progress;
     let rate = nodes as f64 / elapsed.as_secs_f64().max(1e-3);
-    let usual = usual_nodes(empties) / rate.max(1.0);
+    let typical = typical_nodes(empties) / rate.max(1.0);
     let mut line = clock(elapsed);
     if let Some(limit) = limit {
         line += &format!(" of {}", clock(limit));
     }
-    // The end is cut off where the terminal is narrow.
+    // A narrow terminal cuts off the end, so the most important figures come first.
     line += &format!(", {moves_done} of {moves} moves done");
     if let Some((square, score)) = best {
         line += &format!(", best {} {score:+}", square_name::<G>(square));
     }
-    line += &match usual > elapsed.as_secs_f64() {
-        true => format!("; usually {} in all", about(usual)),
-        false => format!("; longer than usual ({})", about(usual)),
+    line += &match typical > elapsed.as_secs_f64() {
+        true => format!("; usually {} in all", about(typical)),
+        false => format!("; longer than usual ({})", about(typical)),
     };
     line + &format!("; {:.1} M nodes/s", rate / 1e6)
 }
@@ -141,7 +142,7 @@ mod tests {
     use crate::game::{Square, Square8};
 
     #[test]
-    fn times_are_rough_and_read_well() {
+    fn times_have_at_most_two_digits_and_a_unit() {
         for (seconds, wanted) in [
             (0.0, "about a second"),
             (1.49, "about a second"),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_what_is_known() {
+    fn the_line_has_the_time_the_moves_and_an_estimate() {
         let mut progress = SolveProgress {
             nodes: 800_000_000,
             elapsed: Duration::from_secs(20),

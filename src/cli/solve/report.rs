@@ -1,4 +1,4 @@
-//! What `outflank solve` prints: a line for each position, and the total.
+//! The output of `outflank solve`: a line for each position, and the total.
 
 use std::fmt;
 
@@ -9,35 +9,35 @@ use crate::game::Geometry;
 use crate::game::notation::{square_name, transcript};
 use crate::search::endgame::SolveResult;
 
-/// One position, solved or not.
+/// The result for one position, solved or not.
 pub struct Solved {
-    /// As an OBF line.
+    /// The position as an OBF line.
     pub position: String,
     pub empties: u32,
-    /// The score that the best line states.
+    /// The best score in its line, if it has scores.
     pub expected: Option<i32>,
     pub found: Found,
-    /// How many moves of the position were searched to the end, and how many there are.
+    /// How many of the moves are solved, and how many there are.
     pub moves_done: (u32, u32),
     pub nodes: u64,
     pub seconds: f64,
 }
 
-/// What is known of a position: the score lies between two bounds, which are one if it is solved.
+/// The bounds of a position's score. They are equal if it is solved.
 pub struct Found {
-    /// `None` is no bound: any score is that high.
+    /// The score is at least this, if known.
     lower: Option<i32>,
-    /// `None` is no bound: any score is that low.
+    /// The score is at most this, if known.
     upper: Option<i32>,
     solved: bool,
-    /// The best line, or the move that reaches the bound.
+    /// The best line of play, or the move that reaches the bound.
     line: String,
 }
 
 impl Found {
-    /// What an answer says, with moves by their names.
-    pub fn new<G: Geometry>(answer: SolveResult) -> Found {
-        match answer {
+    /// The bounds of a result, with moves as text.
+    pub fn new<G: Geometry>(result: SolveResult) -> Found {
+        match result {
             SolveResult::Solved { score, line } => Found {
                 lower: Some(score),
                 upper: Some(score),
@@ -57,7 +57,7 @@ impl Found {
         self.lower.filter(|_| self.solved)
     }
 
-    /// Whether `stated` is the score, if enough is known to say.
+    /// Whether `stated` is the score; `None` if unknown.
     fn agrees(&self, stated: i32) -> Option<bool> {
         let excluded = self.lower.is_some_and(|lower| stated < lower)
             || self.upper.is_some_and(|upper| stated > upper);
@@ -74,8 +74,8 @@ impl Solved {
         self.nodes as f64 / self.seconds.max(1e-9)
     }
 
-    /// The line for the position, the `number`th.
-    pub fn shown(&self, args: &Args, number: u32) -> String {
+    /// The output line of position `number`, counted from 1.
+    pub fn to_line(&self, args: &Args, number: u32) -> String {
         if args.json { self.json(args).to_string() } else { self.text(number) }
     }
 
@@ -128,7 +128,7 @@ impl Solved {
         let (done, moves) = self.moves_done;
         let bound = match (lower, upper) {
             (Some(lower), _) => format!("at least {lower:+} by {line}, "),
-            // The side to move must pass; the bound is that of the other side's move.
+            // The side to move must pass. The bound comes from the other side's move.
             (None, Some(upper)) => format!("at most {upper:+} after {line}, "),
             (None, None) => String::new(),
         };
@@ -136,12 +136,12 @@ impl Solved {
     }
 }
 
-/// What became of all positions.
+/// Counts over all positions.
 #[derive(Default)]
 pub struct Total {
-    /// How many there were.
+    /// The number of positions.
     pub positions: u32,
-    /// Lines that are no position.
+    /// The number of lines that are not a position.
     pub bad: usize,
     unsolved: u32,
     stated: u32,
@@ -163,7 +163,7 @@ impl Total {
         self.seconds += solved.seconds;
     }
 
-    /// The program's exit code.
+    /// The exit code; see the help of `solve`.
     pub fn exit_code(&self) -> u8 {
         match (self.bad, self.different, self.unsolved) {
             (0, 0, 0) => 0,

@@ -1,11 +1,12 @@
 //! The keys of `[replay]` and `[learner]`.
 
 use super::SHARE;
-use crate::config::reader::{Bounds, MOST, Reader, read_number};
+use crate::config::reader::{Bounds, MAX_WHOLE, Reader, read_number};
 use crate::train::{learner, replay};
 
-/// The policies of so many positions take less than the 4 GiB that offsets in the window reach.
-const MOST_POSITIONS: u64 = 100_000_000;
+/// Offsets into the replay window's policies have 32 bits, so the policies must stay below 4 GiB.
+/// Those of this many positions do.
+const MAX_POSITIONS: u64 = 100_000_000;
 
 const WEIGHT: Bounds = Bounds::within(0.0, 1000.0);
 
@@ -13,44 +14,47 @@ const WEIGHT: Bounds = Bounds::within(0.0, 1000.0);
 pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options {
     replay::Options {
         min_positions: r.whole(
-            ("min_positions", "positions in the window before learning starts"),
+            ("min_positions", "positions in the replay window before training starts"),
             d.min_positions,
-            1..=MOST,
+            1..=MAX_WHOLE,
         ),
         max_positions: r.whole(
             (
                 "max_positions",
-                "the most positions in the window, each at most 100 bytes \
-                of memory",
+                "the largest size of the replay window, in positions of at most 100 bytes each",
             ),
             d.max_positions,
-            1..=MOST_POSITIONS,
+            1..=MAX_POSITIONS,
         ),
         growth_exponent: r.number(
             (
                 "growth_exponent",
-                "the window grows as this power of the positions made; \
-                1 keeps all up to `max_positions`",
+                "the window grows as this power of the positions played so far; with 1 it keeps \
+                all of them up to `max_positions`",
             ),
             d.growth_exponent,
             Bounds::above(0.0, 1.0),
         ),
         growth_start: r.whole(
-            ("growth_start", "positions up to which the window keeps all"),
+            ("growth_start", "up to this many positions the window keeps all of them"),
             d.growth_start,
-            1..=MOST,
+            1..=MAX_WHOLE,
         ),
         ratio: r.number(
-            ("ratio", "training samples for each new position, at least: actors wait for them"),
+            (
+                "ratio",
+                "training samples for each new position, at least; below this the actors wait for \
+                the learner",
+            ),
             d.ratio,
             Bounds::above(0.0, 1000.0),
         ),
         ratio_max: r.number(
             (
                 "ratio_max",
-                "the most training samples for each new position: the learner waits; 0 is the \
-                same as `ratio`, with which a run of one actor on a processor is the same each time, \
-                unless a cooldown looks at the clock",
+                "training samples for each new position, at most; above this the learner waits for \
+                the actors. 0 means the same as `ratio`: then a run with one actor on a CPU is \
+                reproducible, unless a cooldown depends on the time",
             ),
             d.ratio_max,
             Bounds::within(0.0, 1000.0),
@@ -58,8 +62,8 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
         skip_empties: r.whole(
             (
                 "skip_empties",
-                "positions with at most this many empty squares are not learnt from, for the net is \
-                never asked about them; at most `search.solve_leaves` and `search.solve_empties`",
+                "positions with at most this many empty squares are not trained on, because the \
+                solver plays them; at most `search.solve_leaves` and `search.solve_empties`",
             ),
             d.skip_empties,
             0..=20,
@@ -67,8 +71,9 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
         value_lambda: r.single(
             (
                 "value_lambda",
-                "how far ahead `learner.search_value_share` looks: 0 takes the position's own \
-                search, 1 the outcome, and in between a mean over the searches that follow",
+                "lambda of the return in the value target (see `learner.search_value_share`): 0 \
+                takes the value of the position's own search, 1 the game's result, and a number \
+                between them a weighted mean over the later searches",
             ),
             d.value_lambda,
             SHARE,
@@ -80,20 +85,24 @@ pub(super) fn replay(r: &mut Reader<'_>, d: replay::Options) -> replay::Options 
 pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Options {
     let rate = Bounds::within(0.0, 10.0);
     learner::Options {
-        batch: r.whole(("batch", "positions in a step"), d.batch, 2..=1_048_576),
+        batch: r.whole(
+            ("batch", "batch size: positions in a training step"),
+            d.batch,
+            2..=1_048_576,
+        ),
         steps_per_publish: r.whole(
-            ("steps_per_publish", "steps between two nets that the actors get"),
+            ("steps_per_publish", "the actors get a new net after this many training steps"),
             d.steps_per_publish,
             1..=1_000_000,
         ),
         optimizer: r.choice(
-            ("optimizer", "the rule that turns gradients into steps"),
+            ("optimizer", "the optimizer"),
             d.optimizer,
             learner::OptimizerKind::ALL,
             learner::OptimizerKind::name,
         ),
-        learning_rate: r.stairs(
-            ("learning_rate", "pairs [positions made, learning rate from then on]"),
+        learning_rate: r.schedule(
+            ("learning_rate", "pairs [positions played so far, learning rate from there on]"),
             d.learning_rate,
             "a list of pairs [whole number, number from 0 to 10] whose first numbers \
                 rise from 0, such as [[0, 0.02], [1000000, 0.002]]"
@@ -105,8 +114,7 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
         weight_decay: r.number(
             (
                 "weight_decay",
-                "pull of the weights towards 0 in each step, times the \
-                learning rate",
+                "how strongly each step pulls the weights towards 0, times the learning rate",
             ),
             d.weight_decay,
             SHARE,
@@ -114,8 +122,8 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
         ema: r.number(
             (
                 "ema",
-                "share of the old value in the averaged weights that play, per \
-                step; 0 plays the newest",
+                "decay of the moving average of the weights, per step; the average plays. 0 plays \
+                the newest weights",
             ),
             d.ema,
             Bounds::below(0.0, 1.0),
@@ -123,8 +131,7 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
         search_value_share: r.single(
             (
                 "search_value_share",
-                "share of the search's value in the value target; \
-                the rest is the outcome",
+                "share of the search's value in the value target; the rest is the game's result",
             ),
             d.search_value_share,
             SHARE,
@@ -149,20 +156,12 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
             d.owner_weight,
             WEIGHT,
         ),
-        gradient_clip: r.number(
-            (
-                "gradient_clip",
-                "the largest norm of a gradient, longer ones are \
-                shortened to it; 0 is off",
-            ),
-            d.gradient_clip,
-            Bounds::within(0.0, 1e6),
-        ),
         backend: r.choice(
             (
                 "backend",
-                "code that computes gradients; \"auto\" is this program's on a processor, \
-                for residual nets; for \"bf16\" it must have AMX, and channels be a multiple of 32",
+                "the code that computes gradients; \"auto\" takes this program's own kernels for \
+                residual nets on a CPU, else libtorch. For \"bf16\" these kernels need AMX and a \
+                multiple of 32 channels",
             ),
             d.backend,
             learner::Backend::ALL,
@@ -171,38 +170,38 @@ pub(super) fn learner(r: &mut Reader<'_>, d: learner::Options) -> learner::Optio
         precision: r.choice(
             (
                 "precision",
-                "number format of convolutions and of what lies between them, in libtorch of the \
-                whole pass; \"auto\" is bf16 on AMX, the weights stay float32",
+                "number format of the convolutions and the activations between them, with libtorch \
+                of the whole pass; \"auto\" is bf16 where the device is fast at it, as with AMX. \
+                The weights are always float32",
             ),
             d.precision,
             learner::Precision::ALL,
             learner::Precision::name,
         ),
         loss_limit: r.number(
-            ("loss_limit", "a loss above this, or one that is no number, stops the run"),
+            ("loss_limit", "a loss above this, or not finite, stops the run"),
             d.loss_limit,
             Bounds::above(0.0, 1e9),
         ),
         warmup_steps: r.whole(
             (
                 "warmup_steps",
-                "steps over which the learning rate rises from 0 at the \
-                start of a run",
+                "training steps in which the learning rate rises from 0 at the start of a run",
             ),
             d.warmup_steps,
-            0..=MOST,
+            0..=MAX_WHOLE,
         ),
         cooldown: r.number(
             (
                 "cooldown",
-                "the last share of a run (of the limit that is nearest) in which the learning rate \
-                falls to a twentieth; 0 is off",
+                "in this last share of the run (of its nearest limit) the learning rate falls to a \
+                twentieth; 0 means off",
             ),
             d.cooldown,
             Bounds::within(0.0, 1.0),
         ),
         augment: r.flag(
-            ("augment", "whether each sample is turned by a random symmetry of the board"),
+            ("augment", "whether a random symmetry of the board is applied to each sample"),
             d.augment,
         ),
     }

@@ -1,9 +1,9 @@
-//! Every key: what it sets, what it may be, and its default.
+//! Every key: its meaning, the allowed values and its default.
 
 mod learn;
 mod play;
 
-use super::reader::{Bounds, MOST, Reader};
+use super::reader::{Bounds, MAX_WHOLE, Reader};
 use super::{Config, RunLimits};
 use crate::arena;
 use crate::game::{Goal, Shape};
@@ -27,8 +27,8 @@ const SHARE: Bounds = Bounds::within(0.0, 1.0);
 const MINUTES: Bounds = Bounds::within(0.0, 1e6);
 const SIMULATIONS: std::ops::RangeInclusive<u32> = 1..=1_000_000;
 
-/// Reads all keys. A section's defaults may depend on what was read before it: the paper's net
-/// has no extra heads, and without a score head there is no score to search for.
+/// Reads all keys. Some defaults depend on keys of earlier sections: the `paper` tower has no extra
+/// heads, and without a score head the search has no score to weigh.
 pub(super) fn read(reader: &mut Reader<'_>) -> Config {
     let mut config = Config::default();
     top(reader, &mut config);
@@ -69,9 +69,9 @@ fn top(r: &mut Reader<'_>, config: &mut Config) {
         &[Goal::Most, Goal::Fewest],
         Goal::name,
     );
-    config.seed = r.whole(("seed", "what everything random follows from"), config.seed, 0..=MOST);
+    config.seed = r.whole(("seed", "the random seed"), config.seed, 0..=MAX_WHOLE);
     config.device = r.word(
-        ("device", "where the net is trained and played: `auto` takes a GPU if there is one"),
+        ("device", "the device that trains and plays: `auto` takes a GPU if there is one"),
         std::mem::take(&mut config.device),
         "\"auto\", \"cpu\", \"cuda\", \"cuda:N\" (N is a GPU's number)",
         is_device,
@@ -81,23 +81,23 @@ fn top(r: &mut Reader<'_>, config: &mut Config) {
 fn limits(r: &mut Reader<'_>, d: RunLimits) -> RunLimits {
     RunLimits {
         minutes: r.number(
-            ("minutes", "minutes of training over all starts; 0 is no limit"),
+            ("minutes", "minutes of training, all starts of the run added up; 0 means no limit"),
             d.minutes,
             MINUTES,
         ),
-        games: r.whole(("games", "games of self-play; 0 is no limit"), d.games, 0..=MOST),
+        games: r.whole(("games", "games of self-play; 0 means no limit"), d.games, 0..=MAX_WHOLE),
         positions: r.whole(
-            ("positions", "positions of self-play; 0 is no limit"),
+            ("positions", "positions of self-play; 0 means no limit"),
             d.positions,
-            0..=MOST,
+            0..=MAX_WHOLE,
         ),
-        steps: r.whole(("steps", "steps of the learner; 0 is no limit"), d.steps, 0..=MOST),
+        steps: r.whole(("steps", "training steps; 0 means no limit"), d.steps, 0..=MAX_WHOLE),
     }
 }
 
 fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
     let tower = r.choice(
-        ("tower", "the trunk: residual blocks, or the net of Fu and Xu"),
+        ("tower", "the architecture: residual blocks, or the net of Fu and Xu"),
         d.tower,
         Tower::ALL,
         Tower::name,
@@ -118,7 +118,7 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
         inputs: r.choice(
             (
                 "inputs",
-                "what a `resnet` is shown: the discs, or also what the rules say a move ahead",
+                "input planes of a `resnet`: the discs, or also the effects of each legal move",
             ),
             d.inputs,
             Inputs::ALL,
@@ -137,8 +137,7 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
         global_pooling: r.flag(
             (
                 "global_pooling",
-                "whether some blocks of a `resnet` see means over the \
-                whole board",
+                "whether some blocks of a `resnet` get averages over the whole board",
             ),
             d.global_pooling,
         ),
@@ -151,7 +150,7 @@ fn net(r: &mut Reader<'_>, d: TowerOptions) -> TowerOptions {
             d.owner_head,
         ),
         dropout: r.number(
-            ("dropout", "share of the `paper` net's hidden units that a training step drops"),
+            ("dropout", "share of the `paper` net's hidden units dropped in a training step"),
             d.dropout,
             Bounds::below(0.0, 1.0),
         ),
@@ -163,14 +162,15 @@ fn inference(r: &mut Reader<'_>, d: inference::Options) -> inference::Options {
         backend: r.choice(
             (
                 "backend",
-                "the code that computes the net in play: `auto` takes the fastest there is",
+                "the code that computes the net in play; `auto` takes the fastest one that \
+                supports the machine and the net",
             ),
             d.backend,
             inference::BackendKind::ALL,
             inference::BackendKind::name,
         ),
         precision: r.choice(
-            ("precision", "its number format: `auto` takes the fastest that the device has"),
+            ("precision", "number format in play; `auto` takes the fastest on the device"),
             d.precision,
             inference::Precision::ALL,
             inference::Precision::name,
@@ -186,14 +186,15 @@ fn checkpoint(r: &mut Reader<'_>, d: Retention) -> Retention {
             Bounds::above(0.0, 1e6),
         ),
         keep_last: r.whole(
-            ("keep_last", "how many of the newest stay"),
+            ("keep_last", "how many of the newest checkpoints are kept"),
             d.keep_last,
             1..=1_000_000,
         ),
         keep_every_minutes: r.number(
             (
                 "keep_every_minutes",
-                "of the older ones, one stays for each so many minutes of training; 0 is none",
+                "of the older checkpoints one is kept per this many minutes of training; 0 means \
+                none",
             ),
             d.keep_every_minutes,
             MINUTES,
@@ -204,31 +205,28 @@ fn checkpoint(r: &mut Reader<'_>, d: Retention) -> Retention {
 fn evaluation(r: &mut Reader<'_>, d: arena::Options) -> arena::Options {
     arena::Options {
         every_minutes: r.number(
-            ("every_minutes", "minutes of training between two evaluations; 0 is none"),
+            ("every_minutes", "minutes of training between two evaluations; 0 means none"),
             d.every_minutes,
             MINUTES,
         ),
         games: r.even(
-            ("games", "games against each opponent; pairs with colours swapped"),
+            ("games", "games against each opponent; each opening is played with both colours"),
             d.games,
             2..=100_000,
         ),
         simulations: r.whole(
-            ("simulations", "simulations of the net's searches"),
+            ("simulations", "simulations a move of the net"),
             d.simulations,
             SIMULATIONS,
         ),
-        opponents: r.players(("opponents", "the opponents"), d.opponents),
+        opponents: r.players(("opponents", "the opponents, as player specifications"), d.opponents),
         earlier_nets: r.whole(
-            (
-                "earlier_nets",
-                "how many of the run's own rated nets, the newest, are opponents as well",
-            ),
+            ("earlier_nets", "how many of the newest rated nets of this run are opponents as well"),
             d.earlier_nets,
             0..=1000,
         ),
         opening_plies: r.whole(
-            ("opening_plies", "random moves that each pair of games starts with"),
+            ("opening_plies", "random moves at the start of each pair of games"),
             d.opening_plies,
             1..=40,
         ),

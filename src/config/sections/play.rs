@@ -9,7 +9,7 @@ use crate::train::selfplay;
 pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
     mcts::Options {
         root: r.choice(
-            ("root", "how the root divides its simulations among the moves"),
+            ("root", "how the root distributes simulations over its moves"),
             d.root,
             mcts::Root::ALL,
             mcts::Root::name,
@@ -27,8 +27,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         first_play: r.choice(
             (
                 "first_play",
-                "what an unvisited move is taken to be worth: its parent's \
-                mean less `fpu_reduction`, or 0",
+                "the value assumed for an unvisited move: its parent's mean less `fpu_reduction` \
+                (\"parent\"), or 0 (\"zero\")",
             ),
             d.first_play,
             mcts::FirstPlay::ALL,
@@ -37,8 +37,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         fpu_reduction: r.single(
             (
                 "fpu_reduction",
-                "how much worse than its parent an unvisited move is \
-                taken to be, in units of value",
+                "how much worse than its parent an unvisited move is assumed to be, in units of \
+                value",
             ),
             d.fpu_reduction,
             Bounds::within(0.0, 2.0),
@@ -46,8 +46,9 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         spread_scale: r.single(
             (
                 "spread_scale",
-                "how far `c_puct` and `fpu_reduction` are proportional to the deviation of the \
-                utilities behind a position, 0 not at all; at a deviation of 0.4 they are as given",
+                "how strongly `c_puct` and `fpu_reduction` scale with the standard deviation of \
+                the utilities below a position: 0 not at all, 1 in proportion. At a deviation of \
+                0.4 they are as given",
             ),
             d.spread_scale,
             Bounds::within(0.0, 1.0),
@@ -55,25 +56,21 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         prior_temperature: r.single(
             (
                 "prior_temperature",
-                "priors are the net's policy to the power of 1 / `prior_temperature`: evener above 1",
+                "priors are the net's policy to the power of 1 / `prior_temperature`: above 1 \
+                they are more even",
             ),
             d.prior_temperature,
             Bounds::within(0.1, 10.0),
         ),
         dirichlet_total: r.single(
-            (
-                "dirichlet_total",
-                "sum of the Dirichlet noise's parameters over a \
-                position's moves",
-            ),
+            ("dirichlet_total", "sum of the Dirichlet noise's parameters over all legal moves"),
             d.dirichlet_total,
             Bounds::above(0.0, 1000.0),
         ),
         dirichlet_share: r.single(
             (
                 "dirichlet_share",
-                "the noise's share in the root's priors in self-play; 0 \
-                is off",
+                "share of the noise in the root's priors in self-play; 0 means off",
             ),
             d.dirichlet_share,
             SHARE,
@@ -81,23 +78,23 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         prune_noise: r.flag(
             (
                 "prune_noise",
-                "whether the policy that is learnt leaves out visits that noise alone has earned",
+                "whether policy targets leave out the visits that come from noise alone",
             ),
             d.prune_noise,
         ),
         tempered_targets: r.flag(
             (
                 "tempered_targets",
-                "whether the policy that is learnt is what the move is drawn from, \
-                visits^(1/temperature), and not the visits",
+                "whether policy targets are the distribution that the move is drawn from, \
+                visits^(1/temperature), instead of the visits",
             ),
             d.tempered_targets,
         ),
         temperature: r.single(
             (
                 "temperature",
-                "moves are drawn with probability ~ visits^(1/temperature); \
-                0 takes the most visited",
+                "moves are drawn with probability ~ visits^(1/temperature); 0 plays the most \
+                visited move",
             ),
             d.temperature,
             Bounds::within(0.0, 10.0),
@@ -105,45 +102,44 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         temperature_plies: r.whole(
             (
                 "temperature_plies",
-                "plies from the start of a game that `temperature` \
-                holds for",
+                "how many plies from the start of a game `temperature` applies to",
             ),
             d.temperature_plies,
             0..=100,
         ),
         temperature_late: r.single(
-            ("temperature_late", "the temperature of later moves"),
+            ("temperature_late", "the temperature of all later moves"),
             d.temperature_late,
             Bounds::within(0.0, 10.0),
         ),
         tree_reuse: r.flag(
-            ("tree_reuse", "whether the played move's subtree is kept for the next search"),
+            ("tree_reuse", "whether the next search keeps the subtree of the played move"),
             d.tree_reuse,
         ),
         gumbel_considered: r.whole(
-            ("gumbel_considered", "moves that a Gumbel root starts with"),
+            ("gumbel_considered", "how many moves a Gumbel root samples"),
             d.gumbel_considered,
             1..=128,
         ),
         gumbel_c_visit: r.single(
             (
                 "gumbel_c_visit",
-                "visits added to the most visited move's when a Gumbel \
-                root scales values",
+                "visits that a Gumbel root adds to those of the most visited move when it scales \
+                values",
             ),
             d.gumbel_c_visit,
             Bounds::within(0.0, 1e6),
         ),
         gumbel_c_scale: r.single(
-            ("gumbel_c_scale", "scale of a value against a logit at a Gumbel root"),
+            ("gumbel_c_scale", "factor in a Gumbel root's scale of values against logits"),
             d.gumbel_c_scale,
             Bounds::within(0.0, 1000.0),
         ),
         solve_empties: r.whole(
             (
                 "solve_empties",
-                "positions of a game with at most this many empty squares are \
-                solved exactly; 0 is off",
+                "positions of a game with at most this many empty squares are solved exactly; 0 \
+                switches all solving off",
             ),
             d.solve_empties,
             0..=20,
@@ -151,8 +147,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         solve_leaves: r.whole(
             (
                 "solve_leaves",
-                "leaves of the tree with at most this many empty squares are \
-                solved exactly, up to `solve_empties`",
+                "leaves of the tree with at most this many empty squares are solved exactly, up to \
+                `solve_empties`",
             ),
             d.solve_leaves,
             0..=20,
@@ -160,8 +156,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         solve_growth: r.single(
             (
                 "solve_growth",
-                "empty squares by which `solve_leaves` rises for a position of the tree each time \
-                that its simulations double, up to `solve_empties`",
+                "how many empty squares `solve_leaves` grows by, each time that the visits of a \
+                node double, up to `solve_empties`",
             ),
             d.solve_growth,
             Bounds::within(0.0, 4.0),
@@ -169,8 +165,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         wipeout_nodes: r.whole(
             (
                 "wipeout_nodes",
-                "positions looked at, at a leaf where a side has at most 3 discs, for the forced \
-                loss of its last one; 0 is off. Only where the most discs win",
+                "the most positions in the search for a forced wipe-out, at a leaf where a side \
+                has at most 3 discs; 0 means off. Only for the goal `most`",
             ),
             d.wipeout_nodes,
             0..=1_000_000,
@@ -178,8 +174,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         score_weight: r.single(
             (
                 "score_weight",
-                "share of the final disc difference in the utility that is \
-                backed up",
+                "weight of the final disc difference in the utility that is backed up; the value \
+                has the rest",
             ),
             d.score_weight,
             SHARE,
@@ -187,8 +183,8 @@ pub(super) fn search(r: &mut Reader<'_>, d: mcts::Options) -> mcts::Options {
         score_empties: r.whole(
             (
                 "score_empties",
-                "with at most this many empty squares at the root the utility is the final disc \
-                difference alone; 0 is off",
+                "with at most this many empty squares at the root, the utility is the final disc \
+                difference alone; 0 means off",
             ),
             d.score_empties,
             0..=92,
@@ -203,66 +199,41 @@ pub(super) fn selfplay(r: &mut Reader<'_>, d: selfplay::Options) -> selfplay::Op
         games_per_actor: r.whole(
             (
                 "games_per_actor",
-                "games that one actor plays at a time, and so its \
-                largest batch",
+                "games that an actor plays at the same time; also the batch size of the net in \
+                play",
             ),
             d.games_per_actor,
             1..=65536,
         ),
         full_share: r.single(
-            (
-                "full_share",
-                "share of the moves that get a full search and give a policy \
-                to learn",
-            ),
+            ("full_share", "share of the moves with a full search; only these train the policy"),
             d.full_share,
             Bounds::above(0.0, 1.0),
         ),
         fast_simulations: r.whole(
-            ("fast_simulations", "simulations of the other moves"),
+            ("fast_simulations", "simulations of a fast search, for the other moves"),
             d.fast_simulations,
             SIMULATIONS,
         ),
         opening: r.choice(
-            ("opening", "how the first moves are drawn: uniformly, or from the net's policy"),
+            (
+                "opening",
+                "how the first moves of a game are drawn: uniformly, or from the net's policy",
+            ),
             d.opening,
             selfplay::Opening::ALL,
             selfplay::Opening::name,
         ),
         opening_plies: r.whole(
-            ("opening_plies", "the most such moves; each game draws a number from 0 to this"),
+            ("opening_plies", "the number of such moves is drawn uniformly from 0 to this"),
             d.opening_plies,
             0..=60,
         ),
-        opening_temperature: r.single(
-            ("opening_temperature", "temperature of the policy in such moves"),
-            d.opening_temperature,
-            Bounds::above(0.0, 10.0),
-        ),
-        resign_below: r.single(
-            ("resign_below", "a side whose value stays below this resigns; -1 is never"),
-            d.resign_below,
-            Bounds::within(-1.0, 0.0),
-        ),
-        resign_plies: r.whole(
-            ("resign_plies", "for how many of its own moves in a row"),
-            d.resign_plies,
-            1..=60,
-        ),
-        resign_playout_share: r.single(
-            (
-                "resign_playout_share",
-                "share of the games that are played out all the \
-                same, to count wrong resignations",
-            ),
-            d.resign_playout_share,
-            SHARE,
-        ),
-        ramp: r.stairs(
+        ramp: r.schedule(
             (
                 "ramp",
-                "pairs [positions made, simulations of a full search from then \
-                on]; before the first, `search.simulations`",
+                "pairs [positions played so far, simulations of a full search from there on]; \
+                before the first pair `search.simulations` applies",
             ),
             d.ramp,
             "a list of pairs [whole number, whole number from 1 to 1000000] whose first \

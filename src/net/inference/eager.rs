@@ -1,5 +1,7 @@
-//! A net in play on libtorch, operator by operator: the oracle of the other backends, the last
-//! resort of a CPU, and the way of a GPU.
+//! Inference by libtorch, operator by operator.
+//!
+//! It runs on a GPU, and on a CPU where no other backend supports the net. In float32 it is exact
+//! up to rounding.
 
 use tch::{Device, Kind, Tensor};
 
@@ -7,8 +9,8 @@ use tch::{Device, Kind, Tensor};
 use super::dense::{self, Dense};
 use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
-use crate::net::encode::{Input, OnDevice};
-use crate::net::fold::{Affine, Block, Folded, Paper, Resnet};
+use crate::net::encode::{DeviceEncoding, Input};
+use crate::net::fold::{Affine, Block, FoldedNet, FoldedPaper, FoldedResnet};
 use crate::net::plan::{NetSpec, PAPER_PADDING};
 use crate::net::weights::Weights;
 
@@ -17,11 +19,11 @@ pub(super) struct Eager {
     spec: NetSpec,
     kind: Kind,
     device: Device,
-    shown: OnDevice,
+    encoding: DeviceEncoding,
     trunk: Trunk,
-    /// `[1, 1, width, width]`, 0 on holes; none where there are no holes.
+    /// `[1, 1, width, width]`: 1 on squares, 0 on holes. `None` for boards without holes.
     mask: Option<Tensor>,
-    /// The cell of each square; none where there are no holes.
+    /// The cell of each square. `None` for boards without holes.
     cells: Option<Tensor>,
 }
 
@@ -30,34 +32,37 @@ enum Trunk {
     Paper(PaperTensors),
 }
 
-/// A factor and a bias.
-struct Pair(Tensor, Tensor);
+/// The weights and biases of a convolution or a fully connected layer.
+struct AffineTensors {
+    weight: Tensor,
+    bias: Tensor,
+}
 
-/// A fully connected layer.
+/// A hidden fully connected layer.
 struct Hidden {
-    pair: Pair,
-    /// The same for few positions, where this machine has a faster way.
+    layer: AffineTensors,
+    /// The same layer for small batches, where this machine can compute it faster.
     #[cfg(target_arch = "x86_64")]
-    few: Option<Dense>,
+    small_batch: Option<Dense>,
 }
 
 struct ResnetTensors {
-    stem: Pair,
-    blocks: Vec<(Pair, Option<Tensor>, Pair)>,
-    policy: Pair,
-    policy_out: Pair,
-    features: Pair,
-    hidden: Pair,
-    /// Value above score.
-    last: Pair,
+    stem: AffineTensors,
+    blocks: Vec<(AffineTensors, Option<Tensor>, AffineTensors)>,
+    policy: AffineTensors,
+    policy_out: AffineTensors,
+    features: AffineTensors,
+    hidden: AffineTensors,
+    /// Two rows: value, score.
+    outputs: AffineTensors,
 }
 
 struct PaperTensors {
-    convolutions: Vec<Pair>,
+    convolutions: Vec<AffineTensors>,
     hidden: Vec<Hidden>,
-    policy: Pair,
-    /// Value above score.
-    last: Pair,
+    policy: AffineTensors,
+    /// Two rows: value, score.
+    outputs: AffineTensors,
 }
 
 impl Eager {
@@ -65,7 +70,7 @@ impl Eager {
     ///
     /// # Errors
     ///
-    /// The weights are of another net.
+    /// The weights belong to another net.
     pub(super) fn new(
         spec: &NetSpec,
         weights: &Weights,
@@ -73,7 +78,7 @@ impl Eager {
         device: Device,
     ) -> Result<Eager, InferenceError> {
         let layout = spec.shape.layout();
-        let trunk = Trunk::new(&Folded::new(spec, weights)?, kind, device);
+        let trunk = Trunk::new(&FoldedNet::new(spec, weights)?, kind, device);
         let holes = layout.squares < layout.cells();
         let mut mask = vec![0f32; layout.cells()];
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = 1.0);
@@ -88,7 +93,7 @@ impl Eager {
             spec: spec.clone(),
             kind,
             device,
-            shown: OnDevice::new(spec, kind, device),
+            encoding: DeviceEncoding::new(spec, kind, device),
             trunk,
             mask: holes.then(mask),
             cells: holes.then(cells),
@@ -107,7 +112,8 @@ impl Eager {
         })
     }
 
-    /// Policy logits `[n, squares]` and the last layer's outputs `[n, 1 or 2]`.
+    /// Policy logits `[n, squares]`, and value and score `[n, 2]` before tanh. Without a score head
+    /// the second tensor is `[n, 1]`.
     fn resnet(
         &self,
         net: &ResnetTensors,
@@ -124,16 +130,17 @@ impl Eager {
         }
         let policy = self.activate(net.policy.convolve(&x)?)?;
         let policy = policy.f_permute([0, 2, 3, 1])?.f_flatten(1, 2)?.f_to_kind(Kind::Float)?;
-        let mut policy = policy.f_linear(&net.policy_out.0, None::<&Tensor>)?.f_squeeze_dim(2)?;
+        let mut policy =
+            policy.f_linear(&net.policy_out.weight, None::<&Tensor>)?.f_squeeze_dim(2)?;
         if let Some(cells) = &self.cells {
             policy = policy.f_index_select(1, cells)?;
         }
-        let policy = policy.f_add(&net.policy_out.1)?;
+        let policy = policy.f_add(&net.policy_out.bias)?;
         let features = self.activate(net.features.convolve(&x)?)?;
         let flat = features.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
-        let hidden = flat.f_linear(&net.hidden.0, None::<&Tensor>)?.f_to_kind(Kind::Float)?;
-        let hidden = hidden.f_add(&net.hidden.1)?.f_relu()?;
-        Ok((policy, net.last.linear(&hidden)?))
+        let hidden = flat.f_linear(&net.hidden.weight, None::<&Tensor>)?.f_to_kind(Kind::Float)?;
+        let hidden = hidden.f_add(&net.hidden.bias)?.f_relu()?;
+        Ok((policy, net.outputs.linear(&hidden)?))
     }
 
     fn pool(&self, x: &Tensor, factor: &Tensor) -> Result<Tensor, InferenceError> {
@@ -156,7 +163,7 @@ impl Eager {
         let mut x = planes.shallow_clone();
         for (convolution, padding) in net.convolutions.iter().zip(PAPER_PADDING) {
             let mut y = convolution.convolve_padded(&x, padding)?;
-            // All holes are on the rim, which is dropped where there is no padding.
+            // All holes are on the rim, which a convolution without padding drops.
             x = if padding == 0 { y.f_relu_()? } else { self.activate(y)? };
         }
         let mut x = x.f_permute([0, 2, 3, 1])?.f_flatten(1, -1)?;
@@ -164,7 +171,7 @@ impl Eager {
             x = hidden.apply(&x)?.f_relu()?;
         }
         let x = x.f_to_kind(Kind::Float)?;
-        Ok((net.policy.linear(&x)?, net.last.linear(&x)?))
+        Ok((net.policy.linear(&x)?, net.outputs.linear(&x)?))
     }
 }
 
@@ -177,29 +184,31 @@ impl Backend for Eager {
             return Ok(());
         }
         let planes = match self.device {
-            Device::Cpu => self.shown.encoding.planes(inputs, self.kind, self.device),
-            _ => self.shown.planes(inputs),
+            Device::Cpu => self.encoding.cpu.planes(inputs, self.kind, self.device),
+            _ => self.encoding.planes(inputs),
         };
-        let (policy, last) = match &self.trunk {
+        let (policy, value_and_score) = match &self.trunk {
             Trunk::Resnet(net) => self.resnet(net, &planes)?,
             Trunk::Paper(net) => self.paper(net, &planes)?,
         };
-        // One tensor, so that a GPU is waited for once.
-        let both = Tensor::f_cat(&[policy, last], 1)?.f_to_device(Device::Cpu)?.f_contiguous()?;
+        // One tensor, so that the host waits for a GPU only once.
+        let both = Tensor::f_cat(&[policy, value_and_score], 1)?;
+        let both = both.f_to_device(Device::Cpu)?.f_contiguous()?;
         let columns = both.size()[1] as usize;
         let mut rows = vec![0f32; n * columns];
         both.f_copy_data(&mut rows, n * columns)?;
         for (index, row) in rows.chunks_exact(columns).enumerate() {
-            let (policy, last) = row.split_at(layout.squares);
+            let (policy, value_and_score) = row.split_at(layout.squares);
             outputs.policy[index * layout.squares..][..layout.squares].copy_from_slice(policy);
-            outputs.value[index] = last[0].tanh();
-            outputs.score[index] = last.get(1).map_or(0.0, |score| score * layout.squares as f32);
+            outputs.value[index] = value_and_score[0].tanh();
+            let score = value_and_score.get(1);
+            outputs.score[index] = score.map_or(0.0, |score| score * layout.squares as f32);
         }
         Ok(())
     }
 
     fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
-        self.trunk = Trunk::new(&Folded::new(&self.spec, weights)?, self.kind, self.device);
+        self.trunk = Trunk::new(&FoldedNet::new(&self.spec, weights)?, self.kind, self.device);
         Ok(())
     }
 
@@ -217,21 +226,21 @@ impl Backend for Eager {
 }
 
 impl Trunk {
-    fn new(folded: &Folded, kind: Kind, device: Device) -> Trunk {
-        let make = Make { kind, device };
+    fn new(folded: &FoldedNet, kind: Kind, device: Device) -> Trunk {
+        let builder = TensorBuilder { kind, device };
         match folded {
-            Folded::Resnet(net) => Trunk::Resnet(make.resnet(net)),
-            Folded::Paper(net) => Trunk::Paper(make.paper(net)),
+            FoldedNet::Resnet(net) => Trunk::Resnet(builder.resnet(net)),
+            FoldedNet::Paper(net) => Trunk::Paper(builder.paper(net)),
         }
     }
 }
 
-struct Make {
+struct TensorBuilder {
     kind: Kind,
     device: Device,
 }
 
-impl Make {
+impl TensorBuilder {
     fn factor(&self, affine: &Affine, kind: Kind) -> Tensor {
         let shape: Vec<i64> = affine.shape.iter().map(|&size| size as i64).collect();
         let tensor = Tensor::from_slice(&affine.weight).view(&shape[..]);
@@ -247,60 +256,66 @@ impl Make {
         Tensor::from_slice(&affine.bias).to_device(self.device).to_kind(kind)
     }
 
-    fn pair(&self, affine: &Affine) -> Pair {
-        Pair(self.factor(affine, self.kind), self.bias(affine, self.kind))
+    fn affine(&self, affine: &Affine) -> AffineTensors {
+        AffineTensors { weight: self.factor(affine, self.kind), bias: self.bias(affine, self.kind) }
     }
 
     fn hidden(&self, affine: &Affine) -> Hidden {
         Hidden {
-            pair: self.pair(affine),
+            layer: self.affine(affine),
             #[cfg(target_arch = "x86_64")]
-            few: match (self.device, self.kind) {
+            small_batch: match (self.device, self.kind) {
                 (Device::Cpu, Kind::BFloat16) => Dense::new(affine),
                 _ => None,
             },
         }
     }
 
-    fn fine(&self, affine: &Affine) -> Pair {
-        Pair(self.factor(affine, Kind::Float), self.bias(affine, Kind::Float))
-    }
-
-    fn block(&self, block: &Block) -> (Pair, Option<Tensor>, Pair) {
-        let pool = block.pool.as_ref().map(|pool| self.factor(pool, self.kind));
-        (self.pair(&block.first), pool, self.pair(&block.second))
-    }
-
-    /// The value's row above the score's.
-    fn last(&self, value: &Affine, score: &Option<Affine>) -> Pair {
-        let rows: Vec<Pair> = [Some(value), score.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(|affine| self.fine(affine))
-            .collect();
-        let factors: Vec<&Tensor> = rows.iter().map(|pair| &pair.0).collect();
-        let biases: Vec<&Tensor> = rows.iter().map(|pair| &pair.1).collect();
-        Pair(Tensor::cat(&factors, 0), Tensor::cat(&biases, 0))
-    }
-
-    fn resnet(&self, net: &Resnet) -> ResnetTensors {
-        ResnetTensors {
-            stem: self.pair(&net.stem),
-            blocks: net.blocks.iter().map(|block| self.block(block)).collect(),
-            policy: self.pair(&net.policy),
-            policy_out: self.fine(&net.policy_out),
-            features: self.pair(&net.features),
-            hidden: Pair(self.factor(&net.hidden, self.kind), self.bias(&net.hidden, Kind::Float)),
-            last: self.last(&net.value, &net.score),
+    fn float_affine(&self, affine: &Affine) -> AffineTensors {
+        AffineTensors {
+            weight: self.factor(affine, Kind::Float),
+            bias: self.bias(affine, Kind::Float),
         }
     }
 
-    fn paper(&self, net: &Paper) -> PaperTensors {
+    fn block(&self, block: &Block) -> (AffineTensors, Option<Tensor>, AffineTensors) {
+        let pool = block.pool.as_ref().map(|pool| self.factor(pool, self.kind));
+        (self.affine(&block.first), pool, self.affine(&block.second))
+    }
+
+    /// Two rows: value, score.
+    fn outputs(&self, value: &Affine, score: &Option<Affine>) -> AffineTensors {
+        let rows: Vec<AffineTensors> = [Some(value), score.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|affine| self.float_affine(affine))
+            .collect();
+        let factors: Vec<&Tensor> = rows.iter().map(|row| &row.weight).collect();
+        let biases: Vec<&Tensor> = rows.iter().map(|row| &row.bias).collect();
+        AffineTensors { weight: Tensor::cat(&factors, 0), bias: Tensor::cat(&biases, 0) }
+    }
+
+    fn resnet(&self, net: &FoldedResnet) -> ResnetTensors {
+        ResnetTensors {
+            stem: self.affine(&net.stem),
+            blocks: net.blocks.iter().map(|block| self.block(block)).collect(),
+            policy: self.affine(&net.policy),
+            policy_out: self.float_affine(&net.policy_out),
+            features: self.affine(&net.features),
+            hidden: AffineTensors {
+                weight: self.factor(&net.hidden, self.kind),
+                bias: self.bias(&net.hidden, Kind::Float),
+            },
+            outputs: self.outputs(&net.value, &net.score),
+        }
+    }
+
+    fn paper(&self, net: &FoldedPaper) -> PaperTensors {
         PaperTensors {
-            convolutions: net.convolutions.iter().map(|conv| self.pair(conv)).collect(),
+            convolutions: net.convolutions.iter().map(|conv| self.affine(conv)).collect(),
             hidden: net.hidden.iter().map(|hidden| self.hidden(hidden)).collect(),
-            policy: self.fine(&net.policy),
-            last: self.last(&net.value, &net.score),
+            policy: self.float_affine(&net.policy),
+            outputs: self.outputs(&net.value, &net.score),
         }
     }
 }
@@ -308,27 +323,29 @@ impl Make {
 impl Hidden {
     fn apply(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
         #[cfg(target_arch = "x86_64")]
-        if let Some(few) = self.few.as_ref().filter(|_| x.size()[0] <= dense::FEW) {
+        if let Some(dense) =
+            self.small_batch.as_ref().filter(|_| x.size()[0] <= dense::MAX_POSITIONS)
+        {
             let mut rows = vec![0f32; x.numel()];
             x.f_to_kind(Kind::Float)?.f_contiguous()?.f_copy_data(&mut rows, x.numel())?;
-            let out = Tensor::f_from_slice(&few.apply(&rows))?;
+            let out = Tensor::f_from_slice(&dense.apply(&rows))?;
             return out.f_view([x.size()[0], -1])?.f_to_kind(x.kind());
         }
-        self.pair.linear(x)
+        self.layer.linear(x)
     }
 }
 
-impl Pair {
+impl AffineTensors {
     /// A convolution that keeps the board's size.
     fn convolve(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
-        self.convolve_padded(x, self.0.size()[2] / 2)
+        self.convolve_padded(x, self.weight.size()[2] / 2)
     }
 
     fn convolve_padded(&self, x: &Tensor, padding: i64) -> Result<Tensor, tch::TchError> {
-        x.f_conv2d(&self.0, Some(&self.1), 1, padding, 1, 1)
+        x.f_conv2d(&self.weight, Some(&self.bias), 1, padding, 1, 1)
     }
 
     fn linear(&self, x: &Tensor) -> Result<Tensor, tch::TchError> {
-        x.f_linear(&self.0, Some(&self.1))
+        x.f_linear(&self.weight, Some(&self.bias))
     }
 }

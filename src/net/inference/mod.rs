@@ -1,4 +1,6 @@
-//! The copy of a net that plays: folded, in a low precision, behind one narrow interface.
+//! Copies of a net for fast inference: batch norms are folded, and the precision may be low.
+//!
+//! All backends implement [`Backend`]. [`open`] chooses the fastest one for a net and a machine.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -14,14 +16,14 @@ pub use super::options::inference::{BackendKind, Options, Precision};
 use super::plan::NetSpec;
 use super::weights::{Weights, WeightsError};
 
-/// What a net says about a batch of positions. The vectors are reused from batch to batch.
+/// A net's predictions for a batch of positions. The vectors are reused for the next batch.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {
-    /// Rows of one logit for each square, legal or not.
+    /// One row per position: a logit for each square, legal or not.
     pub policy: Vec<f32>,
-    /// The expected outcome for the side to move, -1 to 1.
+    /// The expected result for the side to move, -1 (loss) to 1 (win).
     pub value: Vec<f32>,
-    /// The final disc difference for the side to move, in discs; 0 without a score head.
+    /// The final disc difference for the side to move, in discs. 0 without a score head.
     pub score: Vec<f32>,
 }
 
@@ -33,16 +35,16 @@ impl Outputs {
     }
 }
 
-/// Why a net cannot be used for play.
+/// Why a net's predictions cannot be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum InferenceError {
-    /// The weights are of another net.
+    /// The weights belong to another net.
     #[error(transparent)]
     Weights(#[from] WeightsError),
     /// libtorch failed.
     #[error("libtorch: {message}")]
     Torch {
-        /// What it says.
+        /// Its message.
         message: Box<str>,
     },
     /// No device has this name.
@@ -51,61 +53,61 @@ pub enum InferenceError {
         /// The name as given.
         name: Box<str>,
     },
-    /// The machine, or the libtorch in use, has no such GPU.
-    #[error("device `{name}` is not there: libtorch sees {found} CUDA devices")]
+    /// The machine has no such GPU, or the installed libtorch has no CUDA.
+    #[error("there is no device `{name}`: libtorch finds {found} CUDA devices")]
     NoDevice {
         /// The name as given.
         name: Box<str>,
-        /// How many GPUs libtorch sees.
+        /// The number of GPUs that libtorch finds.
         found: i64,
     },
-    /// The backend that the configuration demands cannot run.
+    /// The requested backend does not support the net, the precision, the device or the machine.
     #[error("backend `{backend}` cannot run here: {why}")]
     Unsupported {
-        /// The one demanded.
+        /// The requested backend.
         backend: BackendKind,
-        /// What is missing.
+        /// The reason.
         why: &'static str,
     },
-    /// An answer was collected where nothing had been asked.
-    #[error("nothing was asked in slot {slot}")]
-    NothingAsked {
+    /// A query was collected from an empty slot.
+    #[error("slot {slot} holds no query")]
+    EmptySlot {
         /// The slot.
         slot: usize,
     },
-    /// The threads that answer have ended.
+    /// The threads of the inference server have ended.
     #[error("the inference server has ended")]
     ServerEnded,
 }
 
-// The text, not the error as a source: where an actor or a server ends, only the text is logged.
+// Keeps only the text: when an actor or a server ends, it logs the error without its sources.
 impl From<tch::TchError> for InferenceError {
     fn from(error: tch::TchError) -> InferenceError {
         InferenceError::Torch { message: error.to_string().into() }
     }
 }
 
-/// A net that answers questions about batches of positions.
+/// A copy of a net that computes predictions for batches of positions.
 pub trait Backend: Send {
-    /// Writes the net's opinion of `inputs` into `outputs`.
+    /// Writes the predictions for `inputs` into `outputs`.
     ///
     /// # Errors
     ///
     /// The device fails.
     fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError>;
 
-    /// Takes newer weights of the same net.
+    /// Replaces the weights.
     ///
     /// # Errors
     ///
-    /// They are of another net; then nothing changes.
+    /// `weights` belong to another net. Nothing has changed then.
     fn load(&mut self, weights: &Weights) -> Result<(), InferenceError>;
 
-    /// Code, precision and device, for people.
+    /// The code, precision and device, for messages.
     fn describe(&self) -> String;
 }
 
-/// The device called `name`: `auto` is the first GPU, or the CPU where there is none.
+/// The device called `name`. `auto` is the first GPU, or the CPU if there is no GPU.
 ///
 /// # Errors
 ///
@@ -136,8 +138,8 @@ pub fn has_bf16() -> bool {
     return false;
 }
 
-/// Operations a second in bf16 that one core's matrix tiles reach, measured now; `None` where
-/// this process has no tiles.
+/// The peak rate of one core's matrix tiles in bf16, measured now, in operations per second.
+/// `None` where this process cannot use tiles.
 pub fn tile_peak() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     return amx::peak();
@@ -145,7 +147,7 @@ pub fn tile_peak() -> Option<f64> {
     return None;
 }
 
-/// The number format that `precision` means on `device`.
+/// The number format of `precision` on `device`.
 pub fn kind(precision: Precision, device: Device) -> Kind {
     match (precision, device) {
         (Precision::F32, _) => Kind::Float,
@@ -157,14 +159,15 @@ pub fn kind(precision: Precision, device: Device) -> Kind {
     }
 }
 
-/// Opens a copy of a net for play on the device called `device`.
+/// Opens a copy of a net for inference on the device called `device`.
 ///
-/// On a CPU the copy computes on the thread that asks it, and libtorch is told to use one thread
-/// in this process: small nets are slower on two, and the cores are for more copies.
+/// On a CPU the copy computes on the thread that calls it. Then libtorch is limited to one thread
+/// in this process, because small nets are slower on two, and other copies need the other cores.
 ///
 /// # Errors
 ///
-/// The weights are not of the net `spec`, or there is no such device or backend.
+/// The weights do not belong to a net of `spec`, there is no such device, or the backend cannot
+/// run.
 pub fn open(
     spec: &NetSpec,
     weights: &Weights,
@@ -177,7 +180,7 @@ pub fn open(
     }
     let copy = copy_on(spec, weights, options, backend, device)?;
     let (blocks, channels) = (spec.options.blocks, spec.options.channels);
-    tracing::debug!("a net of {blocks}x{channels} is computed by {}", copy.describe());
+    tracing::debug!("a net of {blocks}x{channels} runs on {}", copy.describe());
     Ok(copy)
 }
 
@@ -200,16 +203,16 @@ fn copy_on(
     }
 }
 
-/// Whether [`open`] can open copies of nets of `spec` here, without a net at hand.
+/// Checks whether [`open`] can open copies of nets of `spec` here. Needs no weights.
 ///
 /// # Errors
 ///
-/// There is no such device, or the backend demanded cannot run on it.
+/// There is no such device, or the requested backend cannot run.
 pub fn check(spec: &NetSpec, options: &Options, device: &str) -> Result<(), InferenceError> {
     choose(spec, options, device).map(|_| ())
 }
 
-/// The backend and the device that compute nets of `spec`.
+/// The backend and the device for nets of `spec`.
 fn choose(
     spec: &NetSpec,
     options: &Options,
@@ -247,7 +250,7 @@ fn choose(
     }
 }
 
-/// The fastest backend that the machine and the net allow.
+/// The fastest backend that supports the machine and the net.
 fn best(spec: &NetSpec, precision: Precision, device: Device) -> BackendKind {
     if device != Device::Cpu {
         return BackendKind::Eager;

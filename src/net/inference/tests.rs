@@ -1,4 +1,4 @@
-//! Every backend against the net in float32.
+//! Compares every backend with the net in float32.
 
 use tch::Tensor;
 
@@ -7,18 +7,19 @@ use crate::game::Shape;
 use crate::net::fixtures::{positions, resnet, skipped, trained};
 use crate::net::{Inputs, Net, Pass, Tower, TowerOptions};
 
-/// How far a backend may be from the net in float32: root mean square over the standard
-/// deviation for logits, and the largest difference for value and score over the squares.
+/// The largest allowed differences between a backend and the net in float32.
 #[derive(Clone, Copy)]
 struct Tolerance {
+    /// Root mean square of the differences of logits, divided by the logits' standard deviation.
     policy: f64,
+    /// Largest difference of the value, and of the score divided by the number of squares.
     value: f64,
 }
 
 const EXACT: Tolerance = Tolerance { policy: 1e-4, value: 1e-4 };
-/// On boards of ten rows Winograd's polynomials are long.
+/// On boards of ten rows Winograd's polynomials are long and round more.
 const NEAR: Tolerance = Tolerance { policy: 1e-3, value: 1e-3 };
-/// A GPU may round float32 factors to the 10 bits of TF32.
+/// A GPU may round float32 weights to the 10 bits of TF32.
 const TF32: Tolerance = Tolerance { policy: 5e-3, value: 5e-3 };
 const BF16: Tolerance = Tolerance { policy: 0.03, value: 0.04 };
 
@@ -53,12 +54,12 @@ fn weights(spec: &NetSpec) -> Weights {
     trained(spec, 11)
 }
 
-/// `backend` must be of [`weights`].
+/// Compares a backend that has the weights of [`weights`].
 fn agrees(mut backend: Box<dyn Backend>, spec: &NetSpec, tolerance: Tolerance, count: usize) {
     let weights = weights(spec);
     let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
     let inputs = positions(spec.shape, count, 8);
-    let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::EVALUATE));
+    let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::INFERENCE));
     let mut outputs = Outputs::default();
     backend.evaluate(&inputs, &mut outputs).expect("an evaluation");
     let name = format!("{} {:?} {count}", backend.describe(), spec);
@@ -88,7 +89,7 @@ fn folded_copies_agree_with_the_net() {
         options.precision = Precision::Bf16;
         for count in [64, 9] {
             check(&spec, &options, BF16, count);
-            // What a GPU is given, computed here.
+            // The tensors for a GPU, computed on the CPU.
             let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, Device::Cpu);
             agrees(Box::new(half.expect("weights that fit")), &spec, BF16, count);
         }
@@ -105,13 +106,13 @@ fn half_floats_are_for_a_gpu() {
     }
 }
 
-/// Opens a backend, or says aloud that it is missing here.
-fn exists(kind: BackendKind, options: &Options) -> bool {
+/// Whether a backend runs on this machine. If not, prints that its test is skipped.
+fn is_supported(kind: BackendKind, options: &Options) -> bool {
     let spec = resnet(Shape::Square8, 1, 32);
     match open(&spec, &trained(&spec, 1), options, "cpu") {
         Ok(_) => true,
         Err(error) => {
-            skipped(&format!("{kind} against the net: {error}"));
+            skipped(&format!("backend {kind}: {error}"));
             false
         }
     }
@@ -120,7 +121,7 @@ fn exists(kind: BackendKind, options: &Options) -> bool {
 #[test]
 fn a_gpu_agrees_with_the_net() {
     if !tch::Cuda::is_available() {
-        return skipped("a GPU against the net: there is none, or libtorch has no CUDA");
+        return skipped("backend eager on a GPU: there is no GPU, or libtorch has no CUDA");
     }
     for spec in specs() {
         for (precision, tolerance) in
@@ -135,7 +136,7 @@ fn a_gpu_agrees_with_the_net() {
 #[test]
 fn the_tile_kernel_agrees_with_the_net() {
     let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
-    if exists(options.backend, &options) {
+    if is_supported(options.backend, &options) {
         for spec in specs().iter().filter(|spec| spec.options.tower == Tower::Resnet) {
             for count in [64, 7, 16, 17] {
                 check(spec, &options, BF16, count);
@@ -144,13 +145,13 @@ fn the_tile_kernel_agrees_with_the_net() {
     }
 }
 
-/// The same without tiles: all but the tiles' own instructions is that of the kernel.
+/// The same with emulated tiles: only the tile instructions differ.
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn the_tile_kernel_agrees_with_the_net_on_tiles_in_memory() {
+fn the_tile_kernel_agrees_with_the_net_on_emulated_tiles() {
     crate::net::tile::emulated::with(|| {
         let options = Options { backend: BackendKind::Amx, precision: Precision::Auto };
-        if exists(options.backend, &options) {
+        if is_supported(options.backend, &options) {
             for spec in specs().iter().filter(|spec| spec.options.tower == Tower::Resnet) {
                 check(spec, &options, BF16, 17);
             }
@@ -161,10 +162,10 @@ fn the_tile_kernel_agrees_with_the_net_on_tiles_in_memory() {
 #[test]
 fn the_winograd_kernel_agrees_with_the_net() {
     let mut specs = specs();
-    // Channels that fill no whole vector, and a single one.
+    // Numbers of channels that fill no whole vector.
     specs.extend([resnet(Shape::Square7, 2, 24), resnet(Shape::Square6, 2, 1)]);
     for spec in specs.iter().filter(|spec| spec.options.tower == Tower::Resnet) {
-        // By itself the kernel keeps small boards' filters in f16 where the processor can read them.
+        // By default the kernel stores the filters of small boards in f16 where the processor can.
         for (precision, tolerance) in [(Precision::F32, NEAR), (Precision::Auto, BF16)] {
             let options = Options { backend: BackendKind::Winograd, precision };
             for count in [33, 5, 1] {
@@ -205,7 +206,7 @@ fn the_tile_kernel_refuses_what_it_cannot_compute() {
 }
 
 #[test]
-fn newer_weights_are_taken_and_foreign_ones_refused() {
+fn newer_weights_are_loaded_and_those_of_another_net_refused() {
     let spec = resnet(Shape::Square6, 1, 32);
     let inputs = positions(Shape::Square6, 5, 1);
     let (first, second) = (trained(&spec, 1), trained(&spec, 2));

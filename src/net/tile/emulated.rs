@@ -1,4 +1,4 @@
-//! Tiles in memory: for tests on a processor that has all that the kernel asks for but tiles.
+//! Emulated tiles for tests, on processors that have everything that the kernels need except tiles.
 
 use std::cell::RefCell;
 
@@ -16,39 +16,38 @@ thread_local! {
     static TILES: RefCell<Option<[Tile; 8]>> = const { RefCell::new(None) };
 }
 
-/// Runs `test` on this thread with tiles in memory.
+/// Runs `test` with emulated tiles on this thread.
 pub fn with(test: impl FnOnce()) {
     TILES.set(Some([ZEROS; 8]));
     test();
     TILES.set(None);
 }
 
-/// Whether this thread has its tiles in memory.
-pub(super) fn on() -> bool {
+/// Whether this thread uses emulated tiles.
+pub(super) fn is_on() -> bool {
     TILES.with_borrow(Option::is_some)
 }
 
 fn tile<R>(tile: u8, work: impl FnOnce(&mut Tile) -> R) -> R {
-    TILES
-        .with_borrow_mut(|tiles| work(&mut tiles.as_mut().expect("tiles in memory")[tile as usize]))
+    TILES.with_borrow_mut(|tiles| work(&mut tiles.as_mut().expect("emulated tiles")[tile as usize]))
 }
 
-/// As [`super::Tiles::load`].
+/// Emulates [`super::Tiles::load`].
 pub(super) fn load(to: u8, from: Source<'_>) {
     tile(to, |tile| {
         *tile = match from {
-            Source::Each(rows) => *rows,
-            Source::Same(row) => [*row; TILE_ROWS],
+            Source::Tile(rows) => *rows,
+            Source::RepeatedRow(row) => [*row; TILE_ROWS],
         };
     });
 }
 
-/// As [`super::Tiles::store`].
+/// Emulates [`super::Tiles::store`].
 pub(super) fn store(from: u8, to: &mut Tile) {
     tile(from, |tile| *to = *tile);
 }
 
-/// `C += A * B`, as [`super::Tiles::multiply`] says.
+/// Emulates [`super::Tiles::multiply`].
 pub(super) fn multiply(c: u8, a: u8, b: u8) {
     let [a, b] = [a, b].map(|index| tile(index, |tile| must_cast::<Tile, Bytes>(*tile)));
     let number = |tile: &Bytes, row: usize, column: usize| {

@@ -1,20 +1,21 @@
-//! Batch norms: statistics gathered while a convolution's outputs leave, and gradients that are
-//! computed where they are needed.
+//! Batch norms. Statistics are accumulated while a convolution's outputs are stored, and gradients
+//! are computed where they are used.
 //!
 //! With the mean `m` and the standard deviation `s` of a channel over the batch, an output `y`
-//! becomes `scale (y - m) / s + shift`, an affine map of `y`. The gradient of a `y` is affine in
-//! the gradient after the norm and in `y` (Ioffe and Szegedy 2015, section 3), so that neither
-//! normalised outputs nor gradients before the norm are ever stored.
+//! becomes `scale (y - m) / s + shift`, an affine map of `y`. The gradient of `y` is an affine
+//! function of the gradient after the norm and of `y` (Ioffe and Szegedy 2015, section 3).
+//! Therefore neither normalised outputs nor gradients before the norm are stored.
 
-use super::arrays::{Places, Vectors};
+use super::arrays::{ArrayMap, Vectors};
 use crate::net::tower::{NORM_EPSILON, NORM_MOMENTUM};
 use crate::net::vector::{LANES, Vector, flat_mut, vectors};
 
 /// Two sums over all cells of a batch, for each channel.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// Of the present group: short, so that float32 keeps what is added.
+    /// Sums of the current group. They have few terms, so that float32 is exact enough.
     part: [Vec<Vector>; 2],
+    /// Sums of all earlier groups.
     whole: [Vec<f64>; 2],
 }
 
@@ -30,7 +31,7 @@ impl Sums {
         self.part[1][c] += second;
     }
 
-    fn close_group(&mut self) {
+    fn end_group(&mut self) {
         for (part, whole) in self.part.iter_mut().zip(&mut self.whole) {
             for (part, whole) in flat_mut(part).iter_mut().zip(whole) {
                 *whole += f64::from(std::mem::take(part));
@@ -43,12 +44,13 @@ impl Sums {
     }
 }
 
-/// The batch norm after one convolution.
+/// The batch norm after a convolution.
 #[derive(Debug)]
 pub(super) struct Norm {
     name: String,
     sums: Sums,
     mean: Vec<Vector>,
+    /// `1 / s`.
     inverse: Vec<Vector>,
     /// See [`Forward`].
     factor: Vec<Vector>,
@@ -58,7 +60,7 @@ pub(super) struct Norm {
     constant: Vec<Vector>,
 }
 
-/// From an output `y` to what it is after the norm.
+/// The map from an output `y` to `y` after the norm.
 #[derive(Clone, Copy)]
 pub(super) struct Forward {
     /// `scale / s`.
@@ -75,10 +77,12 @@ impl Forward {
     }
 }
 
-/// From a gradient after the norm to that before it, which also takes of `y` and of 1.
+/// The map from a gradient after the norm to the gradient of `y`.
 #[derive(Clone, Copy)]
 pub(super) struct Backward {
+    /// The factor of the gradient after the norm.
     factor: Vector,
+    /// The factor of `y`.
     slope: Vector,
     constant: Vector,
 }
@@ -92,7 +96,7 @@ impl Backward {
 }
 
 impl Norm {
-    /// The norm called `name` over `depth` vectors of channels.
+    /// The norm called `name` over `depth` channel vectors.
     pub(super) fn new(name: impl Into<String>, depth: usize) -> Norm {
         let zeros = || vec![Vector::ZERO; depth];
         Norm {
@@ -107,9 +111,9 @@ impl Norm {
         }
     }
 
-    /// Counts outputs of channel vector `c`.
+    /// Adds outputs of channel vector `c` to the sums.
     #[inline(always)]
-    pub(super) fn count<'a>(&mut self, c: usize, outputs: impl Iterator<Item = &'a Vector>) {
+    pub(super) fn accumulate<'a>(&mut self, c: usize, outputs: impl Iterator<Item = &'a Vector>) {
         let (mut sum, mut squares) = (Vector::ZERO, Vector::ZERO);
         for y in outputs {
             sum += *y;
@@ -118,9 +122,9 @@ impl Norm {
         self.sums.add(c, sum, squares);
     }
 
-    /// Counts gradients after the norm, each with its output `y`.
+    /// Adds gradients after the norm to the sums. Items are `(y, gradient)`.
     #[inline(always)]
-    pub(super) fn count_gradients(
+    pub(super) fn accumulate_gradients(
         &mut self,
         c: usize,
         gradients: impl Iterator<Item = (Vector, Vector)>,
@@ -134,36 +138,41 @@ impl Norm {
         self.sums.add(c, sum, normalised * inverse);
     }
 
-    /// Ends a group of positions of either kind.
-    pub(super) fn close_group(&mut self) {
-        self.sums.close_group();
+    /// Ends a group of outputs or of gradients.
+    pub(super) fn end_group(&mut self) {
+        self.sums.end_group();
     }
 
-    /// What the norm makes of the outputs of channel vector `c`.
+    /// The forward map of channel vector `c`.
     #[inline(always)]
     pub(super) fn forward(&self, c: usize) -> Forward {
         Forward { factor: self.factor[c], offset: self.offset[c] }
     }
 
-    /// What the norm makes of gradients of channel vector `c`.
+    /// The backward map of channel vector `c`.
     #[inline(always)]
     pub(super) fn backward(&self, c: usize) -> Backward {
         Backward { factor: self.factor[c], slope: self.slope[c], constant: self.constant[c] }
     }
 
-    /// Turns the counted outputs, `count` of each channel, into statistics, and moves the running
-    /// ones in `vectors` towards them.
-    pub(super) fn finish(&mut self, places: &Places, vectors: &mut Vectors, count: usize) {
+    /// Computes the statistics from the sums of `count` outputs per channel, and updates the
+    /// running statistics in `vectors`.
+    pub(super) fn finish_statistics(
+        &mut self,
+        arrays: &ArrayMap,
+        vectors: &mut Vectors,
+        count: usize,
+    ) {
         let [sums, squares] = self.sums.take();
         let name = |part| format!("{}.{part}", self.name);
-        let channels = places.get(vectors, &name("scale")).len();
+        let channels = arrays.get(vectors, &name("scale")).len();
         let count = count as f64;
         for channel in 0..channels {
             let mean = sums[channel] / count;
             let variance = (squares[channel] / count - mean * mean).max(0.0);
             let inverse = 1.0 / (variance + NORM_EPSILON).sqrt();
-            let scale = f64::from(places.get(vectors, &name("scale"))[channel]);
-            let shift = f64::from(places.get(vectors, &name("shift"))[channel]);
+            let scale = f64::from(arrays.get(vectors, &name("scale"))[channel]);
+            let shift = f64::from(arrays.get(vectors, &name("shift"))[channel]);
             for (numbers, value) in [
                 (&mut self.mean, mean),
                 (&mut self.inverse, inverse),
@@ -172,26 +181,26 @@ impl Norm {
             ] {
                 flat_mut(numbers)[channel] = value as f32;
             }
-            // The running variance is that of the population, not of the sample.
+            // The running variance is the unbiased estimate.
             let unbiased = variance * count / (count - 1.0).max(1.0);
             for (part, value) in [("mean", mean), ("variance", unbiased)] {
-                let running = &mut places.get_mut(vectors, &name(part))[channel];
+                let running = &mut arrays.get_mut(vectors, &name(part))[channel];
                 *running += NORM_MOMENTUM as f32 * (value as f32 - *running);
             }
         }
     }
 
-    /// Turns the counted gradients, `count` of each channel, into those of scale and shift, and
-    /// into what [`Backward`] needs.
+    /// Computes the gradients of scale and shift and the maps [`Backward`] from the sums of `count`
+    /// gradients per channel.
     pub(super) fn finish_gradients(
         &mut self,
-        places: &Places,
+        arrays: &ArrayMap,
         gradients: &mut Vectors,
         count: usize,
     ) {
         let [plain, normalised] = self.sums.take();
         for (part, sums) in [("scale", &normalised), ("shift", &plain)] {
-            let to = places.get_mut(gradients, &format!("{}.{part}", self.name));
+            let to = arrays.get_mut(gradients, &format!("{}.{part}", self.name));
             to.iter_mut().zip(sums).for_each(|(to, sum)| *to = *sum as f32);
         }
         let depth = vectors(plain.len());

@@ -1,27 +1,27 @@
-//! Means and maxima over the board, and what a block adds from them.
+//! Global pooling: a block adds a linear map of the means and maxima of channels over the board.
 
-use super::arrays::{Places, Vectors};
+use super::arrays::{ArrayMap, Vectors};
 use super::filter::Matrix;
 use crate::net::vector::{LANES, Vector, flat};
 use crate::net::winograd::product::{Rows, add_transposed, multiply};
 
-/// The pooling of one block.
+/// The global pooling of one block.
 #[derive(Debug)]
 pub(super) struct Pool {
     matrix: Matrix,
     depth: usize,
     /// `[position][means, then maxima]`.
     pooled: Vec<Vector>,
-    /// For each number of `[position][channel vector]`, the first cell that holds the maximum.
+    /// The index of the first cell that holds the maximum, `[position][channel vector]`.
     top: Vec<Vector>,
-    /// `[position][channel vector]`: what is added to all cells, and later its gradient.
+    /// What is added to all cells, `[position][channel vector]`. In the backward pass its gradient.
     pub added: Vec<Vector>,
     /// Gradients of `pooled`.
     gradients: Vec<Vector>,
 }
 
 impl Pool {
-    /// The pooling called `name` of `channels` channels.
+    /// The pooling whose matrix is called `name`, over `channels` channels.
     pub(super) fn new(name: &str, channels: usize) -> Pool {
         let matrix = Matrix::new(name, 2 * channels, channels, 2);
         Pool {
@@ -34,19 +34,25 @@ impl Pool {
         }
     }
 
-    /// Prepares for `positions` positions.
-    pub(super) fn load(&mut self, places: &Places, vectors: &Vectors, positions: usize) {
-        self.matrix.load(places, vectors);
+    /// Loads the matrix, and prepares memory for `positions` positions.
+    pub(super) fn load(&mut self, arrays: &ArrayMap, vectors: &Vectors, positions: usize) {
+        self.matrix.load(arrays, vectors);
         self.pooled.resize(positions * 2 * self.depth, Vector::ZERO);
         self.gradients.resize(positions * 2 * self.depth, Vector::ZERO);
         self.added.resize(positions * self.depth, Vector::ZERO);
         self.top.resize(positions * self.depth, Vector::ZERO);
     }
 
-    /// Looks at channel vector `c` of a position's cells, of which `squares` are squares and the
-    /// others hold 0.
+    /// Computes mean and maximum of channel vector `c` of a position. `squares` of the cells are
+    /// squares. The others hold 0.
     #[inline(always)]
-    pub(super) fn look(&mut self, position: usize, c: usize, cells: &[Vector], squares: usize) {
+    pub(super) fn pool_plane(
+        &mut self,
+        position: usize,
+        c: usize,
+        cells: &[Vector],
+        squares: usize,
+    ) {
         let depth = self.depth;
         let (mut sum, mut top) = (Vector::ZERO, Vector::ZERO);
         let (mut first, mut index) = (Vector::ZERO, Vector::ZERO);
@@ -63,34 +69,39 @@ impl Pool {
         self.top[position * depth + c] = first;
     }
 
-    /// Computes what is added to the cells of all positions.
-    pub(super) fn add(&mut self) {
+    /// Computes `added` for all positions.
+    pub(super) fn compute_added(&mut self) {
         let positions = self.added.len() / self.depth;
         let left = Rows { numbers: flat(&self.pooled), stride: 2 * self.depth * LANES };
         let sizes = (positions, self.matrix.inputs, self.depth);
         multiply(left, &self.matrix.forward, &mut self.added, sizes);
     }
 
-    /// From the gradients in `added` to those of the matrix and of what was pooled.
-    pub(super) fn backward(&mut self, places: &Places, gradients: &mut Vectors) {
+    /// Computes the gradients of the matrix and of `pooled` from those in `added`.
+    pub(super) fn backward(&mut self, arrays: &ArrayMap, gradients: &mut Vectors) {
         let positions = self.added.len() / self.depth;
         let stride = 2 * self.depth * LANES;
         let left = Rows { numbers: flat(&self.pooled), stride };
         let sizes = (positions, self.matrix.inputs, self.depth);
         add_transposed(left, &self.added, &mut self.matrix.sums, sizes);
-        self.matrix.store(places, gradients);
+        self.matrix.store(arrays, gradients);
         let left = Rows { numbers: flat(&self.added), stride: self.depth * LANES };
         let sizes = (positions, self.depth * LANES, 2 * self.depth);
         multiply(left, &self.matrix.back, &mut self.gradients, sizes);
     }
 
-    /// What the mean and the maximum of channel vector `c` of a position contribute to the
-    /// gradients of its cells, of which `squares` are squares. That of holes comes out wrong, and
-    /// is cleared with that of other cells that hold 0.
+    /// The gradients of the cells of channel vector `c` of a position through mean and maximum.
+    /// `squares` is the number of squares. The gradients of holes are wrong, but the ReLU before
+    /// the pooling sets them to 0, like those of all cells that hold 0.
     #[inline(always)]
-    pub(super) fn spread(&self, position: usize, c: usize, squares: usize) -> Spread {
+    pub(super) fn cell_gradients(
+        &self,
+        position: usize,
+        c: usize,
+        squares: usize,
+    ) -> PoolGradients {
         let gradients = &self.gradients[position * 2 * self.depth..][..2 * self.depth];
-        Spread {
+        PoolGradients {
             mean: gradients[c] * (1.0 / squares as f32),
             top: gradients[self.depth + c],
             first: self.top[position * self.depth + c],
@@ -98,18 +109,18 @@ impl Pool {
     }
 }
 
-/// Gradients of a mean and a maximum on their way back to the cells.
+/// The gradients of a channel vector's mean (per cell) and maximum, and the cell of the maximum.
 #[derive(Clone, Copy)]
-pub(super) struct Spread {
+pub(super) struct PoolGradients {
     mean: Vector,
     top: Vector,
     first: Vector,
 }
 
-impl Spread {
-    /// The contribution to a cell.
+impl PoolGradients {
+    /// The contribution to the gradient of a cell.
     #[inline(always)]
-    pub(super) fn to(self, cell: usize) -> Vector {
+    pub(super) fn at(self, cell: usize) -> Vector {
         self.mean + (self.top & self.first.simd_eq(Vector::splat(cell as f32)))
     }
 }

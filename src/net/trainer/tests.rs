@@ -1,4 +1,4 @@
-//! Gradients against libtorch's in float32.
+//! Compares gradients with those of libtorch in float32.
 
 use tch::{Device, Kind, Tensor};
 
@@ -7,7 +7,7 @@ use crate::game::Shape;
 use crate::net::fixtures::{positions, resnet, trained};
 use crate::net::{Heads, Inputs, Net, NetSpec, Pass};
 
-/// A loss in which every output of every head has a weight of its own.
+/// A loss in which every output of every head has a different weight.
 fn loss(heads: &Heads) -> Tensor {
     let waves = |tensor: &Tensor, step: f64| {
         let count = tensor.numel() as i64;
@@ -27,8 +27,8 @@ fn loss(heads: &Heads) -> Tensor {
 fn agrees(spec: &NetSpec, count: usize, kind: Kind) {
     let weights = trained(spec, 5);
     let net = || Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
-    // Without the first moves of a game: where a board is symmetric several cells hold a maximum,
-    // and which of them takes the gradient is chance.
+    // Leaves out the first moves of a game. On symmetric boards several cells hold a maximum, and
+    // implementations differ in which of them gets the gradient.
     let inputs = &positions(spec.shape, count + 6, 3)[6..];
     let by_torch = |kind: Kind| {
         let torch = net();
@@ -42,7 +42,7 @@ fn agrees(spec: &NetSpec, count: usize, kind: Kind) {
     let wanted = by_torch(Kind::Float);
     let mut ours = net();
     let mut trainer = Trainer::new(spec, Device::Cpu, Some(kind)).expect("a trainer");
-    // Twice, since nothing of a batch may be left over for the next, which is smaller.
+    // A larger batch before: its numbers must not influence the next batch.
     let more = positions(spec.shape, count + 40, 4);
     let _first = trainer.gradients(&mut ours, &more, loss);
     let mut ours = net();
@@ -53,8 +53,8 @@ fn agrees(spec: &NetSpec, count: usize, kind: Kind) {
         let size = wanted.square().sum(Kind::Float).sqrt().double_value(&[]).max(1e-6);
         (found - wanted).square().sum(Kind::Float).sqrt().double_value(&[]) / size
     };
-    // Where rounding moves a sum across 0, a ReLU passes another gradient; the longer polynomials of
-    // boards of ten rows round more, and bf16 as much as in libtorch, more or less.
+    // Where rounding moves a sum across 0, a ReLU passes another gradient. The longer polynomials
+    // of boards of ten rows round more. In bf16 errors are about as large as those of libtorch.
     let tolerances: Vec<f64> = match kind {
         Kind::BFloat16 => {
             let rounded = by_torch(kind);
@@ -63,7 +63,7 @@ fn agrees(spec: &NetSpec, count: usize, kind: Kind) {
         _ if spec.shape.layout().width == 10 => vec![0.03; wanted.len()],
         _ => vec![0.005; wanted.len()],
     };
-    let names = ["loss", "factors", "last factors", "offsets", "statistics"];
+    let names = ["loss", "factors", "output factors", "offsets", "statistics"];
     for (index, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
         let (error, tolerance) = (error(found, wanted), tolerances[index]);
         assert!(error < tolerance, "{}: {error}, not {tolerance}, {spec:?}", names[index]);
@@ -88,14 +88,14 @@ fn gradients_agree_with_libtorch() {
 fn agree_on_tiles() {
     if !crate::net::tile::available() {
         crate::net::fixtures::skipped(
-            "learning on tiles: this processor has no AMX for bf16, or no AVX-512 for it",
+            "training on tiles: this processor has no AMX for bf16, or no AVX-512 for it",
         );
         return;
     }
     for shape in Shape::ALL {
         agrees(&resnet(shape, 2, 32), 21, Kind::BFloat16);
     }
-    // More positions than a group, more channels than a row of a tile.
+    // More positions than a group has, and more channels than a row of a tile.
     agrees(&resnet(Shape::Square8, 2, 64), 45, Kind::BFloat16);
     let mut discs = resnet(Shape::Square6, 1, 32);
     discs.options.inputs = Inputs::Discs;
@@ -108,10 +108,10 @@ fn gradients_on_tiles_agree_with_libtorch() {
     agree_on_tiles();
 }
 
-/// All but the tiles' own instructions is that of the kernel.
+/// The same with emulated tiles: only the tile instructions differ.
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn gradients_on_tiles_in_memory_agree_with_libtorch() {
+fn gradients_on_emulated_tiles_agree_with_libtorch() {
     crate::net::tile::emulated::with(agree_on_tiles);
 }
 
@@ -140,14 +140,14 @@ fn code_is_chosen_by_precision_and_channels() {
 }
 
 #[test]
-fn gradients_are_the_same_each_time() {
-    the_same_each_time(16);
-    the_same_each_time(32);
+fn gradients_are_reproducible() {
+    reproducible(16);
+    reproducible(32);
     #[cfg(target_arch = "x86_64")]
-    crate::net::tile::emulated::with(|| the_same_each_time(32));
+    crate::net::tile::emulated::with(|| reproducible(32));
 }
 
-fn the_same_each_time(channels: u32) {
+fn reproducible(channels: u32) {
     let spec = resnet(Shape::Square6, 2, channels);
     let inputs = positions(spec.shape, 20, 1);
     let once = || {

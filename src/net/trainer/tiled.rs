@@ -1,88 +1,90 @@
-//! Convolutions on matrix tiles: products in bf16 with sums in float32, a tap at a time.
+//! Convolutions on matrix tiles, tap by tap: products of bf16 numbers with sums in float32.
 //!
-//! A tile is 16 rows of 64 bytes. Of one cell and its taps, with 32 positions to a group:
+//! A tile is 16 rows of 64 bytes. A group has 32 positions. For one cell:
 //!
-//! - outputs are `[position][channel]`, sums over taps and channels of inputs as they are;
-//! - gradients of inputs are the same with the taps mirrored and the filter transposed;
-//! - gradients of a filter are `[input][output]`, sums over cells and positions, so that inputs
-//!   are wanted by channels and gradients of outputs by pairs of positions.
+//! - Outputs are `[position][channel]`: sums over taps and input channels.
+//! - Gradients of inputs are the same, with the taps mirrored and the filter transposed.
+//! - Gradients of a filter are `[input][output]`: sums over cells and positions. For these, rows of
+//!   inputs are channels, and rows of gradients of outputs are pairs of positions.
 //!
-//! Whoever reads and takes planes does so in float32, so that norms and pooling are computed as ever.
-//! Between layers a batch is kept in bf16 as well, which is half of the memory to go through.
+//! Planes are read and written in float32, so norms and pooling are the same as with Winograd.
+//! Between layers a batch is stored in bf16, which halves the memory traffic.
 
 mod kernel;
 
 use bytemuck::must_cast;
-use kernel::{Filters, Products};
+use kernel::{FilterGradients, GroupConvolution};
 
 use super::GROUP;
-use super::unit::{Kept, Unit};
+use super::convolver::{Convolver, StoredVector};
 use crate::net::tile::{self, TILE_ROWS, Tiles};
-use crate::net::vector::x86::{Avx512, Half};
+use crate::net::vector::x86::{Avx512, HalfVector};
 use crate::net::vector::{LANES, Vector, vectors};
 use crate::net::winograd::{Channels, Plane};
 
-/// Channels of a row of bf16.
-const DEEP: usize = 2 * LANES;
+/// Channels in a row of bf16 numbers.
+const ROW_CHANNELS: usize = 2 * LANES;
 /// Vectors of outputs that are computed together.
 const SIDE_BY_SIDE: usize = 2;
 
-/// A group's positions fill a row of bf16, and two tiles.
-const _: () = assert!(GROUP == DEEP && GROUP == 2 * TILE_ROWS);
+// A group's positions fill a row of bf16 numbers, and the rows of two tiles.
+const _: () = assert!(GROUP == ROW_CHANNELS && GROUP == 2 * TILE_ROWS);
 
-/// Whether this machine has tiles, and nets of so many channels fill them.
+/// Whether this machine has tiles, and nets with this number of channels fill them.
 pub(super) fn fits(channels: usize) -> bool {
     tile::available() && channels.is_multiple_of(SIDE_BY_SIDE * LANES)
 }
 
-/// The tile registers, which there are wherever there is a [`Tiled`].
+/// The tile registers. A [`TileConvolver`] exists only where there are tiles.
 fn configured() -> Tiles {
-    Tiles::configure()
-        .unwrap_or_else(|| unreachable!("tiles do not go away, and nobody here holds them"))
+    Tiles::configure().unwrap_or_else(|| unreachable!("tiles exist and are not in use here"))
 }
 
-/// The instructions for vectors, which there are wherever there is a [`Tiled`].
+/// The vector instructions. A [`TileConvolver`] exists only where the processor has them.
 #[inline(always)]
 fn avx512() -> Avx512 {
-    Avx512::new().unwrap_or_else(|| unreachable!("instructions do not go away"))
+    Avx512::new().unwrap_or_else(|| unreachable!("the processor has AVX-512"))
 }
 
-/// Room for a group of positions on boards of `W` rows.
-pub(super) struct Tiled<const W: usize> {
-    /// Inputs or gradients of outputs as `[cell][32 channels][position]` of rows of bf16.
-    rows: Lines,
-    /// Inputs as `[cell][channel]` of 32 positions of bf16.
-    columns: Lines,
-    /// Gradients of outputs as `[cell][channel vector][pair of positions]`: both positions' numbers
-    /// of a channel side by side.
-    pairs: Lines,
-    /// Sums as `[cell][channel vector][position]`.
-    products: Lines,
+/// Memory for a group of positions on boards of `W` rows.
+pub(super) struct TileConvolver<const W: usize> {
+    /// Inputs, or gradients of outputs: `[cell][block of 32 channels][position]`, a row is 32
+    /// channels in bf16.
+    rows: CellVectors,
+    /// Inputs: `[cell][channel]`, a row is 32 positions in bf16.
+    columns: CellVectors,
+    /// Gradients of outputs: `[cell][channel vector][pair of positions]`. A row has the bf16
+    /// numbers of both positions of a pair interleaved.
+    pairs: CellVectors,
+    /// Outputs, or gradients of inputs: `[cell][channel vector][position]`.
+    products: CellVectors,
     planes: Box<[Plane<W>; 2]>,
 }
 
-/// Vectors that belong to a board's cells.
-struct Lines {
+/// Vectors for each cell of a board.
+struct CellVectors {
     vectors: Vec<Vector>,
-    /// Vectors from one cell to the next: one more than needed, since caches repeat at powers of two.
+    /// Vectors from one cell to the next. It is one more than needed: at a distance of a power of
+    /// two all cells would fall into the same few sets of the cache.
     stride: usize,
 }
 
-impl Lines {
-    fn new(cells: usize, each: usize) -> Lines {
+impl CellVectors {
+    fn new(cells: usize, each: usize) -> CellVectors {
         let stride = each + 1;
-        Lines { vectors: vec![Vector::ZERO; cells * stride], stride }
+        CellVectors { vectors: vec![Vector::ZERO; cells * stride], stride }
     }
 
     #[inline(always)]
-    fn at(&mut self, cell: usize, place: usize) -> &mut Vector {
-        &mut self.vectors[cell * self.stride + place]
+    fn at(&mut self, cell: usize, index: usize) -> &mut Vector {
+        &mut self.vectors[cell * self.stride + index]
     }
 }
 
-/// Reads a group's planes two positions at a time; those beyond the last hold zeros.
+/// Reads a group's planes and passes those of two positions at a time to `take`. Planes of
+/// positions beyond the last are 0.
 #[inline(always)]
-fn in_pairs<const W: usize>(
+fn for_position_pairs<const W: usize>(
     planes: &mut [Plane<W>; 2],
     (positions, depth): (usize, usize),
     mut read: impl FnMut(usize, usize, &mut Plane<W>),
@@ -103,22 +105,23 @@ fn in_pairs<const W: usize>(
     }
 }
 
-/// Writes two positions of a channel vector as rows of tiles.
+/// Writes a channel vector of two positions into `rows` (see [`TileConvolver::rows`]).
 #[inline(always)]
-fn put_rows<const W: usize>(rows: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]) {
+fn put_rows<const W: usize>(rows: &mut CellVectors, pair: usize, c: usize, planes: &[Plane<W>; 2]) {
     let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
     for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-        let both: [[f32; LANES / 2]; 2] = must_cast(avx512().join(*even, *odd));
-        let place = c / 2 * GROUP + 2 * pair;
+        let both: [[f32; LANES / 2]; 2] = must_cast(avx512().join_bf16(*even, *odd));
+        let first = c / 2 * GROUP + 2 * pair;
         for (parity, numbers) in both.into_iter().enumerate() {
-            let row = rows.at(cell, place + parity).as_mut_array();
+            let row = rows.at(cell, first + parity).as_mut_array();
             row[c % 2 * LANES / 2..][..LANES / 2].copy_from_slice(&numbers);
         }
     }
 }
 
-impl<const W: usize> Tiled<W> {
-    /// Products of `rows` with a filter from `inputs` vectors to `outputs`, into planes.
+impl<const W: usize> TileConvolver<W> {
+    /// Convolves `rows` with a filter from `inputs` to `outputs` channel vectors. `put` gets the
+    /// planes of the result.
     #[inline(always)]
     fn products(
         &mut self,
@@ -129,7 +132,7 @@ impl<const W: usize> Tiled<W> {
         mut put: impl FnMut(usize, usize, &Plane<W>),
     ) {
         let tiles = configured();
-        Products {
+        GroupConvolution {
             rows: (&self.rows.vectors, self.rows.stride),
             filter,
             blocks: inputs.div_ceil(2),
@@ -150,31 +153,31 @@ impl<const W: usize> Tiled<W> {
     }
 }
 
-impl Kept for Half {
-    const ZERO: Half = Half::ZERO;
+impl StoredVector for HalfVector {
+    const ZERO: HalfVector = HalfVector::ZERO;
 
     #[inline(always)]
-    fn keep(vector: Vector) -> Half {
-        avx512().narrow(vector)
+    fn store(vector: Vector) -> HalfVector {
+        avx512().narrow_bf16(vector)
     }
 
     #[inline(always)]
-    fn vector(self) -> Vector {
-        avx512().widen(self)
+    fn to_vector(self) -> Vector {
+        avx512().widen_bf16(self)
     }
 }
 
-impl<const W: usize> Unit<W> for Tiled<W> {
-    type Kept = Half;
+impl<const W: usize> Convolver<W> for TileConvolver<W> {
+    type Stored = HalfVector;
 
     fn new(depth: usize) -> Self {
-        assert!(fits(depth * LANES), "tiles are there, and filled");
-        let lines = |each| Lines::new(W * W, each);
-        Tiled {
-            rows: lines(depth.div_ceil(2) * GROUP),
-            columns: lines(depth * LANES),
-            pairs: lines(depth * TILE_ROWS),
-            products: lines(depth * GROUP),
+        assert!(fits(depth * LANES), "there are tiles, and the channels fill them");
+        let cell_vectors = |each| CellVectors::new(W * W, each);
+        TileConvolver {
+            rows: cell_vectors(depth.div_ceil(2) * GROUP),
+            columns: cell_vectors(depth * LANES),
+            pairs: cell_vectors(depth * TILE_ROWS),
+            products: cell_vectors(depth * GROUP),
             planes: Box::new([[[Vector::ZERO; W]; W]; 2]),
         }
     }
@@ -188,15 +191,15 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         filter.clear();
         for first in (0..outputs).step_by(SIDE_BY_SIDE) {
             for taps in taps.chunks_exact(channels.size()) {
-                for block in (0..inputs).step_by(DEEP) {
+                for block in (0..inputs).step_by(ROW_CHANNELS) {
                     for c in first..first + SIDE_BY_SIDE {
                         let tap = |input: usize| match input < inputs {
                             true => taps[input * outputs + c],
-                            // So what the rest of a row holds from before adds nothing.
+                            // The rest of a row holds old numbers, which must not count.
                             false => Vector::ZERO,
                         };
-                        let pair = |input| avx512().interleave(tap(input), tap(input + 1));
-                        filter.extend((block..block + DEEP).step_by(2).map(pair));
+                        let pair = |input| avx512().interleave_bf16(tap(input), tap(input + 1));
+                        filter.extend((block..block + ROW_CHANNELS).step_by(2).map(pair));
                     }
                 }
             }
@@ -234,8 +237,8 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         put: impl FnMut(usize, usize, &Plane<W>),
     ) {
         let depth = vectors(channels.inputs);
-        let Tiled { rows, planes, .. } = self;
-        in_pairs(planes, (positions, depth), read, |pair, c, planes| {
+        let TileConvolver { rows, planes, .. } = self;
+        for_position_pairs(planes, (positions, depth), read, |pair, c, planes| {
             put_rows(rows, pair, c, planes);
         });
         self.products(filter, (depth, channels.outputs), false, positions, put);
@@ -251,26 +254,27 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         gradient: impl FnMut(usize, usize, &mut Plane<W>),
     ) {
         let (depth, outputs) = (vectors(channels.inputs), channels.outputs);
-        let Tiled { rows, columns, pairs, planes, .. } = self;
-        let put_pairs = |lines: &mut Lines, pair: usize, c: usize, planes: &[Plane<W>; 2]| {
-            let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
-            for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
-                *lines.at(cell, c * TILE_ROWS + pair) = avx512().interleave(*even, *odd);
-            }
-        };
-        in_pairs(planes, (positions, depth), read, |pair, c, planes| {
+        let TileConvolver { rows, columns, pairs, planes, .. } = self;
+        let put_pairs =
+            |columns: &mut CellVectors, pair: usize, c: usize, planes: &[Plane<W>; 2]| {
+                let [even, odd] = planes.each_ref().map(|plane| plane.as_flattened());
+                for (cell, (even, odd)) in even.iter().zip(odd).enumerate() {
+                    *columns.at(cell, c * TILE_ROWS + pair) = avx512().interleave_bf16(*even, *odd);
+                }
+            };
+        for_position_pairs(planes, (positions, depth), read, |pair, c, planes| {
             put_pairs(columns, pair, c, planes);
         });
         for cells in columns.vectors.chunks_exact_mut(columns.stride) {
             let tiles = cells[..depth * LANES].as_chunks_mut().0;
             tiles.iter_mut().for_each(|tile| avx512().transpose(tile));
         }
-        in_pairs(planes, (positions, outputs), gradient, |pair, c, planes| {
+        for_position_pairs(planes, (positions, outputs), gradient, |pair, c, planes| {
             put_rows(rows, pair, c, planes);
             put_pairs(pairs, pair, c, planes);
         });
         let tiles = configured();
-        Filters {
+        FilterGradients {
             columns: (&columns.vectors, columns.stride),
             pairs: (&pairs.vectors, pairs.stride),
             outputs,
@@ -286,8 +290,8 @@ impl<const W: usize> Unit<W> for Tiled<W> {
         positions: usize,
         put: impl FnMut(usize, usize, &Plane<W>),
     ) {
-        let (read, made) = (channels.outputs, channels.inputs / LANES);
-        self.products(back, (read, made), true, positions, put);
+        let (inputs, outputs) = (channels.outputs, channels.inputs / LANES);
+        self.products(back, (inputs, outputs), true, positions, put);
     }
 }
 

@@ -1,18 +1,18 @@
 //! The stem and the residual blocks, forward and backward.
 //!
-//! Kept of a batch: each convolution's outputs before their norm, and each block's result. What
-//! lies inside a block is computed again where it is needed.
+//! For a batch the forward pass stores each convolution's outputs before their norm, and each
+//! block's result. Activations between a block's convolutions are computed again where needed.
 
 mod backward;
 mod planes;
 
-use planes::{Cells, Entry, Inside};
+use planes::{BlockInput, Cells, InnerActivations};
 
-use super::arrays::{Places, Vectors};
+use super::arrays::{ArrayMap, Vectors};
+use super::convolver::{Convolver, StoredVector};
 use super::filter::Convolution;
 use super::norm::Norm;
 use super::pool::Pool;
-use super::unit::{Kept, Unit};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
 use crate::net::plan::NetSpec;
@@ -20,53 +20,62 @@ use crate::net::vector::{LANES, Vector, flat_mut};
 use crate::net::winograd::Plane;
 
 /// A convolution, its norm, and its outputs before the norm.
-struct Layer<K> {
+struct Layer<S> {
     convolution: Convolution,
     norm: Norm,
-    outputs: Vec<K>,
+    outputs: Vec<S>,
 }
 
-impl<K> Layer<K> {
-    fn new(conv: String, norm: String, read: usize, made: usize, first: bool) -> Layer<K> {
-        let convolution = Convolution::new(conv, read, made, first);
+impl<S> Layer<S> {
+    fn new(
+        conv: String,
+        norm: String,
+        in_channels: usize,
+        out_channels: usize,
+        first: bool,
+    ) -> Layer<S> {
+        let convolution = Convolution::new(conv, in_channels, out_channels, first);
         let norm = Norm::new(norm, convolution.channels.outputs);
         Layer { convolution, norm, outputs: Vec::new() }
     }
 }
 
-/// What the heads read, and what they say about it.
-pub(super) struct Last<'a> {
+/// The trunk's output, which the heads read, and its gradients, which they write.
+pub(super) struct TrunkOutput<'a> {
     /// The last block's result as `[position][cell][channel vector]`.
     pub cells: &'a [Vector],
-    /// Gradients of it likewise.
+    /// The gradients of `cells`, in the same layout.
     pub gradients: &'a mut [Vector],
     /// Positions of the batch.
     pub positions: usize,
 }
 
-/// The trunk of a net on boards of `W` rows, whose convolutions `U` computes.
-pub(super) struct Trunk<const W: usize, U: Unit<W>> {
+/// The trunk of a net on boards of `W` rows, whose convolutions `C` computes.
+pub(super) struct Trunk<const W: usize, C: Convolver<W>> {
     cells: Cells,
-    unit: U,
+    convolver: C,
     encoding: Encoding,
     planes: Vec<Vector>,
-    /// The stem, then two for each block.
-    layers: Vec<Layer<U::Kept>>,
+    /// The layer of the stem, then two layers for each block.
+    layers: Vec<Layer<C::Stored>>,
     pools: Vec<Option<Pool>>,
-    /// What goes into each block, and the last one's result.
-    results: Vec<Vec<U::Kept>>,
-    /// The last block's result and its gradients as the heads want them.
+    /// The input of each block, and the result of the last one.
+    results: Vec<Vec<C::Stored>>,
+    /// The last block's result in the layout of [`TrunkOutput`].
     rows: Vec<Vector>,
+    /// Gradients of `rows`.
     row_gradients: Vec<Vector>,
-    /// Gradients of a block's result, and of what lies inside it.
-    outer: Vec<U::Kept>,
-    inner: Vec<U::Kept>,
-    /// Sums of a filter's gradients, and room for its taps.
+    /// Gradients of a block's result.
+    outer: Vec<C::Stored>,
+    /// Gradients between a block's convolutions.
+    inner: Vec<C::Stored>,
+    /// Sums of a filter's gradients.
     sums: Vec<Vector>,
+    /// Memory for a filter's taps.
     taps: Vec<Vector>,
 }
 
-impl<const W: usize, U: Unit<W>> Trunk<W, U> {
+impl<const W: usize, C: Convolver<W>> Trunk<W, C> {
     /// The trunk of `spec`.
     pub(super) fn new(spec: &NetSpec, layout: &'static Layout) -> Self {
         let channels = spec.channels();
@@ -87,7 +96,7 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
         Trunk {
             cells: Cells { layout, mask, depth, positions: 0 },
-            unit: U::new(depth),
+            convolver: C::new(depth),
             encoding,
             planes: Vec::new(),
             results: vec![Vec::new(); pools.len() + 1],
@@ -102,23 +111,23 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
         }
     }
 
-    fn load(&mut self, places: &Places, vectors: &Vectors, inputs: &[Input]) {
+    fn load(&mut self, arrays: &ArrayMap, vectors: &Vectors, inputs: &[Input]) {
         let positions = inputs.len();
         self.cells.positions = positions;
-        let room = self.cells.count() * self.cells.depth;
+        let size = self.cells.count() * self.cells.depth;
         for layer in &mut self.layers {
-            layer.convolution.load(&self.unit, places, vectors, &mut self.taps);
-            layer.outputs.resize(room, U::Kept::ZERO);
+            layer.convolution.load(&self.convolver, arrays, vectors, &mut self.taps);
+            layer.outputs.resize(size, C::Stored::ZERO);
         }
         for pool in self.pools.iter_mut().flatten() {
-            pool.load(places, vectors, positions);
+            pool.load(arrays, vectors, positions);
         }
-        self.results.iter_mut().for_each(|result| result.resize(room, U::Kept::ZERO));
+        self.results.iter_mut().for_each(|result| result.resize(size, C::Stored::ZERO));
         for rows in [&mut self.rows, &mut self.row_gradients] {
-            rows.resize(room, Vector::ZERO);
+            rows.resize(size, Vector::ZERO);
         }
         for gradients in [&mut self.outer, &mut self.inner] {
-            gradients.resize(room, U::Kept::ZERO);
+            gradients.resize(size, C::Stored::ZERO);
         }
         self.planes.resize(positions * self.cells.mask.len(), Vector::ZERO);
         let rows = flat_mut(&mut self.planes).chunks_exact_mut(self.cells.mask.len() * LANES);
@@ -127,67 +136,67 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
         }
     }
 
-    /// Brings a batch through all convolutions.
-    pub(super) fn forward(&mut self, places: &Places, vectors: &mut Vectors, inputs: &[Input]) {
-        self.load(places, vectors, inputs);
-        let Trunk { cells, unit, planes, layers, pools, results, .. } = self;
+    /// Computes all convolutions of a batch.
+    pub(super) fn forward(&mut self, arrays: &ArrayMap, vectors: &mut Vectors, inputs: &[Input]) {
+        self.load(arrays, vectors, inputs);
+        let Trunk { cells, convolver, planes, layers, pools, results, .. } = self;
         let board = cells.mask.len();
         for (first, positions) in cells.groups() {
             let read = |position: usize, _, plane: &mut Plane<W>| {
                 let from = &planes[(first + position) * board..][..board];
                 plane.as_flattened_mut().copy_from_slice(from);
             };
-            convolve(unit, &mut layers[0], cells, (first, positions), read);
+            convolve(convolver, &mut layers[0], cells, (first, positions), read);
         }
-        layers[0].norm.finish(places, vectors, cells.count());
+        layers[0].norm.finish_statistics(arrays, vectors, cells.count());
         for (block, pool) in pools.iter_mut().enumerate() {
             let [previous, one, two] = &mut layers[2 * block..2 * block + 3] else { return };
             for (first, positions) in cells.groups() {
-                let mut entry = Entry::new(cells, previous, results, block);
+                let mut block_input = BlockInput::new(cells, previous, results, block);
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
-                    entry.fill(first + position, c, plane);
+                    block_input.fill(first + position, c, plane);
                     if let Some(pool) = pool.as_mut() {
                         let squares = cells.layout.squares;
-                        pool.look(first + position, c, plane.as_flattened(), squares);
+                        pool.pool_plane(first + position, c, plane.as_flattened(), squares);
                     }
                 };
-                convolve(unit, one, cells, (first, positions), read);
+                convolve(convolver, one, cells, (first, positions), read);
             }
-            one.norm.finish(places, vectors, cells.count());
+            one.norm.finish_statistics(arrays, vectors, cells.count());
             if let Some(pool) = pool.as_mut() {
-                pool.add();
+                pool.compute_added();
             }
             for (first, positions) in cells.groups() {
-                let inside = Inside { cells, layer: one, pool: pool.as_ref() };
+                let activations = InnerActivations { cells, layer: one, pool: pool.as_ref() };
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
-                    inside.fill(first + position, c, plane);
+                    activations.fill(first + position, c, plane);
                 };
-                convolve(unit, two, cells, (first, positions), read);
+                convolve(convolver, two, cells, (first, positions), read);
             }
-            two.norm.finish(places, vectors, cells.count());
+            two.norm.finish_statistics(arrays, vectors, cells.count());
         }
     }
 
-    /// Computes the last block's result.
-    pub(super) fn finish(&mut self) -> Last<'_> {
+    /// Computes the last block's result from the outputs of its second convolution.
+    pub(super) fn compute_output(&mut self) -> TrunkOutput<'_> {
         let blocks = self.pools.len();
         let mut plane = [[Vector::ZERO; W]; W];
-        let mut entry =
-            Entry::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
+        let mut block_input =
+            BlockInput::new(&self.cells, &self.layers[2 * blocks], &mut self.results, blocks);
         let (depth, board) = (self.cells.depth, self.cells.mask.len());
         for (position, rows) in self.rows.chunks_exact_mut(board * depth).enumerate() {
             for c in 0..depth {
-                entry.fill(position, c, &mut plane);
+                block_input.fill(position, c, &mut plane);
                 let column = rows[c..].iter_mut().step_by(depth);
                 column.zip(plane.as_flattened()).for_each(|(to, value)| *to = *value);
             }
         }
-        self.last()
+        self.output()
     }
 
-    /// The last block's result, and where its gradients go.
-    pub(super) fn last(&mut self) -> Last<'_> {
-        Last {
+    /// The last block's result, and the memory for its gradients.
+    pub(super) fn output(&mut self) -> TrunkOutput<'_> {
+        TrunkOutput {
             cells: &self.rows,
             gradients: &mut self.row_gradients,
             positions: self.cells.positions,
@@ -195,23 +204,23 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
     }
 }
 
-/// Convolves a group, given by its first position and their number, into its layer's outputs, and
-/// counts them.
+/// Convolves a group, given by its first position and the number of positions. Stores the layer's
+/// outputs, and adds them to the sums of its norm.
 #[inline(always)]
-fn convolve<const W: usize, U: Unit<W>>(
-    unit: &mut U,
-    layer: &mut Layer<U::Kept>,
+fn convolve<const W: usize, C: Convolver<W>>(
+    convolver: &mut C,
+    layer: &mut Layer<C::Stored>,
     cells: &Cells,
     (first, positions): (usize, usize),
     read: impl FnMut(usize, usize, &mut Plane<W>),
 ) {
     let Layer { convolution, norm, outputs } = layer;
     let Convolution { channels, filter, .. } = convolution;
-    unit.convolve(filter, *channels, positions, read, |position, c, plane| {
+    convolver.convolve(filter, *channels, positions, read, |position, c, plane| {
         let sums = plane.as_flattened();
-        norm.count(c, sums.iter());
+        norm.accumulate(c, sums.iter());
         let outputs = cells.plane_mut(outputs, first + position, c);
-        outputs.iter_mut().zip(sums).for_each(|(to, sum)| *to = Kept::keep(*sum));
+        outputs.iter_mut().zip(sums).for_each(|(to, sum)| *to = StoredVector::store(*sum));
     });
-    norm.close_group();
+    norm.end_group();
 }

@@ -1,11 +1,12 @@
-//! What vectors of x86-64 do beyond [`wide`]: casts to f16 and bf16 and back, products, bits.
+//! Vector operations of x86-64 that [`wide`] lacks: casts to and from f16 and bf16, products of
+//! bf16 numbers, and bit operations.
 //!
-//! Each operation is safe to call, and this file holds all `unsafe` of vectors in `net`. It rests
-//! on one fact: an [`Avx512`] is made by [`Avx512::new`] alone, and only where the processor has
-//! every instruction set that an operation is compiled for. Operations take values and references,
-//! and a prefetch reads nothing, so that no address needs to be trusted.
+//! All `unsafe` code for vectors in `net` is in this file, behind safe functions. They are safe
+//! because only [`Avx512::new`] can create an [`Avx512`], and only where the processor has every
+//! instruction set that the operations are compiled for. Operations take values and references, and
+//! a prefetch may take any address.
 //!
-//! A vector is 64 bytes: 16 floats, or 32 numbers of bf16 with which nobody computes as floats.
+//! A vector is 64 bytes: 16 floats, or 32 bf16 numbers stored in the type of 16 floats.
 
 use std::arch::x86_64::*;
 
@@ -13,16 +14,16 @@ use bytemuck::must_cast;
 
 use super::{LANES, Vector};
 
-/// 16 numbers of bf16 or f16, by their bits.
-pub(in crate::net) type Half = wide::u16x16;
+/// The bits of 16 numbers of bf16 or f16.
+pub(in crate::net) type HalfVector = wide::u16x16;
 
-/// The right to use AVX-512 (F, BW and BF16) and BMI2.
+/// A proof that the processor has AVX-512 (F, BW and BF16) and BMI2.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512(());
 
 impl Avx512 {
-    /// `None` where the processor lacks some of the instructions. In a build for a processor that
-    /// has them this costs nothing; in any other each operation below is a call.
+    /// `None` where the processor lacks one of the instruction sets. In a build for a processor
+    /// that has them this costs nothing. In other builds each operation is a function call.
     #[inline(always)]
     pub(in crate::net) fn new() -> Option<Avx512> {
         let has_all = is_x86_feature_detected!("avx512f")
@@ -33,7 +34,7 @@ impl Avx512 {
     }
 }
 
-/// Makes methods of [`Avx512`] of functions that need its instructions.
+/// Defines methods of [`Avx512`] from functions that need its instructions.
 macro_rules! operations {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $out:ty)? $body:block)*) => {
         impl Avx512 {
@@ -45,7 +46,7 @@ macro_rules! operations {
                     #[target_feature(enable = "avx512f,avx512bw,avx512bf16,bmi2")]
                     fn compute($($argument: $type),*) $(-> $out)? $body
 
-                    // SAFETY: the processor has the instructions, or there were no `self`.
+                    // SAFETY: `self` exists only where the processor has the instructions.
                     unsafe { compute($($argument),*) }
                 }
             )*
@@ -54,49 +55,49 @@ macro_rules! operations {
 }
 
 operations! {
-    /// The greater number of each lane.
-    fn greater(a: Vector, b: Vector) -> Vector {
+    /// The maximum of each lane.
+    fn max(a: Vector, b: Vector) -> Vector {
         must_cast(_mm512_max_ps(must_cast(a), must_cast(b)))
     }
 
-    /// The greater of each two numbers of 16 bits.
-    fn greater_bits(a: Vector, b: Vector) -> Vector {
+    /// The maximum of each lane of 16 bits, as unsigned numbers.
+    fn max_u16(a: Vector, b: Vector) -> Vector {
         must_cast(_mm512_max_epu16(must_cast(a), must_cast(b)))
     }
 
     /// The sum of all lanes.
-    fn total(vector: Vector) -> f32 {
+    fn sum(vector: Vector) -> f32 {
         _mm512_reduce_add_ps(must_cast(vector))
     }
 
-    /// A vector cast to bf16.
-    fn narrow(vector: Vector) -> Half {
+    /// Casts 16 floats to bf16.
+    fn narrow_bf16(vector: Vector) -> HalfVector {
         must_cast(_mm512_cvtneps_pbh(must_cast(vector)))
     }
 
-    /// What was cast to bf16 as floats again.
-    fn widen(half: Half) -> Vector {
+    /// Casts 16 bf16 numbers to floats.
+    fn widen_bf16(half: HalfVector) -> Vector {
         must_cast(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(must_cast(half))))
     }
 
-    /// A vector cast to f16; what is too great for that becomes infinite.
-    fn narrow_f16(vector: Vector) -> Half {
+    /// Casts 16 floats to f16. Numbers that are too large become infinite.
+    fn narrow_f16(vector: Vector) -> HalfVector {
         const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
         must_cast(_mm512_cvtps_ph::<NEAREST>(must_cast(vector)))
     }
 
-    /// What was cast to f16 as floats again.
-    fn widen_f16(half: Half) -> Vector {
+    /// Casts 16 f16 numbers to floats.
+    fn widen_f16(half: HalfVector) -> Vector {
         must_cast(_mm512_cvtph_ps(must_cast(half)))
     }
 
-    /// Two vectors cast to bf16, one after the other.
-    fn join(first: Vector, second: Vector) -> Vector {
+    /// Casts two vectors to bf16: first all numbers of `first`, then those of `second`.
+    fn join_bf16(first: Vector, second: Vector) -> Vector {
         must_cast(_mm512_cvtne2ps_pbh(must_cast(second), must_cast(first)))
     }
 
-    /// Two vectors cast to bf16, number by number side by side.
-    fn interleave(first: Vector, second: Vector) -> Vector {
+    /// Casts two vectors to bf16: number 0 of both, then number 1 of both, and so on.
+    fn interleave_bf16(first: Vector, second: Vector) -> Vector {
         const ORDER: [u16; 2 * LANES] = {
             let mut order = [0; 2 * LANES];
             let mut place = 0;
@@ -110,30 +111,31 @@ operations! {
         must_cast(_mm512_permutexvar_epi16(must_cast(ORDER), must_cast(both)))
     }
 
-    /// Adds to each lane the dot product of the two pairs of bf16 numbers there.
+    /// Adds to each float lane of `sums` the dot product of the bf16 pairs in that lane of `a` and
+    /// `b`.
     fn add_products(sums: Vector, a: Vector, b: Vector) -> Vector {
         must_cast(_mm512_dpbf16_ps(must_cast(sums), must_cast(a), must_cast(b)))
     }
 
-    /// Of 32 numbers of bf16 those whose bit is set, and zeros.
-    fn keep_where(bits: u32, numbers: Vector) -> Vector {
+    /// Keeps those of 32 bf16 numbers whose bit is set. The others become 0.
+    fn select_bf16(bits: u32, numbers: Vector) -> Vector {
         must_cast(_mm512_maskz_mov_epi16(bits, must_cast(numbers)))
     }
 
-    /// The bits of `word` where `places` has some, packed.
-    fn gather_bits(word: u64, places: u64) -> u64 {
-        _pext_u64(word, places)
+    /// The bits of `word` that are set in `mask`, packed into the lowest bits.
+    fn gather_bits(word: u64, mask: u64) -> u64 {
+        _pext_u64(word, mask)
     }
 
-    /// The lowest bits of `word`, spread to where `places` has some.
-    fn scatter_bits(word: u64, places: u64) -> u64 {
-        _pdep_u64(word, places)
+    /// The lowest bits of `word`, scattered to the bits that are set in `mask`.
+    fn scatter_bits(word: u64, mask: u64) -> u64 {
+        _pdep_u64(word, mask)
     }
 
-    /// Turns columns into rows, 4 bytes at a time.
+    /// Transposes a matrix of 16 x 16 elements of 4 bytes.
     fn transpose(tile: &mut [Vector; 16]) {
         let rows: [__m512; 16] = must_cast(*tile);
-        // Pairs of rows, then rows of four, within each quarter of a row.
+        // First interleaves two rows, then four, within each quarter of a row.
         let twos: [__m512d; 16] = std::array::from_fn(|i| {
             let (even, odd) = (rows[i & !1], rows[i | 1]);
             _mm512_castps_pd(match i % 2 {
@@ -164,7 +166,7 @@ operations! {
     }
 }
 
-/// Asks for the cache line at an address, which need not be one of ours.
+/// Prefetches the cache line at an address, which need not be valid.
 #[inline(always)]
 pub(super) fn prefetch<T>(address: *const T) {
     // SAFETY: SSE is part of every x86_64, and a prefetch changes nothing but the cache.
@@ -191,10 +193,10 @@ mod tests {
         words.map(|word| bf16::from_bits(word).to_f32())
     }
 
-    /// Runs `test` on random vectors, 300 times.
+    /// Runs `test` 300 times on random vectors.
     fn with(test: impl Fn(Avx512, &mut Xoshiro256PlusPlus, [[f32; LANES]; 3])) {
         let Some(avx512) = Avx512::new() else {
-            skipped("vectors: the processor has no AVX-512 with bf16");
+            skipped("AVX-512 vectors: the processor has no AVX-512 with bf16");
             return;
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -207,29 +209,29 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_compared_and_added() {
+    fn maxima_and_sums_are_those_of_the_lanes() {
         with(|avx512, _, [a, b, _]| {
-            let greater = avx512.greater(a.into(), b.into()).to_array();
-            assert_eq!(greater, std::array::from_fn(|lane| a[lane].max(b[lane])));
-            let bits: Words = must_cast(avx512.greater_bits(a.into(), b.into()));
+            let max = avx512.max(a.into(), b.into()).to_array();
+            assert_eq!(max, std::array::from_fn(|lane| a[lane].max(b[lane])));
+            let bits: Words = must_cast(avx512.max_u16(a.into(), b.into()));
             let (a_bits, b_bits): (Words, Words) = (must_cast(a), must_cast(b));
             assert_eq!(bits, std::array::from_fn(|place| a_bits[place].max(b_bits[place])));
             let total = a.map(f64::from).iter().sum::<f64>();
-            assert!((f64::from(avx512.total(a.into())) - total).abs() < 1e-3);
+            assert!((f64::from(avx512.sum(a.into())) - total).abs() < 1e-3);
         });
     }
 
     #[test]
-    fn casts_to_bf16_are_those_of_the_library() {
+    fn casts_to_bf16_equal_those_of_the_half_crate() {
         with(|avx512, _, [a, b, _]| {
-            let half = avx512.narrow(a.into());
+            let half = avx512.narrow_bf16(a.into());
             assert_eq!(half.to_array(), words(a));
             let wanted = words(a).map(|word| u32::from(word) << 16);
-            assert_eq!(avx512.widen(half).to_array().map(f32::to_bits), wanted);
-            let joined: Words = must_cast(avx512.join(a.into(), b.into()));
+            assert_eq!(avx512.widen_bf16(half).to_array().map(f32::to_bits), wanted);
+            let joined: Words = must_cast(avx512.join_bf16(a.into(), b.into()));
             assert_eq!(joined[..LANES], words(a));
             assert_eq!(joined[LANES..], words(b));
-            let interleaved: Words = must_cast(avx512.interleave(a.into(), b.into()));
+            let interleaved: Words = must_cast(avx512.interleave_bf16(a.into(), b.into()));
             for (lane, both) in interleaved.chunks(2).enumerate() {
                 assert_eq!(both, [words(a)[lane], words(b)[lane]]);
             }
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn casts_to_f16_are_those_of_the_library() {
+    fn casts_to_f16_equal_those_of_the_half_crate() {
         with(|avx512, _, [a, b, _]| {
             for numbers in [a, b.map(|number| number * 1e-7), b.map(|number| number * 1e4)] {
                 let half = avx512.narrow_f16(numbers.into());
@@ -249,9 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn products_add_the_two_of_each_lane() {
+    fn products_are_added_pair_by_pair() {
         with(|avx512, _, [sums, a, b]| {
-            let (x, y) = (avx512.join(a.into(), b.into()), avx512.join(b.into(), sums.into()));
+            let (x, y) =
+                (avx512.join_bf16(a.into(), b.into()), avx512.join_bf16(b.into(), sums.into()));
             let found = avx512.add_products(sums.into(), x, y).to_array();
             let (x, y) = (floats(must_cast(x)), floats(must_cast(y)));
             for lane in 0..LANES {
@@ -263,35 +266,35 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_gathered_spread_and_chosen_by() {
+    fn bits_are_gathered_scattered_and_select_numbers() {
         with(|avx512, random, [a, _, _]| {
             let bits: u32 = random.random();
             let (found, all): (Words, Words) =
-                (must_cast(avx512.keep_where(bits, a.into())), must_cast(a));
+                (must_cast(avx512.select_bf16(bits, a.into())), must_cast(a));
             let wanted = |place: usize| if bits >> place & 1 == 1 { all[place] } else { 0 };
             assert_eq!(found, std::array::from_fn(wanted));
 
-            let (word, places): (u64, u64) = (random.random(), random.random());
-            let set = (0..64).filter(|bit| places >> bit & 1 == 1);
-            let (mut gathered, mut spread) = (0, 0);
+            let (word, mask): (u64, u64) = (random.random(), random.random());
+            let set = (0..64).filter(|bit| mask >> bit & 1 == 1);
+            let (mut gathered, mut scattered) = (0, 0);
             for (index, bit) in set.enumerate() {
                 gathered |= (word >> bit & 1) << index;
-                spread |= (word >> index & 1) << bit;
+                scattered |= (word >> index & 1) << bit;
             }
-            assert_eq!(avx512.gather_bits(word, places), gathered);
-            assert_eq!(avx512.scatter_bits(word, places), spread);
+            assert_eq!(avx512.gather_bits(word, mask), gathered);
+            assert_eq!(avx512.scatter_bits(word, mask), scattered);
         });
     }
 
     #[test]
-    fn columns_become_rows() {
+    fn a_matrix_is_transposed() {
         with(|avx512, random, _| {
             let rows: [[f32; LANES]; LANES] =
                 std::array::from_fn(|_| std::array::from_fn(|_| random.random()));
             let mut tile: [Vector; LANES] = must_cast(rows);
             avx512.transpose(&mut tile);
-            let turned = |row: usize| std::array::from_fn(|column| rows[column][row]);
-            assert_eq!(tile.map(|row| row.to_array()), std::array::from_fn(turned));
+            let transposed = |row: usize| std::array::from_fn(|column| rows[column][row]);
+            assert_eq!(tile.map(|row| row.to_array()), std::array::from_fn(transposed));
         });
     }
 }

@@ -1,24 +1,25 @@
-//! 3x3 convolutions over a whole board at once, after Winograd: one product of matrices for each
-//! of `(width + 2)^2` points instead of nine for each of the board's squares.
+//! Winograd's algorithm for 3x3 convolutions, applied to a whole board at once.
 //!
-//! A filter and a board are polynomials in two variables. Both are evaluated at a grid of points,
-//! multiplied there, and the product is interpolated: 100 products on 8x8, where the sum over
-//! taps takes 484. What the evaluation costs is linear in the channels, what it saves is
-//! quadratic. (Lavin and Gray 2016, "Fast algorithms for convolutional neural networks"; here a
-//! polynomial covers the whole board, so that there are no tiles and no overlap.)
+//! A filter and a board are treated as polynomials in two variables. Both are evaluated at a grid
+//! of `(width + 2)^2` points and multiplied there, and the product is interpolated. A convolution
+//! then takes one matrix product per point: 100 on 8x8. A direct convolution takes one for each
+//! square and each tap on the board: 484 on 8x8. The cost of the transforms is linear in the number
+//! of channels, the saving is quadratic. (Lavin and Gray 2016, "Fast algorithms for convolutional
+//! neural networks". Here one polynomial covers the whole board, so the board is not split into
+//! overlapping tiles.)
 //!
-//! All numbers are float32. With the points of [`points`] an output differs from the sum over
-//! taps by some 1e-5 of its size (1e-4 on boards of ten rows), a hundredth of what a computation
-//! in bf16 does.
+//! All numbers are float32. With the points of [`points`] an output differs from the direct sum by
+//! about 1e-5 of its size (1e-4 on boards of ten rows), a hundredth of the error of bf16.
 //!
-//! The unit of all of it is a vector of channels of one cell. Activations lie as
-//! `[position][channel vector][cell]`, points as `[point][position][channel vector]`.
+//! All code works on channel vectors: a [`Vector`](super::vector::Vector) of channels of one cell.
+//! Activations lie as `[position][channel vector][cell]`, numbers at the points as
+//! `[point][position][channel vector]`.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `points` | the points, and the matrices that follow from them |
-//! | `transform` | boards and filters to points and back |
-//! | `product` | products of matrices with their sums in registers |
+//! | `points` | the points, and the transform matrices computed from them |
+//! | `transform` | transforms of boards and filters to the points and back |
+//! | `product` | matrix products with sums in registers |
 //! | `workspace` | convolutions of a group of positions, forward and backward |
 
 mod points;
@@ -26,10 +27,10 @@ pub(super) mod product;
 mod transform;
 mod workspace;
 
-pub(super) use transform::{Board, Plane};
+pub(super) use transform::{BoardTransform, Plane};
 pub(super) use workspace::{Channels, Workspace};
 
-/// Runs code with the constants of a board's width: rows, and pairs of points.
+/// Runs code with a board's width as constants: the number of rows, and of pairs of points.
 macro_rules! for_width {
     ($width:expr, $rows:ident, $pairs:ident => $code:expr) => {{
         macro_rules! with {

@@ -1,16 +1,16 @@
-//! Points at which polynomials are evaluated, and the matrices of evaluation and interpolation.
+//! The points at which polynomials are evaluated, and the matrices of evaluation and interpolation.
 //!
 //! For a board of `W` rows there are `W + 2` points in each direction: 0, pairs of opposite
-//! numbers, and infinity where `W` is even. With the matrices `A` (points x `W`), `B` (points x
-//! `W`, for boards whose surroundings are 0) and `G` (points x 3), the convolution of a row `d`
-//! with taps `g` is `A' ((G g) * (B d))` (Lavin and Gray 2016, section 4). Rows of opposite points
-//! differ in the sign of every second entry, which halves the work.
+//! numbers, and infinity where `W` is even. The matrices are `A` (points x `W`), `B` (points x `W`,
+//! for boards with padding 0) and `G` (points x 3). The convolution of a row `d` with taps `g` is
+//! `A' ((G g) * (B d))` (Lavin and Gray 2016, section 4). The rows of opposite points differ only
+//! in the sign of every second entry, which halves the work.
 //!
-//! The pairs were chosen by measuring errors in float32 against float64: numbers between 1/4 and
-//! 5/2 that are not too close to each other do 10 times better than 1, 2, 1/2 and 4 (Barabasz et
-//! al. 2020, "Error analysis and improving the accuracy of Winograd convolution").
+//! The pairs were chosen by measuring float32 errors against float64. Numbers between 1/4 and 5/2
+//! that are not too close to each other have errors 10 times smaller than 1, 2, 1/2 and 4 (Barabasz
+//! et al. 2020, "Error analysis and improving the accuracy of Winograd convolution").
 
-/// The positive numbers of the pairs for a board of `width` rows.
+/// The positive number of each pair, for a board of `width` rows.
 ///
 /// # Panics
 ///
@@ -24,49 +24,53 @@ fn pairs(width: usize) -> &'static [f64] {
     }
 }
 
-/// One direction of a transform between `W` cells and `W + 2` points.
+/// The matrix of a transform between one line of `W` cells and `W + 2` points.
 #[derive(Clone, Debug)]
-pub(in crate::net) struct Table<const W: usize, const PAIRS: usize> {
-    /// The row of the positive number of each pair; the negative one's differs in the signs of
-    /// odd entries.
+pub(in crate::net) struct LineTransform<const W: usize, const PAIRS: usize> {
+    /// The row of the positive number of each pair. The row of the negative number has the opposite
+    /// sign in odd entries.
     pub pairs: [[f32; W]; PAIRS],
-    /// The row of 0.
+    /// The row of point 0.
     pub zero: [f32; W],
-    /// The row of infinity; of no use where `W` is odd.
+    /// The row of infinity. Unused where `W` is odd.
     pub infinity: [f32; W],
 }
 
-/// The matrices of a board of `W` rows. Points are in the order 0, then each pair with the
-/// positive number first, then infinity.
+/// The matrices of a board of `W` rows. The order of points is 0, then each pair with the positive
+/// number first, then infinity.
 #[derive(Clone, Debug)]
 pub(in crate::net) struct Matrices<const W: usize, const PAIRS: usize> {
-    /// `A`: transposed it interpolates outputs.
-    pub outputs: Table<W, PAIRS>,
-    /// `B`: evaluates inputs.
-    pub inputs: Table<W, PAIRS>,
-    /// `G`: evaluates filters, a row of three for each point.
+    /// `A`. Its transpose interpolates outputs.
+    pub outputs: LineTransform<W, PAIRS>,
+    /// `B`. It evaluates inputs.
+    pub inputs: LineTransform<W, PAIRS>,
+    /// `G`. It evaluates filters: a row of three entries for each point.
     pub filter: Vec<[f32; 3]>,
 }
 
 impl<const W: usize, const PAIRS: usize> Matrices<W, PAIRS> {
-    /// The matrices for boards of `W` rows; there must be `W / 2` pairs, rounded up.
+    /// The matrices for boards of `W` rows.
+    ///
+    /// # Panics
+    ///
+    /// `PAIRS` is not `W / 2`, rounded up.
     pub(in crate::net) fn new() -> Self {
         assert_eq!(PAIRS, W.div_ceil(2), "pairs of points for {W} rows");
         let pairs = pairs(W);
         let signed = pairs.iter().flat_map(|&pair| [pair, -pair]);
         let finite: Vec<f64> = std::iter::once(0.0).chain(signed).collect();
         let mut filter = Vec::new();
-        let mut inputs = Table::empty();
-        let mut outputs = Table::empty();
+        let mut inputs = LineTransform::empty();
+        let mut outputs = LineTransform::empty();
         for (index, &point) in finite.iter().enumerate() {
             let others = finite.iter().copied().filter(|&other| other != point);
             let distance: f64 = others.clone().map(|other| point - other).product();
             let polynomial = product_of_roots(others);
-            // A point's row of B may be scaled if that of G is scaled back; powers of two are
-            // free of rounding.
+            // A row of B may be multiplied by a factor if the row of G is divided by it. Powers of
+            // two cause no rounding errors.
             let out_scale = power_of_two(norm((0..W).map(|i| point.powi(i as i32))));
             let in_scale = power_of_two(norm(polynomial.iter().copied()));
-            // Entry i of the padded row is cell i - 1.
+            // Entry i + 1 of the padded row is cell i.
             let mut row: [f64; W] = std::array::from_fn(|i| entry(&polynomial, i + 1) / in_scale);
             let mut scale = in_scale * out_scale / distance;
             if point < 0.0 && row[0] * f64::from(inputs.pairs[(index - 1) / 2][0]) < 0.0 {
@@ -89,12 +93,13 @@ impl<const W: usize, const PAIRS: usize> Matrices<W, PAIRS> {
     }
 }
 
-impl<const W: usize, const PAIRS: usize> Table<W, PAIRS> {
+impl<const W: usize, const PAIRS: usize> LineTransform<W, PAIRS> {
     fn empty() -> Self {
-        Table { pairs: [[0.0; W]; PAIRS], zero: [0.0; W], infinity: [0.0; W] }
+        LineTransform { pairs: [[0.0; W]; PAIRS], zero: [0.0; W], infinity: [0.0; W] }
     }
 
-    /// Stores the row of finite point `index`; that of a negative one follows from its opposite's.
+    /// Stores the row of finite point `index`. The row of a negative point is only checked, because
+    /// it follows from that of the opposite point.
     fn set(&mut self, index: usize, row: [f64; W]) {
         let row = row.map(|entry| entry as f32);
         match index {
@@ -108,12 +113,12 @@ impl<const W: usize, const PAIRS: usize> Table<W, PAIRS> {
     }
 }
 
-/// The coefficient of a power, lowest first.
+/// The coefficient of `x^power`. Coefficients are in the order of rising powers.
 fn entry(polynomial: &[f64], power: usize) -> f64 {
     polynomial.get(power).copied().unwrap_or(0.0)
 }
 
-/// The coefficients of the product of `x - root`, lowest power first.
+/// The coefficients of the product of all `x - root`, in the order of rising powers.
 fn product_of_roots(roots: impl Iterator<Item = f64>) -> Vec<f64> {
     roots.fold(vec![1.0], |polynomial, root| {
         (0..=polynomial.len())
@@ -129,7 +134,7 @@ fn norm(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.map(|number| number * number).sum::<f64>().sqrt()
 }
 
-/// The power of two nearest to `number` on a scale of powers.
+/// The power of two nearest to `number` on a logarithmic scale.
 fn power_of_two(number: f64) -> f64 {
     number.log2().round().exp2()
 }

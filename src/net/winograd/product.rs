@@ -1,42 +1,42 @@
-//! Products of matrices whose sums stay in registers.
+//! Matrix products that keep their sums in registers.
 
 #[cfg(target_arch = "x86_64")]
-use crate::net::vector::x86::{Avx512, Half};
+use crate::net::vector::x86::{Avx512, HalfVector};
 use crate::net::vector::{Vector, prefetch};
 
-/// Rows and vectors of columns of one block of sums. Sixteen sums with AVX-512; fewer where a
-/// [`Vector`] takes several registers.
+/// The size of a block of sums: rows, and vectors of columns. A block has 16 sums with AVX-512, and
+/// fewer where a [`Vector`] takes several registers.
 const BLOCK: (usize, usize) = if cfg!(target_feature = "avx512f") { (8, 2) } else { (4, 1) };
 
 /// A matrix of numbers whose rows are `stride` numbers apart.
 #[derive(Clone, Copy)]
 pub(in crate::net) struct Rows<'a> {
-    /// From the first number of the first row on.
+    /// The numbers, from the first of the first row on.
     pub numbers: &'a [f32],
-    /// Numbers from one row to the next.
+    /// The distance between the starts of two rows.
     pub stride: usize,
 }
 
-/// The vectors of a matrix, as they are or packed.
+/// The vectors of a matrix, stored in float32 or f16.
 pub(in crate::net) trait Factors: Copy {
-    /// Vectors that share a cache line.
-    const IN_LINE: usize;
+    /// Vectors per cache line.
+    const PER_LINE: usize;
 
-    /// How many there are.
+    /// The number of vectors.
     fn len(self) -> usize;
 
-    /// So many from a place on.
-    fn part(self, from: usize, count: usize) -> Self;
+    /// The `count` vectors from index `from` on.
+    fn slice(self, from: usize, count: usize) -> Self;
 
-    /// The vector at a place.
-    fn at(self, place: usize) -> Vector;
+    /// The vector at an index.
+    fn at(self, index: usize) -> Vector;
 
-    /// Asks for the cache line of the vector at a place.
-    fn fetch(self, place: usize);
+    /// Prefetches the cache line of the vector at an index.
+    fn prefetch(self, index: usize);
 }
 
 impl Factors for &[Vector] {
-    const IN_LINE: usize = 1;
+    const PER_LINE: usize = 1;
 
     #[inline(always)]
     fn len(self) -> usize {
@@ -44,34 +44,34 @@ impl Factors for &[Vector] {
     }
 
     #[inline(always)]
-    fn part(self, from: usize, count: usize) -> Self {
+    fn slice(self, from: usize, count: usize) -> Self {
         &self[from..][..count]
     }
 
     #[inline(always)]
-    fn at(self, place: usize) -> Vector {
-        self[place]
+    fn at(self, index: usize) -> Vector {
+        self[index]
     }
 
     #[inline(always)]
-    fn fetch(self, place: usize) {
-        prefetch(&raw const self[place]);
+    fn prefetch(self, index: usize) {
+        prefetch(&raw const self[index]);
     }
 }
 
-/// Vectors cast to f16.
+/// Vectors stored in f16.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(in crate::net) struct Halves<'a> {
-    /// By their bits.
-    pub numbers: &'a [Half],
-    /// What brings them back.
+pub(in crate::net) struct HalfFactors<'a> {
+    /// The vectors.
+    pub numbers: &'a [HalfVector],
+    /// The instructions that cast them to float32.
     pub avx512: Avx512,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Factors for Halves<'_> {
-    const IN_LINE: usize = 2;
+impl Factors for HalfFactors<'_> {
+    const PER_LINE: usize = 2;
 
     #[inline(always)]
     fn len(self) -> usize {
@@ -79,37 +79,37 @@ impl Factors for Halves<'_> {
     }
 
     #[inline(always)]
-    fn part(self, from: usize, count: usize) -> Self {
-        Halves { numbers: &self.numbers[from..][..count], ..self }
+    fn slice(self, from: usize, count: usize) -> Self {
+        HalfFactors { numbers: &self.numbers[from..][..count], ..self }
     }
 
     #[inline(always)]
-    fn at(self, place: usize) -> Vector {
-        self.avx512.widen_f16(self.numbers[place])
+    fn at(self, index: usize) -> Vector {
+        self.avx512.widen_f16(self.numbers[index])
     }
 
     #[inline(always)]
-    fn fetch(self, place: usize) {
-        prefetch(&raw const self.numbers[place]);
+    fn prefetch(self, index: usize) {
+        prefetch(&raw const self.numbers[index]);
     }
 }
 
-/// `out[row][column] = sum over k of left[row][k] * right[k][column]` for `rows` rows and `depth`
-/// values of `k`.
+/// `out[row][column] = sum over k of left[row][k] * right[k][column]`.
 ///
-/// `right` is `[k][columns]` in vectors, `out` `[row][columns]`.
+/// `right` is `[k][columns]` and `out` `[row][columns]`, both in vectors. `sizes` are the number of
+/// rows, of values of `k`, and of vectors of columns.
 pub(in crate::net) fn multiply(
     left: Rows<'_>,
     right: &[Vector],
     out: &mut [Vector],
     sizes: (usize, usize, usize),
 ) {
-    multiply_and_fetch(left, right, &[], out, sizes);
+    multiply_and_prefetch(left, right, &[], out, sizes);
 }
 
-/// [`multiply`], and meanwhile brings `ahead` closer, a cache line for each value of `k` of a block:
-/// what is read only once in a while comes too late otherwise.
-pub(in crate::net) fn multiply_and_fetch<F: Factors>(
+/// [`multiply`] that also prefetches `ahead`: one cache line for each value of `k` in each block.
+/// Otherwise the next product would have to wait for its factors.
+pub(in crate::net) fn multiply_and_prefetch<F: Factors>(
     left: Rows<'_>,
     right: F,
     ahead: F,
@@ -117,30 +117,30 @@ pub(in crate::net) fn multiply_and_fetch<F: Factors>(
     (rows, depth, columns): (usize, usize, usize),
 ) {
     let ahead = (ahead, 0);
-    in_blocks(&mut Plain { left, right, ahead, out, depth, columns }, rows, columns);
+    in_blocks(&mut PlainProduct { left, right, ahead, out, depth, columns }, rows, columns);
 }
 
-/// `out[k][column] += sum over rows of left[row][k] * right[row][column]` for `depth` values of
-/// `k`.
+/// `out[k][column] += sum over rows of left[row][k] * right[row][column]`.
 ///
-/// `right` is `[row][columns]` in vectors, `out` `[k][columns]`.
+/// `right` is `[row][columns]` and `out` `[k][columns]`, both in vectors. The sizes are the number
+/// of rows, of values of `k`, and of vectors of columns.
 pub(in crate::net) fn add_transposed(
     left: Rows<'_>,
     right: &[Vector],
     out: &mut [Vector],
     (rows, depth, columns): (usize, usize, usize),
 ) {
-    in_blocks(&mut Transposed { left, right, out, rows, columns }, depth, columns);
+    in_blocks(&mut TransposedProduct { left, right, out, rows, columns }, depth, columns);
 }
 
-/// A product that is computed a block of sums at a time.
+/// A product that is computed in blocks of sums.
 trait Product {
-    /// Computes the sums of `R` rows of the result from `first` on and of `C` vectors from
-    /// `column` on.
+    /// Computes `R` rows of the result from row `first` on, and in them `C` vectors from `column`
+    /// on.
     fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize);
 }
 
-/// Computes `rows` rows of `columns` vectors.
+/// Computes a result of `rows` rows of `columns` vectors.
 #[inline(always)]
 fn in_blocks(product: &mut impl Product, rows: usize, columns: usize) {
     let mut column = 0;
@@ -166,28 +166,28 @@ fn in_blocks(product: &mut impl Product, rows: usize, columns: usize) {
 }
 
 /// See [`multiply`].
-struct Plain<'a, F> {
+struct PlainProduct<'a, F> {
     left: Rows<'a>,
     right: F,
-    /// What is to be brought closer, and how much of it was.
+    /// The vectors to prefetch, and how many have been.
     ahead: (F, usize),
     out: &'a mut [Vector],
     depth: usize,
     columns: usize,
 }
 
-impl<F: Factors> Product for Plain<'_, F> {
+impl<F: Factors> Product for PlainProduct<'_, F> {
     #[inline(always)]
     fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize) {
-        let Plain { left, depth, columns, ahead: (ahead, ref mut fetched), .. } = *self;
+        let PlainProduct { left, depth, columns, ahead: (ahead, ref mut prefetched), .. } = *self;
         let rows: [&[f32]; R] =
             std::array::from_fn(|row| &left.numbers[(first + row) * left.stride..][..depth]);
-        let right = self.right.part(column, (depth - 1) * columns + C);
+        let right = self.right.slice(column, (depth - 1) * columns + C);
         let mut sums = [[Vector::ZERO; C]; R];
         for k in 0..depth {
-            if *fetched < ahead.len() {
-                ahead.fetch(*fetched);
-                *fetched += F::IN_LINE;
+            if *prefetched < ahead.len() {
+                ahead.prefetch(*prefetched);
+                *prefetched += F::PER_LINE;
             }
             let factors: [Vector; C] = std::array::from_fn(|c| right.at(k * columns + c));
             for (sums, row) in sums.iter_mut().zip(rows) {
@@ -201,7 +201,7 @@ impl<F: Factors> Product for Plain<'_, F> {
 }
 
 /// See [`add_transposed`].
-struct Transposed<'a> {
+struct TransposedProduct<'a> {
     left: Rows<'a>,
     right: &'a [Vector],
     out: &'a mut [Vector],
@@ -209,10 +209,10 @@ struct Transposed<'a> {
     columns: usize,
 }
 
-impl Product for Transposed<'_> {
+impl Product for TransposedProduct<'_> {
     #[inline(always)]
     fn block<const R: usize, const C: usize>(&mut self, first: usize, column: usize) {
-        let Transposed { left, rows, columns, .. } = *self;
+        let TransposedProduct { left, rows, columns, .. } = *self;
         let mut sums = [[Vector::ZERO; C]; R];
         for (k, sums) in sums.iter_mut().enumerate() {
             sums.copy_from_slice(&self.out[(first + k) * columns + column..][..C]);
@@ -231,7 +231,7 @@ impl Product for Transposed<'_> {
     }
 }
 
-/// Adds a number times each of some vectors.
+/// Adds `number` times each of `factors` to the sums.
 #[inline(always)]
 fn add<const C: usize>(sums: &mut [Vector; C], number: f32, factors: [Vector; C]) {
     let number = Vector::splat(number);

@@ -1,10 +1,10 @@
-//! Transforms and products against plain sums in float64.
+//! Compares transforms and products with direct sums.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::product::{Rows, add_transposed, multiply};
-use super::transform::NO_SCRATCH;
+use super::transform::ZERO_SCRATCH;
 use super::*;
 use crate::net::vector::{LANES, Vector, flat, flat_mut, vectors};
 
@@ -22,9 +22,9 @@ fn size(a: &[Vector]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// One position of `W * W` cells of `depth` vectors, convolved tap by tap; filters are
+/// The direct convolution of one position of `W * W` cells of `depth` channel vectors. `taps` are
 /// `[row][column][input][output vector]`.
-fn plain<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec<Vector> {
+fn direct<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec<Vector> {
     let inputs = depth * LANES;
     let (numbers, factors) = (flat(cells), flat(taps));
     let mut out = vec![Vector::ZERO; cells.len()];
@@ -51,7 +51,7 @@ fn plain<const W: usize>(cells: &[Vector], taps: &[Vector], depth: usize) -> Vec
     out
 }
 
-/// Copies a vector of channels between cells and a plane.
+/// The plane of channel vector `c`.
 fn plane_of<const W: usize>(cells: &[Vector], depth: usize, c: usize) -> Plane<W> {
     std::array::from_fn(|row| std::array::from_fn(|column| cells[(row * W + column) * depth + c]))
 }
@@ -64,7 +64,7 @@ fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
     let channels = Channels { inputs, outputs: depth };
     let boards = random(positions * cells, &mut source);
     let taps = random(9 * channels.size(), &mut source);
-    let mut filter = vec![Vector::ZERO; Board::<W, PAIRS>::POINTS * channels.size()];
+    let mut filter = vec![Vector::ZERO; BoardTransform::<W, PAIRS>::POINTS * channels.size()];
     workspace.board().filter(&taps, &mut filter, channels.size());
     let mut found = vec![Vector::ZERO; boards.len()];
     workspace.convolve(
@@ -79,36 +79,36 @@ fn convolves<const W: usize, const PAIRS: usize>(tolerance: f64) {
         },
     );
     for (found, board) in found.chunks_exact(cells).zip(boards.chunks_exact(cells)) {
-        let wanted = plain::<W>(board, &taps, depth);
+        let wanted = direct::<W>(board, &taps, depth);
         let error: Vec<Vector> = found.iter().zip(&wanted).map(|(&a, &b)| a - b).collect();
         assert!(size(&error) < tolerance * size(&wanted), "{W}: {}", size(&error) / size(&wanted));
     }
 }
 
 #[test]
-fn the_sum_over_points_is_the_sum_over_taps() {
+fn convolutions_agree_with_direct_sums() {
     convolves::<6, 3>(1e-5);
     convolves::<7, 4>(5e-5);
     convolves::<8, 4>(5e-5);
     convolves::<10, 5>(5e-4);
 }
 
-/// That `a . F(b)` is `F'(a) . b`.
+/// Checks that `a . F(b)` equals `F'(a) . b`, where `F'` is the transpose of `F`.
 fn agree(left: f64, right: f64, size: f64, what: &str) {
     assert!((left - right).abs() < 1e-5 * size, "{what}: {left} and {right}");
 }
 
 fn transposes<const W: usize, const PAIRS: usize>() {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(2);
-    let (board, stride) = (Board::<W, PAIRS>::new(), 3);
-    let count = (Board::<W, PAIRS>::POINTS - 1) * stride + 1;
+    let (board, stride) = (BoardTransform::<W, PAIRS>::new(), 3);
+    let count = (BoardTransform::<W, PAIRS>::POINTS - 1) * stride + 1;
     let cells = plane_of::<W>(&random(W * W, &mut source), 1, 0);
-    // What lies between the points is not theirs.
+    // Vectors between the points belong to others: set them to 0.
     let mut points = random(count, &mut source);
     points.iter_mut().enumerate().for_each(|(index, point)| {
         *point *= Vector::splat((index % stride == 0) as u8 as f32);
     });
-    let mut scratch = NO_SCRATCH;
+    let mut scratch = ZERO_SCRATCH;
     let (mut to, mut back) = (vec![Vector::ZERO; count], cells);
     let same = |to: &[Vector], back: &Plane<W>, what| {
         let (left, right) = (dot(&points, to), dot(cells.as_flattened(), back.as_flattened()));
@@ -121,7 +121,7 @@ fn transposes<const W: usize, const PAIRS: usize>() {
     board.outputs(&points, stride, &mut back, &mut scratch);
     same(&to, &back, "outputs");
     let taps = random(9 * 5, &mut source);
-    let points = random(Board::<W, PAIRS>::POINTS * 5, &mut source);
+    let points = random(BoardTransform::<W, PAIRS>::POINTS * 5, &mut source);
     let (mut to, mut back) = (vec![Vector::ZERO; points.len()], vec![Vector::ZERO; taps.len()]);
     board.filter(&taps, &mut to, 5);
     board.filter_gradients(&points, &mut back, 5);
@@ -129,7 +129,7 @@ fn transposes<const W: usize, const PAIRS: usize>() {
 }
 
 #[test]
-fn gradients_go_through_the_transposed_transforms() {
+fn gradient_transforms_are_transposes() {
     transposes::<6, 3>();
     transposes::<7, 4>();
     transposes::<8, 4>();
@@ -137,7 +137,7 @@ fn gradients_go_through_the_transposed_transforms() {
 }
 
 #[test]
-fn products_are_sums_of_products() {
+fn products_agree_with_direct_sums() {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(3);
     for (rows, depth, columns) in [(1, 1, 1), (7, 4, 3), (16, 32, 2), (13, 33, 5), (8, 64, 4)] {
         let stride = vectors(depth) * LANES;

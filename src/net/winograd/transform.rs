@@ -1,31 +1,31 @@
-//! Boards and filters to points and back.
+//! Transforms of boards and filters to the points and back.
 //!
-//! A transform of a board goes along its columns and then along its rows, a vector of channels at
-//! a time. Four are needed: inputs to points, outputs from points, and for gradients the
+//! A board is transformed along its columns and then along its rows, one channel vector at a time.
+//! There are four transforms of boards: inputs to points, points to outputs, and for gradients the
 //! transposes of both.
 
-use super::points::{Matrices, Table};
+use super::points::{LineTransform, Matrices};
 use crate::net::vector::Vector;
 
-/// The most points that a board has in one direction.
-const MOST: usize = 12;
+/// The largest number of points in one direction of any board.
+const MAX_POINTS: usize = 12;
 
-/// A board on its way between cells and points, one vector of channels of it.
-pub(in crate::net) type Scratch = [[Vector; MOST]; MOST];
+/// Memory for a board of one channel vector that is transformed in one of the two directions.
+pub(in crate::net) type Scratch = [[Vector; MAX_POINTS]; MAX_POINTS];
 
-/// A scratch to begin with.
-pub(in crate::net) const NO_SCRATCH: Scratch = [[Vector::ZERO; MOST]; MOST];
+/// An initial [`Scratch`].
+pub(in crate::net) const ZERO_SCRATCH: Scratch = [[Vector::ZERO; MAX_POINTS]; MAX_POINTS];
 
-/// One vector of channels of all cells of a board, by rows.
+/// One channel vector of all cells of a board, row by row.
 pub(in crate::net) type Plane<const W: usize> = [[Vector; W]; W];
 
 /// The transforms of boards of `W` rows.
 #[derive(Clone, Debug)]
-pub(in crate::net) struct Board<const W: usize, const PAIRS: usize> {
+pub(in crate::net) struct BoardTransform<const W: usize, const PAIRS: usize> {
     matrices: Matrices<W, PAIRS>,
 }
 
-impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
+impl<const W: usize, const PAIRS: usize> BoardTransform<W, PAIRS> {
     /// Cells of the board.
     pub(in crate::net) const CELLS: usize = W * W;
     /// Points in one direction.
@@ -33,13 +33,13 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
     /// Points in both directions together.
     pub(in crate::net) const POINTS: usize = Self::ROW * Self::ROW;
 
-    /// The transforms; there must be `W / 2` pairs of points, rounded up.
+    /// The transforms. `PAIRS` must be `W / 2`, rounded up.
     pub(in crate::net) fn new() -> Self {
-        Board { matrices: Matrices::new() }
+        BoardTransform { matrices: Matrices::new() }
     }
 
-    /// Evaluates one plane of a position at all points, as the input of a convolution; `points`
-    /// starts at its vector of the first point, and has one every `stride`.
+    /// Evaluates a plane of a convolution's inputs at all points. Writes the vector of point `i` to
+    /// `points[i * stride]`.
     #[inline(always)]
     pub(in crate::net) fn inputs(
         &self,
@@ -48,10 +48,11 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         stride: usize,
         scratch: &mut Scratch,
     ) {
-        to_points(&self.matrices.inputs, Ends::Inputs, plane, points, stride, scratch);
+        to_points(&self.matrices.inputs, EndRows::Inputs, plane, points, stride, scratch);
     }
 
-    /// Interpolates one plane of a position's outputs from its products at all points.
+    /// Interpolates a plane of a convolution's outputs from the products at all points. The vector
+    /// of point `i` is `points[i * stride]`.
     #[inline(always)]
     pub(in crate::net) fn outputs(
         &self,
@@ -60,10 +61,11 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         plane: &mut Plane<W>,
         scratch: &mut Scratch,
     ) {
-        to_cells(&self.matrices.outputs, Ends::Outputs, points, stride, plane, scratch);
+        to_cells(&self.matrices.outputs, EndRows::Outputs, points, stride, plane, scratch);
     }
 
-    /// The transpose of [`Board::outputs`]: gradients of outputs to gradients of products.
+    /// The transpose of [`BoardTransform::outputs`]: from gradients of outputs to gradients of
+    /// products.
     #[inline(always)]
     pub(in crate::net) fn output_gradients(
         &self,
@@ -72,10 +74,11 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         stride: usize,
         scratch: &mut Scratch,
     ) {
-        to_points(&self.matrices.outputs, Ends::Outputs, plane, points, stride, scratch);
+        to_points(&self.matrices.outputs, EndRows::Outputs, plane, points, stride, scratch);
     }
 
-    /// The transpose of [`Board::inputs`]: gradients at the points to gradients of inputs.
+    /// The transpose of [`BoardTransform::inputs`]: from gradients at the points to gradients of
+    /// inputs.
     #[inline(always)]
     pub(in crate::net) fn input_gradients(
         &self,
@@ -84,29 +87,31 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         plane: &mut Plane<W>,
         scratch: &mut Scratch,
     ) {
-        to_cells(&self.matrices.inputs, Ends::Inputs, points, stride, plane, scratch);
+        to_cells(&self.matrices.inputs, EndRows::Inputs, points, stride, plane, scratch);
     }
 
-    /// Evaluates filters at all points: `taps` are `[row][column][vector]` with `size` vectors a
-    /// tap, `points` `[point][vector]`.
+    /// Evaluates filters at all points. `taps` are `[row][column][vector]` and `points`
+    /// `[point][vector]`, both with `size` vectors.
     pub(in crate::net) fn filter(&self, taps: &[Vector], points: &mut [Vector], size: usize) {
         let factors = &self.matrices.filter;
         for index in 0..size {
-            for (row, of_row) in factors.iter().enumerate() {
+            for (row, row_factors) in factors.iter().enumerate() {
                 let sums: [Vector; 3] = std::array::from_fn(|column| {
                     let tap = |row: usize| taps[(row * 3 + column) * size + index];
-                    tap(0) * of_row[0] + tap(1) * of_row[1] + tap(2) * of_row[2]
+                    tap(0) * row_factors[0] + tap(1) * row_factors[1] + tap(2) * row_factors[2]
                 });
-                for (column, of_column) in factors.iter().enumerate() {
-                    let value =
-                        sums[0] * of_column[0] + sums[1] * of_column[1] + sums[2] * of_column[2];
+                for (column, column_factors) in factors.iter().enumerate() {
+                    let value = sums[0] * column_factors[0]
+                        + sums[1] * column_factors[1]
+                        + sums[2] * column_factors[2];
                     points[(row * Self::ROW + column) * size + index] = value;
                 }
             }
         }
     }
 
-    /// The transpose of [`Board::filter`]: gradients at the points to gradients of taps.
+    /// The transpose of [`BoardTransform::filter`]: from gradients at the points to gradients of
+    /// taps.
     pub(in crate::net) fn filter_gradients(
         &self,
         points: &[Vector],
@@ -116,15 +121,15 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
         let factors = &self.matrices.filter;
         for index in 0..size {
             let mut gradients = [[Vector::ZERO; 3]; 3];
-            for (row, of_row) in factors.iter().enumerate() {
+            for (row, row_factors) in factors.iter().enumerate() {
                 let mut sums = [Vector::ZERO; 3];
-                for (column, of_column) in factors.iter().enumerate() {
+                for (column, column_factors) in factors.iter().enumerate() {
                     let point = points[(row * Self::ROW + column) * size + index];
-                    for (sum, &factor) in sums.iter_mut().zip(of_column) {
+                    for (sum, &factor) in sums.iter_mut().zip(column_factors) {
                         *sum += point * factor;
                     }
                 }
-                for (gradients, &factor) in gradients.iter_mut().zip(of_row) {
+                for (gradients, &factor) in gradients.iter_mut().zip(row_factors) {
                     for (gradient, sum) in gradients.iter_mut().zip(sums) {
                         *gradient += sum * factor;
                     }
@@ -137,10 +142,11 @@ impl<const W: usize, const PAIRS: usize> Board<W, PAIRS> {
     }
 }
 
+/// Applies a transform along columns and rows, from cells to points.
 #[inline(always)]
 fn to_points<const W: usize, const PAIRS: usize>(
-    table: &Table<W, PAIRS>,
-    ends: Ends,
+    transform: &LineTransform<W, PAIRS>,
+    ends: EndRows,
     plane: &Plane<W>,
     points: &mut [Vector],
     stride: usize,
@@ -148,19 +154,20 @@ fn to_points<const W: usize, const PAIRS: usize>(
 ) {
     for column in 0..W {
         let line = std::array::from_fn(|row| plane[row][column]);
-        evaluate(table, ends, line, |point, value| scratch[point][column] = value);
+        evaluate(transform, ends, line, |point, value| scratch[point][column] = value);
     }
     for (first, line) in scratch[..W + 2].iter().enumerate() {
         let line = std::array::from_fn(|column| line[column]);
         let points = &mut points[first * (W + 2) * stride..][..(W + 1) * stride + 1];
-        evaluate(table, ends, line, |point, value| points[point * stride] = value);
+        evaluate(transform, ends, line, |point, value| points[point * stride] = value);
     }
 }
 
+/// The transpose of [`to_points`].
 #[inline(always)]
 fn to_cells<const W: usize, const PAIRS: usize>(
-    table: &Table<W, PAIRS>,
-    ends: Ends,
+    transform: &LineTransform<W, PAIRS>,
+    ends: EndRows,
     points: &[Vector],
     stride: usize,
     plane: &mut Plane<W>,
@@ -168,31 +175,31 @@ fn to_cells<const W: usize, const PAIRS: usize>(
 ) {
     for (first, line) in scratch[..W + 2].iter_mut().enumerate() {
         let points = &points[first * (W + 2) * stride..][..(W + 1) * stride + 1];
-        let cells = interpolate(table, ends, |point| points[point * stride]);
+        let cells = interpolate(transform, ends, |point| points[point * stride]);
         line[..W].copy_from_slice(&cells);
     }
     for column in 0..W {
-        let cells = interpolate(table, ends, |point| scratch[point][column]);
+        let cells = interpolate(transform, ends, |point| scratch[point][column]);
         for (row, value) in plane.iter_mut().zip(cells) {
             row[column] = value;
         }
     }
 }
 
-/// Which entries of the rows of 0 and infinity are not 0.
+/// The matrix of a transform. It determines which entries of the rows of 0 and infinity are not 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    /// 0: the odd ones; infinity: the even ones.
+enum EndRows {
+    /// `B`. Row of 0: the odd entries. Row of infinity: the even entries.
     Inputs,
-    /// 0: the first; infinity: the last.
+    /// `A`. Row of 0: the first entry. Row of infinity: the last entry.
     Outputs,
 }
 
-/// One line of cells at all points of a direction.
+/// Evaluates one line of cells at all points of one direction.
 #[inline(always)]
 fn evaluate<const W: usize, const PAIRS: usize>(
-    table: &Table<W, PAIRS>,
-    ends: Ends,
+    transform: &LineTransform<W, PAIRS>,
+    ends: EndRows,
     line: [Vector; W],
     mut put: impl FnMut(usize, Vector),
 ) {
@@ -202,19 +209,19 @@ fn evaluate<const W: usize, const PAIRS: usize>(
             .step_by(step)
             .fold(start, |sum, i| line[i].mul_add(Vector::splat(row[i]), sum))
     };
-    for (pair, row) in table.pairs.iter().enumerate() {
+    for (pair, row) in transform.pairs.iter().enumerate() {
         let (even, odd) = (sum(row, 0, 2), sum(row, 1, 2));
         put(1 + 2 * pair, even + odd);
         put(2 + 2 * pair, even - odd);
     }
     match ends {
-        Ends::Inputs => put(0, sum(&table.zero, 1, 2)),
-        Ends::Outputs => put(0, line[0] * Vector::splat(table.zero[0])),
+        EndRows::Inputs => put(0, sum(&transform.zero, 1, 2)),
+        EndRows::Outputs => put(0, line[0] * Vector::splat(transform.zero[0])),
     }
     if W.is_multiple_of(2) {
         match ends {
-            Ends::Inputs => put(W + 1, sum(&table.infinity, 0, 2)),
-            Ends::Outputs => put(W + 1, line[W - 1] * Vector::splat(table.infinity[W - 1])),
+            EndRows::Inputs => put(W + 1, sum(&transform.infinity, 0, 2)),
+            EndRows::Outputs => put(W + 1, line[W - 1] * Vector::splat(transform.infinity[W - 1])),
         }
     }
 }
@@ -222,29 +229,31 @@ fn evaluate<const W: usize, const PAIRS: usize>(
 /// The transpose of [`evaluate`].
 #[inline(always)]
 fn interpolate<const W: usize, const PAIRS: usize>(
-    table: &Table<W, PAIRS>,
-    ends: Ends,
+    transform: &LineTransform<W, PAIRS>,
+    ends: EndRows,
     point: impl Fn(usize) -> Vector,
 ) -> [Vector; W] {
     let mut line = [Vector::ZERO; W];
     let mut add = |i: usize, value: Vector, factor: f32| {
         line[i] = value.mul_add(Vector::splat(factor), line[i]);
     };
-    for (pair, row) in table.pairs.iter().enumerate() {
+    for (pair, row) in transform.pairs.iter().enumerate() {
         let (plus, minus) = (point(1 + 2 * pair), point(2 + 2 * pair));
         let both = [plus + minus, plus - minus];
         (0..W).for_each(|i| add(i, both[i % 2], row[i]));
     }
     let zero = point(0);
     match ends {
-        Ends::Inputs => (1..W).step_by(2).for_each(|i| add(i, zero, table.zero[i])),
-        Ends::Outputs => add(0, zero, table.zero[0]),
+        EndRows::Inputs => (1..W).step_by(2).for_each(|i| add(i, zero, transform.zero[i])),
+        EndRows::Outputs => add(0, zero, transform.zero[0]),
     }
     if W.is_multiple_of(2) {
         let infinity = point(W + 1);
         match ends {
-            Ends::Inputs => (0..W).step_by(2).for_each(|i| add(i, infinity, table.infinity[i])),
-            Ends::Outputs => add(W - 1, infinity, table.infinity[W - 1]),
+            EndRows::Inputs => {
+                (0..W).step_by(2).for_each(|i| add(i, infinity, transform.infinity[i]))
+            }
+            EndRows::Outputs => add(W - 1, infinity, transform.infinity[W - 1]),
         }
     }
     line

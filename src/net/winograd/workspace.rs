@@ -1,72 +1,72 @@
-//! Convolutions of a group of positions, forward and backward, in memory that is used again.
+//! Convolutions of a group of positions, forward and backward, in reused memory.
 
-use super::product::{Factors, Rows, add_transposed, multiply_and_fetch};
-use super::transform::{Board, NO_SCRATCH, Plane, Scratch};
+use super::product::{Factors, Rows, add_transposed, multiply_and_prefetch};
+use super::transform::{BoardTransform, Plane, Scratch, ZERO_SCRATCH};
 use crate::net::vector::{LANES, Vector, flat, vectors};
 
-/// Room for the points of a group of positions on boards of `W` rows.
+/// Memory for a group of positions on boards of `W` rows.
 ///
-/// Points lie as `[point][position][channel vector]`. Functions that read or take planes are
-/// called with a position, a vector of channels, and the plane of both.
+/// Numbers at the points lie as `[point][position][channel vector]`. Closures that read or write
+/// planes are called with the position, the index of the channel vector, and the plane.
 pub(in crate::net) struct Workspace<const W: usize, const PAIRS: usize> {
-    board: Board<W, PAIRS>,
+    board: BoardTransform<W, PAIRS>,
     inputs: Vec<Vector>,
     products: Vec<Vector>,
     plane: Box<Plane<W>>,
     scratch: Box<Scratch>,
 }
 
-/// Channels of a convolution: `inputs` as numbers, `outputs` in vectors.
+/// The sizes of a convolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::net) struct Channels {
-    /// Numbers that are read.
+    /// Input channels.
     pub inputs: usize,
-    /// Vectors that are made.
+    /// Vectors of output channels.
     pub outputs: usize,
 }
 
 impl Channels {
-    /// Vectors of a filter at one point.
+    /// Vectors of the filter for one tap or one point.
     pub(in crate::net) fn size(self) -> usize {
         self.inputs * self.outputs
     }
 }
 
-/// Vectors from one point to the next. One more than needed keeps the points apart in a cache
-/// whose sets repeat at powers of two.
+/// Vectors from one point to the next. It is one more than needed: at a distance of a power of two
+/// all points would fall into the same few sets of the cache.
 fn stride(positions: usize, depth: usize) -> usize {
     positions * depth + 1
 }
 
-/// The filters of the points, `size` vectors each, and for each what comes after it.
+/// The filter at each point, `size` vectors, together with that of the next point, if any.
 fn with_next<F: Factors>(filter: F, size: usize) -> impl Iterator<Item = (F, F)> {
     let points = filter.len() / size;
     (0..points).map(move |point| {
         let next = if point + 1 < points { size } else { 0 };
-        (filter.part(point * size, size), filter.part((point + 1) * size, next))
+        (filter.slice(point * size, size), filter.slice((point + 1) * size, next))
     })
 }
 
 impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
-    /// Room for `positions` positions of up to `depth` vectors of channels.
+    /// Memory for `positions` positions of up to `depth` channel vectors.
     pub(in crate::net) fn new(positions: usize, depth: usize) -> Self {
-        let points = Board::<W, PAIRS>::POINTS * stride(positions, depth);
+        let points = BoardTransform::<W, PAIRS>::POINTS * stride(positions, depth);
         Workspace {
-            board: Board::new(),
+            board: BoardTransform::new(),
             inputs: vec![Vector::ZERO; points],
             products: vec![Vector::ZERO; points],
             plane: Box::new([[Vector::ZERO; W]; W]),
-            scratch: Box::new(NO_SCRATCH),
+            scratch: Box::new(ZERO_SCRATCH),
         }
     }
 
     /// The transforms.
-    pub(in crate::net) fn board(&self) -> &Board<W, PAIRS> {
+    pub(in crate::net) fn board(&self) -> &BoardTransform<W, PAIRS> {
         &self.board
     }
 
-    /// Convolves `positions` positions with a filter at all points (see [`Board::filter`]):
-    /// `read` fills planes of inputs, `put` gets those of sums.
+    /// Convolves `positions` positions. `filter` is evaluated at all points (see
+    /// [`BoardTransform::filter`]), `read` fills planes of inputs, `put` gets planes of outputs.
     #[inline(always)]
     pub(in crate::net) fn convolve(
         &mut self,
@@ -82,7 +82,7 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
             let left = Rows { numbers: flat(&self.inputs[point * from..]), stride: depth * LANES };
             let out = &mut self.products[point * to..];
             let sizes = (positions, channels.inputs, channels.outputs);
-            multiply_and_fetch(left, filter, next, out, sizes);
+            multiply_and_prefetch(left, filter, next, out, sizes);
         }
         let Workspace { board, products, plane, scratch, .. } = self;
         for position in 0..positions {
@@ -94,8 +94,8 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
         }
     }
 
-    /// Evaluates the inputs of a convolution at all points; their vectors of channels, and the
-    /// stride of points.
+    /// Evaluates the inputs of a convolution at all points. Returns the number of their channel
+    /// vectors, and the stride of the points.
     #[inline(always)]
     fn evaluate(
         &mut self,
@@ -115,8 +115,8 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
         (depth, stride)
     }
 
-    /// What gradients of the outputs mean for the filter: adds to `sums`, at all points. `read`
-    /// fills planes of inputs, `gradient` those of gradients.
+    /// Adds the gradients of the filter at all points to `sums`. `read` fills planes of inputs,
+    /// `gradient` planes of gradients of outputs.
     #[inline(always)]
     pub(in crate::net) fn filter_gradients(
         &mut self,
@@ -143,9 +143,9 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
         }
     }
 
-    /// What the gradients that [`Workspace::filter_gradients`] has just read mean for the inputs:
-    /// `put` gets their planes. `back` is the filter with inputs and outputs exchanged, for a
-    /// convolution whose inputs fill vectors.
+    /// Computes the gradients of the inputs from the gradients of outputs that the last call of
+    /// [`Workspace::filter_gradients`] read. `put` gets their planes. `back` is the filter with
+    /// inputs and outputs exchanged. The input channels must be a multiple of [`LANES`].
     #[inline(always)]
     pub(in crate::net) fn input_gradients(
         &mut self,
@@ -155,17 +155,17 @@ impl<const W: usize, const PAIRS: usize> Workspace<W, PAIRS> {
         mut put: impl FnMut(usize, usize, &Plane<W>),
     ) {
         let to = stride(positions, channels.outputs);
-        let (read, made) = (channels.outputs * LANES, channels.inputs / LANES);
-        let from = stride(positions, made);
+        let (depth, width) = (channels.outputs * LANES, channels.inputs / LANES);
+        let from = stride(positions, width);
         let Workspace { board, inputs, products, plane, scratch } = self;
-        for (point, (back, next)) in with_next(back, read * made).enumerate() {
-            let left = Rows { numbers: flat(&products[point * to..]), stride: read };
+        for (point, (back, next)) in with_next(back, depth * width).enumerate() {
+            let left = Rows { numbers: flat(&products[point * to..]), stride: depth };
             let out = &mut inputs[point * from..];
-            multiply_and_fetch(left, back, next, out, (positions, read, made));
+            multiply_and_prefetch(left, back, next, out, (positions, depth, width));
         }
         for position in 0..positions {
-            for c in 0..made {
-                board.input_gradients(&inputs[position * made + c..], from, plane, scratch);
+            for c in 0..width {
+                board.input_gradients(&inputs[position * width + c..], from, plane, scratch);
                 put(position, c, plane);
             }
         }

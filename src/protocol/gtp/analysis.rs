@@ -1,8 +1,8 @@
 //! `lz-analyze` and `kata-analyze`: hints that improve until the next line comes.
 //!
-//! The form is that of Leela Zero and KataGo: `[COLOUR] [INTERVAL]` and pairs of a key and a
-//! value, and a line `info move F5 visits 12 winrate 0.53 ... order 0 pv F5 D6` with all moves for
-//! each report. What they say is seen by the side to move.
+//! The form is that of Leela Zero and KataGo. The arguments are `[COLOUR] [INTERVAL]` and pairs of
+//! a key and a value. Each report is one line with all moves: `info move F5 visits 12 winrate 0.53
+//! ... order 0 pv F5 D6`. Values are for the side to move.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,16 +17,16 @@ use crate::protocol::inbox::{Inbox, Urgency};
 /// The time between two reports if the controller does not say.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Which program's form the numbers have.
+/// The program whose number format is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
-    /// Leela Zero's: whole numbers, of 10,000 to the win.
+    /// Leela Zero's: whole numbers; 10,000 is a certain win.
     Leela,
     /// KataGo's: fractions, and scores.
     Kata,
 }
 
-/// What a controller asks for.
+/// An analysis command with its arguments.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Request {
     form: Form,
@@ -79,16 +79,16 @@ impl Request {
     }
 }
 
-/// A time in hundredths of a second, an hour at most. 0 is taken for 1, or reports would be
-/// all that a player does.
+/// A time in hundredths of a second, an hour at most. 0 counts as 1: otherwise the player would
+/// only write reports.
 fn centiseconds(text: &str) -> Option<Duration> {
     let number: u64 = text.parse().ok()?;
     (number <= 360_000).then(|| Duration::from_millis(10 * number.max(1)))
 }
 
 impl<G: Geometry> Server<'_, G> {
-    /// Analyzes the position until the next line comes, and writes the whole answer. What is
-    /// refused is left to the caller.
+    /// Analyzes the position until the next line comes, and writes the whole answer. A refused
+    /// request is returned as the inner error; the caller writes it.
     pub(super) fn analyze(
         &mut self,
         request: &Request,
@@ -101,7 +101,7 @@ impl<G: Geometry> Server<'_, G> {
         }
         writeln!(output, "={}", shown(id))?;
         output.flush()?;
-        let stop = inbox.stop_at(Urgency::Question);
+        let stop = inbox.stop_at(Urgency::NewSearch);
         let mut written = Ok(());
         let mut sink = |analysis: &Analysis| {
             written = info::<G>(output, request.form, analysis);

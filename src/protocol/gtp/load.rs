@@ -23,20 +23,20 @@ pub(super) enum LoadError {
         /// What is wrong with it.
         reason: ggf::GgfError,
     },
-    /// The game does not have the move.
+    /// The game has no move of this number.
     #[error("{name}: there is no move {number}; allowed: 1 to {most}")]
     NoMove {
         /// The file's name.
         name: String,
-        /// The move that was asked for.
+        /// The number in the command.
         number: usize,
-        /// One more than the game's moves.
+        /// The largest number allowed: one more than the game has moves.
         most: usize,
     },
 }
 
-/// The game of a file, or its position before move `MOVE`, passes counted. The name may have
-/// blanks.
+/// The game of a file, or its position before move `MOVE` (passes count as moves). The file's name
+/// may contain spaces.
 pub(super) fn load<G: Geometry>(arguments: &[String]) -> Result<Session<G>, LoadError> {
     let (words, number) = match arguments {
         [words @ .., last] if !words.is_empty() => match last.parse::<usize>() {

@@ -1,11 +1,11 @@
 //! The engine's side of the Go Text Protocol, version 2, as Othello programs use it:
 //! `outflank gtp SPEC`.
 //!
-//! Squares are named as everywhere in Othello: columns from a without a gap at i, rows from the
-//! top. Forced passes may be sent and are implied where they are not; after the last move either
-//! side may pass. `undo` takes back a pass that was sent, as any other move, by itself.
+//! Squares have their Othello names: columns from a, with i, and rows from the top. Forced passes
+//! may be sent and are implied otherwise. After the last move each side may pass. `undo` takes back
+//! a pass that was sent as a step of its own.
 //!
-//! Commands are obeyed one after the other. `lz-analyze` and `kata-analyze` alone go on until the
+//! Commands are executed one after the other. Only `lz-analyze` and `kata-analyze` run until the
 //! next line, or the end of the input.
 
 mod analysis;
@@ -63,8 +63,8 @@ pub fn serve<G: Geometry>(
     input: impl BufRead + Send + 'static,
     mut output: impl Write,
 ) -> io::Result<()> {
-    // Whatever comes next ends an analysis, and nothing else can be ended.
-    let mut inbox = Inbox::open(input, |_| Urgency::Question);
+    // Every line ends an analysis. No other command can be ended.
+    let mut inbox = Inbox::open(input, |_| Urgency::NewSearch);
     let (session, timing) = (Session::default(), Timing::default());
     let mut server = Server { player, goal, session, games: 0, timing };
     while let Some(line) = inbox.receive()? {
@@ -102,8 +102,8 @@ fn shown(id: Option<u64>) -> String {
     id.map_or(String::new(), |id| id.to_string())
 }
 
-/// Takes a line apart into its number, command and arguments; `None` if nothing is left of it
-/// once control characters and comments are gone.
+/// Splits a line into its id, command and arguments; `None` if it is empty without control
+/// characters and comments.
 fn parse(text: &str) -> Option<(Option<u64>, String, Vec<String>)> {
     let text = text.split('#').next().unwrap_or_default();
     let plain: String = text
@@ -191,9 +191,9 @@ impl<G: Geometry> Server<'_, G> {
 
     fn generate(&mut self, side: &str, make: bool) -> Answer {
         let side = colour(side)?;
-        if self.session.unspoken_pass() == Some(side) || self.session.is_over() {
+        if self.session.unannounced_pass() == Some(side) || self.session.is_over() {
             if make {
-                // It is that side's pass, or either's, so it is accepted.
+                // Either side may pass after the end, so this cannot fail.
                 let _ = self.session.pass(side);
             }
             return Ok("pass".into());
@@ -215,11 +215,12 @@ impl<G: Geometry> Server<'_, G> {
         Ok(square_name::<G>(choice.square).to_ascii_uppercase())
     }
 
-    /// The diagram, the discs, and who is to move. No line is empty, which would end the answer.
+    /// The diagram, the discs, and the side to move. An empty line would end the answer, so there
+    /// is none.
     fn board(&self) -> String {
         let black = self.session.black_view();
-        let count = |set: G::Word| SquareSet::<G>(set).len();
-        let next = match (self.session.is_over(), self.session.unspoken_pass()) {
+        let count = |set: G::Bitboard| SquareSet::<G>(set).len();
+        let next = match (self.session.is_over(), self.session.unannounced_pass()) {
             (true, _) => "the game is over".into(),
             (false, Some(side)) => format!("{side} must pass"),
             (false, None) => format!("{} to move", self.session.position().side),
@@ -240,12 +241,12 @@ impl<G: Geometry> Server<'_, G> {
         })
     }
 
-    /// The turn that an analysis for `side` is about.
+    /// The turn to analyze for `side`.
     fn turn_of(&self, side: Option<Colour>) -> Result<Turn<'_, G>, String> {
         if self.session.is_over() {
             return Err("the game is over".into());
         }
-        if let Some(passed) = self.session.unspoken_pass() {
+        if let Some(passed) = self.session.unannounced_pass() {
             return Err(format!("{passed} must pass"));
         }
         if side.is_some_and(|side| side != self.session.position().side) {

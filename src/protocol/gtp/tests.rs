@@ -5,14 +5,19 @@ use std::io::Cursor;
 use super::*;
 use crate::arena::control::Analysis;
 use crate::arena::player::{Bound, Choice, Hint};
-use crate::arena::players::Random;
+use crate::arena::players::RandomPlayer;
 use crate::game::{Square, Square8};
 use proptest::prelude::*;
 
 fn answers(input: &[u8]) -> Vec<String> {
     let mut output = Vec::new();
-    serve::<Square8>(&mut Random::new(1), Goal::Most, Cursor::new(input.to_vec()), &mut output)
-        .expect("memory does not fail");
+    serve::<Square8>(
+        &mut RandomPlayer::new(1),
+        Goal::Most,
+        Cursor::new(input.to_vec()),
+        &mut output,
+    )
+    .expect("memory does not fail");
     let text = String::from_utf8(output).expect("text");
     text.split_terminator("\n\n").map(str::to_owned).collect()
 }
@@ -32,7 +37,7 @@ fn a_controller_plays_a_game() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn a_command_that_fails_has_its_reason() {
     for (line, wanted) in [
         ("fly", "unknown command"),
         ("7", "unknown command"),
@@ -91,15 +96,15 @@ fn before_a_pass(commands: &str) -> Vec<String> {
 }
 
 #[test]
-fn undo_takes_a_spoken_pass_back_alone() {
+fn undo_takes_back_an_announced_pass_alone() {
     let said = before_a_pass(
         "play b c1\ngenmove w\nundo\ngenmove w\nundo\nplay w pass\ngenmove b\nundo\ngenmove b\n",
     );
     assert_eq!(said, ["= ", "= pass", "= ", "= pass", "= ", "= ", "= F1", "= ", "= F1"]);
-    // Taken back with the move before it where nobody spoke of it.
+    // An unannounced pass is taken back with the move before it.
     let said = before_a_pass("play b c1\nreg_genmove w\nundo\nplay b c1\nundo\nundo\n");
     assert_eq!(said, ["= ", "= pass", "= ", "= ", "= ", "? cannot undo"]);
-    // A pass that was said stays said when the move after it is taken back.
+    // An announced pass stays announced when the move after it is taken back.
     let said =
         before_a_pass("play b c1\nplay w pass\nplay b f1\nundo\nplay w pass\nundo\nundo\nundo\n");
     assert_eq!(said[4], "? illegal move: there is no pass here");
@@ -107,7 +112,7 @@ fn undo_takes_a_spoken_pass_back_alone() {
 }
 
 #[test]
-fn anybody_passes_after_the_end() {
+fn either_side_passes_after_the_end() {
     let said = before_a_pass(
         "play b c1\nplay b f1\ngenmove b\nplay b pass\nplay w pass\nplay w g1\nfinal_score\n",
     );
@@ -121,7 +126,7 @@ fn anybody_passes_after_the_end() {
     assert_eq!(said[8], "? the game is not over");
 }
 
-/// Notes what it is asked for, and thinks until it is stopped if nothing else ends it.
+/// Records its requests, and thinks until it is stopped if the request has no other end.
 #[derive(Default)]
 struct Recorder {
     efforts: Vec<Effort>,
@@ -179,7 +184,7 @@ fn answers_of(player: &mut Recorder, input: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_analysis_goes_on_until_the_next_line() {
+fn an_analysis_runs_until_the_next_line() {
     let mut player = Recorder::default();
     let said = answers_of(&mut player, "4 kata-analyze b 20\n5 lz-analyze maxmoves 1\n\n6 name\n");
     let kata: Vec<_> = said[0].lines().collect();
@@ -216,7 +221,7 @@ fn the_controller_s_clock_is_obeyed() {
     assert_eq!(time(left, &mut player), Some(minute / 10));
     let period = "time_settings 0 10 5\ngenmove b\n";
     assert_eq!(time(period, &mut player), Some(std::time::Duration::from_secs_f64(1.8)));
-    // A look that makes no move costs no time, and has the player's own.
+    // `reg_genmove` takes no time from the clock and uses the player's own limit.
     assert_eq!(time("time_settings 60 0 0\nreg_genmove b\n", &mut player), None);
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::game::Colour;
-use crate::search::clock::share_of_game;
+use crate::search::clock::time_for_move;
 
-/// A move has at least this much time, or it could not be made.
+/// The shortest time for a move.
 const LEAST: Duration = Duration::from_millis(10);
-/// Share of a period's time that is used; the rest is for the way to the controller.
+/// Share of a period's time that is used. The rest covers the way to the controller.
 const USED: f64 = 0.9;
-/// More seconds than a controller may give.
+/// The most seconds that a controller may set.
 const MOST_SECONDS: f64 = 1e7;
 
 /// The time of both sides. Without settings there is no limit.
@@ -19,7 +19,7 @@ pub(super) struct Timing {
     left: [Option<Left>; 2],
 }
 
-/// Main time, and after it periods in each of which so many stones must be played.
+/// Main time, followed by periods (byo-yomi). Each period is for a number of stones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Settings {
     main: Duration,
@@ -27,7 +27,7 @@ struct Settings {
     stones: u32,
 }
 
-/// What is left of the main time, or of a period and its stones.
+/// The remaining main time, or the remaining time and stones of a period.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Left {
     time: Duration,
@@ -49,7 +49,7 @@ impl Settings {
 }
 
 impl Timing {
-    /// Obeys `time_settings MAIN PERIOD STONES`. A period without stones means no limit.
+    /// Handles `time_settings MAIN PERIOD STONES`. A period with 0 stones means no limit.
     pub fn set(&mut self, arguments: &[String]) -> Result<(), String> {
         let wrong =
             "syntax error: time_settings MAIN_TIME BYO_YOMI_TIME BYO_YOMI_STONES, in seconds";
@@ -62,7 +62,7 @@ impl Timing {
         Ok(())
     }
 
-    /// Obeys `time_left COLOUR TIME STONES`; without stones it is main time.
+    /// Handles `time_left COLOUR TIME STONES`. With 0 stones the time is main time.
     pub fn set_left(&mut self, side: Colour, arguments: &[String]) -> Result<(), String> {
         let wrong = "syntax error: time_left COLOUR TIME STONES, in seconds";
         let [time, stones] = arguments else { return Err(wrong.into()) };
@@ -72,22 +72,22 @@ impl Timing {
         Ok(())
     }
 
-    /// Begins a game anew, with all of the time.
+    /// Resets both sides to their full time, for a new game.
     pub fn restart(&mut self) {
         self.left = [self.settings.as_ref().map(Settings::beginning); 2];
     }
 
-    /// The time for a move with so many empty squares on the board; `None` for no limit.
+    /// The time for a move at `empties` empty squares; `None` for no limit.
     pub fn for_move(&self, side: Colour, empties: u32) -> Option<Duration> {
         let Left { time, stones } = self.left[side as usize]?;
-        let of_period = |time: Duration, stones: u32| time.mul_f64(USED) / stones;
+        let period_share = |time: Duration, stones: u32| time.mul_f64(USED) / stones;
         let time = match (stones, self.settings.filter(Settings::has_periods)) {
-            (1.., _) => of_period(time, stones),
-            (0, None) => share_of_game(time, empties),
-            // A share of the main time, or a whole move of the period that follows.
+            (1.., _) => period_share(time, stones),
+            (0, None) => time_for_move(time, empties),
+            // A share of the main time, but at least the share of a move in the following period.
             (0, Some(settings)) => {
-                let later = of_period(settings.period, settings.stones);
-                share_of_game(time, empties).max(later)
+                let later = period_share(settings.period, settings.stones);
+                time_for_move(time, empties).max(later)
             }
         };
         Some(time.max(LEAST))
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn every_period_is_kept() {
         let mut timing = timing("10 30 5");
-        let (mut of_period, mut moves) = (Duration::ZERO, 0);
+        let (mut period_share, mut moves) = (Duration::ZERO, 0);
         for _ in 0..200 {
             let time = timing.for_move(SIDE, 40).expect("a limit");
             assert!(time <= Duration::from_secs(30));
@@ -157,11 +157,11 @@ mod tests {
                 timing.spend(SIDE, time);
                 continue;
             }
-            (of_period, moves) = (of_period + time, moves + 1);
+            (period_share, moves) = (period_share + time, moves + 1);
             timing.spend(SIDE, time);
             if moves == 5 {
-                assert!(of_period <= Duration::from_secs(30), "{of_period:?}");
-                (of_period, moves) = (Duration::ZERO, 0);
+                assert!(period_share <= Duration::from_secs(30), "{period_share:?}");
+                (period_share, moves) = (Duration::ZERO, 0);
             }
         }
         timing.set_left(SIDE, &words("8 4")).expect("a time");

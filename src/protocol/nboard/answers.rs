@@ -1,4 +1,4 @@
-//! What the NBoard server says about a search.
+//! The lines with which the NBoard server reports a search.
 
 use std::io::{self, Write};
 
@@ -22,17 +22,17 @@ pub(super) fn search_lines<G: Geometry>(
     node_stats(output, analysis.nodes, analysis.seconds)
 }
 
-/// `search LINE EVAL 0 DEPTH TEXT`. Without an estimate of the discs the win chance stands for it,
-/// from -1 to 1. The depth is `100%` for an exact score, and `100%W` for a bound that proves who
-/// wins; the text has the bound.
+/// `search LINE EVAL 0 DEPTH TEXT`. EVAL is the disc difference, or without one the win chance
+/// scaled to -1..1. DEPTH is `100%` for an exact score, and `100%W` for a bound that proves the
+/// winner; TEXT has the bound.
 ///
-/// Where the side to move `passes`, the hint is the other side's. Then the line begins with the
-/// pass, and all numbers are those of the side that passes.
+/// If the side to move `passes`, the hint is the other side's. The line then begins with the pass,
+/// and all numbers are for the side that passes.
 fn search_line<G: Geometry>(output: &mut impl Write, hint: &Hint, passes: bool) -> io::Result<()> {
     let line = transcript::<G>(hint.line.iter().copied()).to_ascii_uppercase();
     let pass = if passes { "PA" } else { "" };
     let (win_chance, score, bound) = match passes {
-        // Taken from 0 an even score does not come out as -0.
+        // `0.0 - s` and not `-s`: an even score must not be printed as -0.
         true => (hint.win_chance.map(|chance| 1.0 - chance), hint.score.map(|s| 0.0 - s), {
             hint.bound.reversed()
         }),

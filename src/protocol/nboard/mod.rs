@@ -2,13 +2,13 @@
 //! that speak it: `outflank nboard SPEC`.
 //!
 //! The board sends the game (`set game`, `move`), and asks for a move (`go`) or for the best moves
-//! (`hint N`). It tells old answers from new ones by `ping N`, which is echoed as `pong N`. The
-//! answer to `go` does not change the game: the board sends the move that was played.
+//! (`hint N`). It sends `ping N`, echoed as `pong N`, to tell old answers from new ones. The answer
+//! to `go` does not change the game: the board sends the move that was played.
 //!
-//! A line that changes the position or asks something new ends the search under way, and its
-//! answer is dropped. `quit` ends the search for hints, and those found so far are printed. A
-//! search for a move goes on after `quit`. Every search goes on after the end of the input, so
-//! that a script gets the answer to its last question.
+//! A line that changes the position or asks for a new search ends the running search, and its
+//! answer is dropped. `quit` ends a search for hints, and the hints found so far are printed. A
+//! search for a move continues after `quit`. Every search continues after the end of the input, so
+//! that a script gets the answer to its last line.
 
 mod answers;
 
@@ -26,13 +26,13 @@ use crate::game::Geometry;
 use crate::game::notation::{parse_square, plain_excerpt, square_name, strip_pass};
 use crate::store::ggf;
 
-/// The time between two reports of a search that goes on.
+/// The time between two reports of a running search.
 const INTERVAL: Duration = Duration::from_millis(500);
 /// The greatest depth that a board may set.
 const DEEPEST: u32 = 60;
 /// Characters of a wrong text that an answer shows.
 const SHOWN: usize = 40;
-/// The answer to questions after a `set game` that was refused.
+/// The answer after a `set game` that was refused.
 const NO_POSITION: &str = "no position: the last `set game` was refused";
 
 /// Serves one board until it quits or its input ends.
@@ -59,15 +59,15 @@ pub fn serve<G: Geometry>(
     Ok(())
 }
 
-/// What a line means to a search under way.
+/// The urgency of a line for a running search.
 fn urgency<G: Geometry>(line: Option<&Line>) -> Urgency {
     let Some(Line::Text(text)) = line else { return Urgency::Patient };
     let mut words = text.split_whitespace();
     match (words.next(), words.next()) {
-        (Some("quit"), None) => Urgency::Leaving,
-        (Some("ping" | "go" | "hint" | "move" | "analyze"), _) => Urgency::Question,
-        (Some("set"), Some("game")) => Urgency::Question,
-        (Some(name), _) if parse_square::<G>(name).is_some() => Urgency::Question,
+        (Some("quit"), None) => Urgency::Quit,
+        (Some("ping" | "go" | "hint" | "move" | "analyze"), _) => Urgency::NewSearch,
+        (Some("set"), Some("game")) => Urgency::NewSearch,
+        (Some(name), _) if parse_square::<G>(name).is_some() => Urgency::NewSearch,
         _ => Urgency::Patient,
     }
 }
@@ -108,7 +108,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         writeln!(self.output, "status {text}")
     }
 
-    /// Sends the player's name, and what the board's depth comes to if the player plays by levels.
+    /// Sends the player's name, and its level if the board has set a depth and the player has
+    /// levels.
     fn introduce(&mut self) -> io::Result<()> {
         let level = self.level.and_then(|level| self.player.level(level));
         let level = level.map_or(String::new(), |level| format!("({level})"));
@@ -126,7 +127,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
                     Ok(())
                 }
                 Err(error) => {
-                    // Its moves must not be answered as if they were those of an older game.
+                    // Otherwise its moves would be played in the older game.
                     self.session = None;
                     self.status(&format!("the game is refused: {error}"))
                 }
@@ -146,11 +147,11 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
     }
 
     fn set_game(&mut self, session: Session<G>) {
-        // The same game, some moves on, goes by the same number: trees are kept.
-        let goes_on = self.session.as_ref().is_some_and(|before| {
+        // A continued game keeps its number, so that players keep their trees.
+        let continues = self.session.as_ref().is_some_and(|before| {
             session.start() == before.start() && session.moves().starts_with(before.moves())
         });
-        if !goes_on {
+        if !continues {
             self.player.end_game(self.games);
             self.games = self.games.wrapping_add(1);
         }
@@ -161,7 +162,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let Some(session) = &mut self.session else { return self.status(NO_POSITION) };
         let name = text.split(['/', ' ']).next().unwrap_or_default();
         let made = match strip_pass(name) == Some("") {
-            true => session.unspoken_pass().is_some_and(|side| session.pass(side).is_ok()),
+            true => session.unannounced_pass().is_some_and(|side| session.pass(side).is_ok()),
             false => parse_square::<G>(name).is_some_and(|square| session.play(square).is_ok()),
         };
         if made { Ok(()) } else { self.status(&format!("`{}` is no move here", shorten(name))) }
@@ -169,7 +170,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
 
     fn go(&mut self) -> io::Result<()> {
         let Some(session) = &self.session else { return self.status(NO_POSITION) };
-        if session.unspoken_pass().is_some() {
+        if session.unannounced_pass().is_some() {
             return writeln!(self.output, "=== PA");
         }
         if session.is_over() {
@@ -179,7 +180,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let ask = |player: &mut dyn Player<G>, turn: &Turn<'_, G>, control: &mut Control<'_>| {
             player.think(turn, control)
         };
-        match self.ask(Urgency::Question, ask)? {
+        match self.ask(Urgency::NewSearch, ask)? {
             Some(Ok(choice)) => {
                 node_stats(&mut self.output, choice.nodes, choice.seconds)?;
                 let name = square_name::<G>(choice.square).to_ascii_uppercase();
@@ -194,8 +195,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
 
     fn hint(&mut self, rest: &str) -> io::Result<()> {
         let Some(session) = &self.session else { return self.status(NO_POSITION) };
-        let passes = session.unspoken_pass().is_some();
-        // A side that must pass has nothing else to consider.
+        let passes = session.unannounced_pass().is_some();
+        // A side that must pass has only this move.
         let most = if passes { 1 } else { G::SQUARES };
         let count = rest.parse().unwrap_or(1usize).clamp(1, most);
         if session.is_over() {
@@ -205,7 +206,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let ask = |player: &mut dyn Player<G>, turn: &Turn<'_, G>, control: &mut Control<'_>| {
             player.analyze(turn, count, control)
         };
-        match self.ask(Urgency::Leaving, ask)? {
+        match self.ask(Urgency::Quit, ask)? {
             Some(Ok(analysis)) => search_lines::<G>(&mut self.output, &analysis, passes)?,
             Some(Err(error)) => self.status(&format!("no hints: {error}"))?,
             None => {}
@@ -213,8 +214,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         writeln!(self.output, "status")
     }
 
-    /// Asks the player about the position, and reports on the way. A line of at least this urgency
-    /// ends the search; `None` if there is a newer question, so that the answer is pointless.
+    /// Asks the player about the position and sends reports. A line of at least this urgency ends
+    /// the search. `None` if a newer line asks for a new search, so that the answer is outdated.
     fn ask<R>(
         &mut self,
         least: Urgency,
@@ -222,11 +223,11 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
     ) -> io::Result<Option<R>> {
         self.output.flush()?;
         let stop = self.inbox.stop_at(least);
-        let Some(session) = self.session.as_ref().filter(|_| !self.inbox.holds(Urgency::Question))
+        let Some(session) = self.session.as_ref().filter(|_| !self.inbox.holds(Urgency::NewSearch))
         else {
             return Ok(None);
         };
-        let passes = session.unspoken_pass().is_some();
+        let passes = session.unannounced_pass().is_some();
         let (output, mut written) = (&mut self.output, Ok(()));
         let mut sink = |analysis: &Analysis| {
             written = search_lines::<G>(output, analysis, passes).and_then(|()| output.flush());
@@ -239,7 +240,7 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         let mut control = Control::new(stop.clone(), effort).reporting(INTERVAL, &mut sink);
         let answer = ask(self.player, &session.turn(self.games), &mut control);
         written?;
-        Ok((!self.inbox.holds(Urgency::Question)).then_some(answer))
+        Ok((!self.inbox.holds(Urgency::NewSearch)).then_some(answer))
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use super::*;
 use crate::arena::player::{Bound, Choice, Hint, PlayerError};
-use crate::arena::players::{AlphaBeta, Random, RolloutsPlayer};
+use crate::arena::players::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
 use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::{Goal, Position, Square, Square8};
 use crate::search::rollouts::Options;
@@ -18,7 +18,7 @@ fn answers_of(player: &mut dyn Player<Square8>, input: &[u8]) -> Vec<String> {
 }
 
 fn answers(input: &[u8]) -> Vec<String> {
-    answers_of(&mut Random::new(1), input)
+    answers_of(&mut RandomPlayer::new(1), input)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn hints_name_a_line() {
     assert!(answers[1].starts_with("search "), "{answers:?}");
 }
 
-/// A position in which black must pass: the side that the board names may say so or not.
+/// A position in which black must pass: the board may announce the pass or not.
 #[test]
 fn a_pass_is_answered_where_it_is_due() {
     let board = "O*------".to_owned() + &"-".repeat(56);
@@ -58,7 +58,7 @@ fn a_pass_is_answered_where_it_is_due() {
     let said = answers(format!("{set}go\nmove PA\ngo\n").as_bytes());
     assert_eq!(said[0], "=== PA");
     assert!(said[3].starts_with("=== C1/"), "{said:?}");
-    // As black sees it the pass loses all; as white does, whose turn it is then, c1 wins all.
+    // For black the pass loses everything. For white, who moves next, c1 wins everything.
     for (commands, wanted) in [
         ("hint 3\n", "search PAC1 -64.00 0 20 0.0 %"),
         ("move PA\nhint 3\n", "search C1 64.00 0 20 100.0 %"),
@@ -101,7 +101,7 @@ fn every_wrong_line_gets_a_status_and_nothing_more() {
     for line in ["", "   ", "set", "set nothing 5", "set contempt -3"] {
         assert_eq!(answers(format!("{line}\n").as_bytes()), [""; 0], "{line}");
     }
-    // A quotation is short, and turns no text around.
+    // The quoted text is short and has no bidirectional control characters.
     let said = answers(format!("\u{202e}{}\n", "x".repeat(100)).as_bytes());
     assert_eq!(said, [format!("status unknown command `?{}...`", "x".repeat(39))]);
     let long = [b"go ".as_slice(), &[b'x'; 200_000], b"\nping 1\n"].concat();
@@ -150,9 +150,9 @@ impl Player<Square8> for Endless {
     }
 }
 
-/// Without an end to the search none of this would end.
+/// The player searches until it is stopped.
 #[test]
-fn a_new_question_ends_a_search_and_drops_its_answer() {
+fn a_new_search_ends_the_old_one_and_drops_its_answer() {
     let game = ggf::write(Position::<Square8>::start(), &[]);
     for next in ["ping 5", &format!("set game {game}"), "move f5", "f5", "hint 1", "go", "analyze"]
     {
@@ -166,7 +166,7 @@ fn a_new_question_ends_a_search_and_drops_its_answer() {
 }
 
 #[test]
-fn leaving_ends_a_search_for_hints_and_prints_them() {
+fn quit_ends_a_search_for_hints_and_prints_them() {
     let said = answers_of(&mut Endless, b"hint 4\nquit\nping 1\n");
     assert_eq!(said[..2], ["status analyzing", "search F5 1.50 0 7"]);
     assert!(said[2].starts_with("nodestats 11 "), "{said:?}");
@@ -175,14 +175,14 @@ fn leaving_ends_a_search_for_hints_and_prints_them() {
 }
 
 #[test]
-fn only_questions_end_the_search_for_a_move() {
+fn only_a_line_for_a_new_search_ends_the_search_for_a_move() {
     let urgency = |text: &str| urgency::<Square8>(Some(&Line::Text(text.into())));
     for text in ["", "nboard 2", "set depth 4", "set contempt 0", "learn", "fly", "status"] {
         assert_eq!(urgency(text), Urgency::Patient, "{text}");
     }
-    assert_eq!(urgency(" quit "), Urgency::Leaving);
+    assert_eq!(urgency(" quit "), Urgency::Quit);
     assert_eq!(super::urgency::<Square8>(None), Urgency::Patient, "the end of the input");
-    // The search for a move goes on, and its move is printed, whatever waits behind it.
+    // The search for a move continues, and its move is printed, whatever lines follow.
     for rest in ["", "quit\n", "set depth 3\n"] {
         let mut player = RolloutsPlayer::new("r".into(), Goal::Most, Options::default(), 1);
         let said = answers_of(&mut player, format!("go\n{rest}").as_bytes());
@@ -190,7 +190,7 @@ fn only_questions_end_the_search_for_a_move() {
     }
 }
 
-/// A reader that is gone ends the search as well.
+/// A closed output ends the search as well.
 #[test]
 fn a_closed_output_ends_a_search() {
     struct Closed;
@@ -229,8 +229,8 @@ fn a_board_sets_how_deep_the_player_looks() {
     let player = |text: &str| {
         let spec: PlayerSpec = text.parse().expect("a player");
         let PlayerKind::AlphaBeta(spec) = spec.kind else { panic!("{text}") };
-        let evaluator = spec.evaluation.evaluator(Goal::Most);
-        AlphaBeta::<Square8>::new("ab".into(), Goal::Most, evaluator, spec).expect("a player")
+        let evaluator = spec.evaluator.evaluator(Goal::Most);
+        AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, evaluator, spec).expect("a player")
     };
     let said = answers_of(&mut player("alphabeta:depth=2"), b"nboard 2\nhint 1\n");
     assert_eq!(said[0], "set myname ab");

@@ -1,8 +1,8 @@
-//! Alpha-beta with an evaluator at the leaves: iterative deepening principal-variation search.
+//! Alpha-beta search: iterative deepening, principal-variation search, an evaluator at the leaves.
 //!
-//! Scores inside are in units of 1 / [`SCALE`] disc for the side to move. A pass is no ply of
-//! depth, so all leaves of an iteration have the same number of discs, and an iteration whose
-//! depth is the number of empties is exact.
+//! Internal scores are in units of 1 / [`SCALE`] disc for the side to move. A pass does not count
+//! as a ply. So all leaves of an iteration have the same number of discs, unless the game ends
+//! earlier, and an iteration as deep as the number of empty squares is exact.
 
 mod probcut;
 mod worker;
@@ -10,7 +10,7 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::busy::Busy;
+use super::active::ActivePositions;
 use super::clock::SearchClock;
 pub use super::clock::SearchLimits;
 use super::stop::Stop;
@@ -21,10 +21,10 @@ use probcut::Checks;
 pub use probcut::NoProbCut;
 use worker::Worker;
 
-/// From this depth on threads share their work.
+/// Nodes of at least this depth share their work between threads.
 const SHARED_DEPTH: u32 = 4;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchResult {
     /// The best move.
@@ -33,30 +33,30 @@ pub struct SearchResult {
     pub score: f32,
     /// Whether the score is the result of perfect play.
     pub exact: bool,
-    /// Plies looked ahead by the last complete iteration.
+    /// The depth of the last complete iteration, in plies.
     pub depth: u32,
     /// Positions visited by all threads.
     pub nodes: u64,
-    /// The expected line of play, passes left out; starts with the best move.
+    /// The principal variation, without passes; its first move is the best move.
     pub pv: Vec<Square>,
-    /// Time spent.
+    /// The time of the search.
     pub seconds: f64,
 }
 
-/// An engine: an evaluator, and a table that lives as long as the engine does.
+/// An alpha-beta engine: an evaluator, and a transposition table that later searches reuse.
 pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
     goal: Goal,
     table: TranspositionTable,
-    busy: Busy,
+    active: ActivePositions,
     stop: Stop,
     evaluator: Arc<E>,
     checks: Option<Checks>,
     shape: std::marker::PhantomData<G>,
 }
 
-/// A root move and the score that it was given, if it was the best so far.
+/// The best root move so far and its score.
 #[derive(Clone, Copy)]
-struct Best {
+struct BestMove {
     square: Square,
     score: i32,
 }
@@ -67,7 +67,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         AlphaBetaSearch {
             goal,
             table: TranspositionTable::new(table_bytes),
-            busy: Busy::new(),
+            active: ActivePositions::new(),
             stop: Stop::default(),
             evaluator,
             checks: None,
@@ -75,44 +75,44 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         }
     }
 
-    /// The same engine with Multi-ProbCut: it leaves out what shallower searches foretell to be
-    /// outside the window by so many standard deviations, and so is no longer sure of a score
-    /// that is not exact.
+    /// The same engine with Multi-ProbCut. It skips a subtree if a shallow search predicts a score
+    /// outside the window by this many standard deviations. Scores that are not exact can then
+    /// differ from those of the full search.
     ///
     /// # Errors
     ///
-    /// An evaluator that carries no parameters.
+    /// [`NoProbCut`] if the evaluator has no parameters.
     pub fn with_probcut(self, deviations: f32) -> Result<Self, NoProbCut> {
         let checks = Checks::new(self.evaluator.probcut().ok_or(NoProbCut)?, deviations);
         Ok(AlphaBetaSearch { checks: Some(checks), ..self })
     }
 
-    /// Forgets what earlier searches found out, so that the next one depends on nothing else
-    /// than its position and limits. Takes no time.
+    /// Clears the table, so that the next search depends only on its position and limits. It takes
+    /// constant time.
     pub fn forget(&mut self) {
         self.table.forget();
     }
 
-    /// Searches from now on end early, with what they have found, once this flag is set.
+    /// Sets the flag that ends this engine's searches. They return their best result so far.
     pub fn set_stop(&mut self, stop: Stop) {
         self.stop = stop;
     }
 
     /// Searches a position; `None` if the side to move has no legal move.
     ///
-    /// With one thread and no limit on time the outcome depends only on the position, the
-    /// limits and what the table holds.
+    /// With one thread and no time limit the result depends only on the position, the limits and
+    /// the table.
     pub fn think(&mut self, board: Board<G>, limits: &SearchLimits) -> Option<SearchResult> {
-        self.think_aloud(board, limits, None)
+        self.think_with_progress(board, limits, None)
     }
 
-    /// The same as [`AlphaBetaSearch::think`], and shows what each complete iteration but the last found
-    /// to `watch`.
-    pub fn think_aloud(
+    /// The same as [`AlphaBetaSearch::think`]. It calls `on_iteration` with the result of each
+    /// complete iteration but the last.
+    pub fn think_with_progress(
         &mut self,
         board: Board<G>,
         limits: &SearchLimits,
-        mut watch: Option<&mut dyn FnMut(&SearchResult)>,
+        mut on_iteration: Option<&mut dyn FnMut(&SearchResult)>,
     ) -> Option<SearchResult> {
         let first = board.legal().next()?;
         let empties = board.empties();
@@ -122,7 +122,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         self.table.age();
         let clock = SearchClock::start(limits, empties, Some(&self.stop));
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
-        let mut found = (0, Best { square: first, score: 0 });
+        let mut found = (0, BestMove { square: first, score: 0 });
         for depth in 1..=deepest {
             if depth > 1 && !clock.allows_another_iteration() {
                 break;
@@ -133,19 +133,19 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
                 break;
             }
             if depth < deepest
-                && let Some(watch) = &mut watch
+                && let Some(on_iteration) = &mut on_iteration
             {
-                watch(&self.outcome(board, found, &clock));
+                on_iteration(&self.result(board, found, &clock));
             }
         }
-        Some(self.outcome(board, found, &clock))
+        Some(self.result(board, found, &clock))
     }
 
-    /// What is known after the iteration of a depth.
-    fn outcome(
+    /// The result after the iteration of the given depth.
+    fn result(
         &self,
         board: Board<G>,
-        (depth, best): (u32, Best),
+        (depth, best): (u32, BestMove),
         clock: &SearchClock<'_>,
     ) -> SearchResult {
         SearchResult {
@@ -159,31 +159,32 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         }
     }
 
-    /// One iteration by all threads; whoever is done first ends it. Also says whether anybody
-    /// completed it; if not, the best move is the last one's or one that proved better.
+    /// Runs one iteration on all threads; it ends when the first thread completes it. Also returns
+    /// whether a thread completed it. If not, the best move is that of the last iteration or a move
+    /// that this iteration found to be better.
     fn iterate(
         &self,
         board: Board<G>,
         depth: u32,
-        last: Best,
+        last: BestMove,
         clock: &SearchClock<'_>,
         threads: usize,
-    ) -> (Best, bool) {
+    ) -> (BestMove, bool) {
         let done = AtomicBool::new(false);
         let work = || {
             let mut worker = Worker::new(self, clock, &done, threads > 1);
-            let found = worker.aspire(board, depth, last);
+            let found = worker.aspiration_search(board, depth, last);
             worker.report();
             done.fetch_or(found.1, Ordering::Relaxed);
             found
         };
-        // Starting a thread takes longer than a shallow iteration.
+        // Starting threads takes longer than a shallow iteration.
         let helpers = if depth > SHARED_DEPTH { threads.saturating_sub(1) } else { 0 };
         std::thread::scope(|scope| {
             let handles: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
             let mut found = work();
             for handle in handles {
-                // A panic in a helper is a bug, and is passed on.
+                // A panic of a helper thread is a bug; it continues in this thread.
                 let other = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 if other.1 && !found.1 {
                     found = other;
@@ -193,7 +194,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         })
     }
 
-    /// The line that the table expects from a position on.
+    /// The principal variation that starts with `first`, at most `depth` moves, from the table.
     fn variation(&self, board: Board<G>, first: Square, depth: u32) -> Vec<Square> {
         let mut line = vec![first];
         let mut board = board.play_unchecked(first);

@@ -1,53 +1,55 @@
-//! Multi-ProbCut: a subtree is left out where shallower searches foretell what it would show.
+//! Multi-ProbCut (Buro 1997): a shallow search replaces a deep one whose result it predicts.
 //!
-//! At a node with a null window the evaluator's forecasts (see [`crate::eval::probcut`]) say
-//! which shallow score makes it unlikely, by so many standard deviations, that the full search
-//! would come out on the other side of the window. A shallow search around that score settles
-//! the node if it can; there may be several, from the cheapest on. Never in an exact iteration,
-//! never where the window is open, and never within such a shallow search.
+//! The evaluator's regressions ([`crate::eval::probcut`]) predict a deep score from a shallow one.
+//! At a node with a null window they give a bound for the shallow score. Beyond this bound the deep
+//! score lies on one side of the window, unless the prediction is off by the configured number of
+//! standard deviations. A shallow search with a null window at the bound then decides the node. One
+//! node can have several such checks; the cheapest is tried first. Exact iterations, open windows
+//! and the shallow searches themselves use no ProbCut.
 
 use super::worker::Worker;
 use crate::eval::Evaluator;
-use crate::eval::probcut::{Forecast, ProbCut};
+use crate::eval::probcut::{ProbCut, Regression};
 use crate::game::{Board, Geometry, SquareSet};
 
-/// Nodes are not worth a check whose score the evaluation alone puts this close to the window,
-/// as a share of the margin of that forecast: it would seldom succeed.
+/// A node is not checked if the evaluation predicts a deep score this close to the window, as a
+/// share of the margin: a check there would rarely succeed.
 const UNDECIDED: f32 = 0.5;
 
-/// A search asks for ProbCut and its evaluator carries no parameters.
+/// The error for ProbCut with an evaluator that has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the evaluator carries no parameters of ProbCut for this board and goal")]
+#[error("the evaluator has no ProbCut parameters for this board and goal")]
 pub struct NoProbCut;
 
-/// A shallow search that may settle a deep one.
+/// A shallow search that can replace a deep one.
 #[derive(Clone, Copy, Debug)]
 struct Check {
+    /// Plies of the shallow search.
     depth: u32,
     slope: f32,
     offset: f32,
-    /// How far off the forecast may be.
+    /// The greatest tolerated error of the prediction, in units of the evaluation.
     margin: f32,
 }
 
 impl Check {
-    fn new(forecast: &Forecast, deviations: f32) -> Check {
-        let &Forecast { shallow: depth, slope, offset, sigma, .. } = forecast;
+    fn new(regression: &Regression, deviations: f32) -> Check {
+        let &Regression { shallow: depth, slope, offset, sigma, .. } = regression;
         Check { depth, slope, offset, margin: deviations * sigma }
     }
 
-    /// The deep score that a shallow one foretells.
-    fn foretold(&self, score: i32) -> f32 {
+    /// The deep score predicted from a shallow one.
+    fn predicted(&self, score: i32) -> f32 {
         self.slope * score as f32 + self.offset
     }
 
-    /// The least shallow score that foretells at least `beta` with the margin to spare.
-    fn enough(&self, beta: i32) -> i32 {
+    /// The least shallow score that predicts a deep score of at least `beta` plus the margin.
+    fn shallow_beta(&self, beta: i32) -> i32 {
         ((beta as f32 + self.margin - self.offset) / self.slope).ceil() as i32
     }
 
-    /// The greatest shallow score that foretells at most `alpha` with the margin to spare.
-    fn little(&self, alpha: i32) -> i32 {
+    /// The greatest shallow score that predicts a deep score of at most `alpha` minus the margin.
+    fn shallow_alpha(&self, alpha: i32) -> i32 {
         ((alpha as f32 - self.margin - self.offset) / self.slope).floor() as i32
     }
 }
@@ -55,22 +57,24 @@ impl Check {
 /// The checks of all stages and depths.
 pub(super) struct Checks {
     empties_per_stage: u32,
-    /// One more than the greatest depth that is checked.
+    /// One more than the greatest deep depth with checks.
     depths: u32,
-    /// By stage and depth: none, or some from depth 0 on.
+    /// The checks of a stage and a deep depth, at `stage * depths + deep`, by ascending shallow
+    /// depth. Either there are none, or the first one has shallow depth 0.
     table: Vec<Vec<Check>>,
 }
 
 impl Checks {
-    /// Cuts where a forecast would have to be off by `deviations` standard deviations.
+    /// The checks whose margin is this many standard deviations of the prediction.
     pub(super) fn new(parameters: &ProbCut, deviations: f32) -> Checks {
-        let forecasts = &parameters.forecasts;
-        let beyond = |of: fn(&Forecast) -> u32| forecasts.iter().map(of).max().map_or(0, |n| n + 1);
+        let regressions = &parameters.regressions;
+        let beyond =
+            |of: fn(&Regression) -> u32| regressions.iter().map(of).max().map_or(0, |n| n + 1);
         let (stages, depths) = (beyond(|f| f.stage), beyond(|f| f.deep));
         let mut table = vec![Vec::new(); (stages * depths) as usize];
-        for forecast in forecasts.iter().filter(|forecast| forecast.slope > 0.0) {
-            let place = (forecast.stage * depths + forecast.deep) as usize;
-            table[place].push(Check::new(forecast, deviations));
+        for regression in regressions.iter().filter(|regression| regression.slope > 0.0) {
+            let place = (regression.stage * depths + regression.deep) as usize;
+            table[place].push(Check::new(regression, deviations));
         }
         for checks in &mut table {
             checks.sort_by_key(|check| check.depth);
@@ -91,9 +95,9 @@ impl Checks {
 }
 
 impl<G: Geometry, E: Evaluator<G> + ?Sized> Worker<'_, G, E> {
-    /// Which side of the null window below `beta` a search of this depth would very likely come
-    /// out on, as a bound; `None` where shallower searches leave that open.
-    pub(super) fn foretell(
+    /// A bound on the score, if shallow searches predict the side of the null window `beta - 1` to
+    /// `beta` that a search of this depth would return; `None` if they do not.
+    pub(super) fn probcut(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,
@@ -102,24 +106,28 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Worker<'_, G, E> {
     ) -> Option<i32> {
         let checks = self.checks?.of(board.empties(), depth);
         let first = checks.first()?;
-        let now = self.search.evaluator.evaluate(board);
-        let distance = first.foretold(now) - beta as f32;
+        let evaluation = self.search.evaluator.evaluate(board);
+        let distance = first.predicted(evaluation) - beta as f32;
         if distance.abs() < UNDECIDED * first.margin {
             return None;
         }
-        let high = distance > 0.0;
+        let fails_high = distance > 0.0;
+        // The shallow searches use no ProbCut.
         let outer = self.checks.take();
         let mut found = None;
         for check in checks {
-            let bound = if high { check.enough(beta) } else { check.little(beta - 1) + 1 };
+            let bound = match fails_high {
+                true => check.shallow_beta(beta),
+                false => check.shallow_alpha(beta - 1) + 1,
+            };
             let score = match check.depth {
-                0 => now,
+                0 => evaluation,
                 depth => self.negamax(board, legal, depth, bound - 1, bound),
             };
             if self.halted {
                 break;
-            } else if (score >= bound) == high {
-                found = Some(if high { beta } else { beta - 1 });
+            } else if (score >= bound) == fails_high {
+                found = Some(if fails_high { beta } else { beta - 1 });
                 break;
             }
         }

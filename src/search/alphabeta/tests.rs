@@ -43,13 +43,13 @@ fn agrees_with_minimax<G: Geometry>(threads: usize) {
             let depth = random.random_range(1..=4).min(empties);
             let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
             search.forget();
-            let Some(outcome) = search.think(board, &limits) else { continue };
+            let Some(result) = search.think(board, &limits) else { continue };
             let wanted = minimax(board, depth, goal, &*evaluator);
-            assert_eq!(outcome.score * SCALE as f32, wanted as f32, "{board:?} {name} {goal}");
-            let child = board.play(outcome.square).expect("a legal move");
+            assert_eq!(result.score * SCALE as f32, wanted as f32, "{board:?} {name} {goal}");
+            let child = board.play(result.square).expect("a legal move");
             assert_eq!(-minimax(child, depth - 1, goal, &*evaluator), wanted, "{board:?}");
-            assert_eq!((outcome.depth, outcome.exact), (depth, depth == empties));
-            assert_eq!(outcome.pv[0], outcome.square);
+            assert_eq!((result.depth, result.exact), (depth, depth == empties));
+            assert_eq!(result.pv[0], result.square);
         }
     }
 }
@@ -71,14 +71,14 @@ fn one_thread_is_deterministic() {
     for limits in
         [SearchLimits::depth(7), SearchLimits { nodes: Some(20_000), ..SearchLimits::default() }]
     {
-        let outcome = |search: &mut AlphaBetaSearch<_>| {
+        let result = |search: &mut AlphaBetaSearch<_>| {
             search.forget();
             let found = search.think(board, &limits).expect("a legal move");
             (found.square, found.score, found.depth, found.nodes, found.pv)
         };
         let mut used = positional();
         used.think(board, &SearchLimits::depth(6));
-        assert_eq!(outcome(&mut used), outcome(&mut positional()));
+        assert_eq!(result(&mut used), result(&mut positional()));
     }
 }
 
@@ -134,7 +134,7 @@ fn probcut_saves_nodes_and_hardly_changes_scores() {
 }
 
 #[test]
-fn what_is_to_be_solved_is_solved_whatever_the_limits() {
+fn solve_empties_overrides_all_other_limits() {
     let mut search = positional();
     let tight = [
         SearchLimits::depth(1),
@@ -159,7 +159,7 @@ fn what_is_to_be_solved_is_solved_whatever_the_limits() {
 }
 
 #[test]
-fn probcut_that_is_never_sure_enough_changes_no_score() {
+fn probcut_with_a_huge_margin_changes_no_score() {
     let (mut full, mut cut) = (positional(), with_probcut(1e6));
     for board in boards(8, 12) {
         let [full, cut] = [&mut full, &mut cut].map(|search| fresh(search, board, 7));
@@ -174,14 +174,14 @@ fn probcut_leaves_exact_scores_alone() {
     let mut nodes = [0, 0];
     for empties in (12..=14).cycle().take(9) {
         let board = random_board(&mut random, empties);
-        // What the iterations before the exact one guess stays in the table.
+        // Entries of the earlier iterations, with ProbCut, stay in the table.
         let limits = SearchLimits { solve_empties: 14, ..SearchLimits::depth(1) };
         let found = [&mut full, &mut cut].map(|search| search.think(board, &limits));
         let [Some(full), Some(cut)] = found else { continue };
         assert!(full.exact && cut.exact && full.score == cut.score, "{board:?}");
         nodes = [nodes[0] + full.nodes, nodes[1] + cut.nodes];
     }
-    assert_ne!(nodes[0], nodes[1], "something was guessed before");
+    assert_ne!(nodes[0], nodes[1], "ProbCut changed the earlier iterations");
 }
 
 #[test]

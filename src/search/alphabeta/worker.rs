@@ -1,38 +1,39 @@
-//! One thread's part of an alpha-beta iteration: principal-variation search.
+//! One thread of an alpha-beta iteration: principal-variation search (PVS).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
-use super::{AlphaBetaSearch, Best, SHARED_DEPTH};
+use super::{AlphaBetaSearch, BestMove, SHARED_DEPTH};
 use crate::eval::{Evaluator, SCALE};
 use crate::game::{Board, Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
 use crate::search::ordering::{Candidate, Candidates};
 use crate::search::table::{Entry, Key};
 
-/// From this depth on nodes use the table: asking it costs as much as a few leaves.
+/// Nodes of at least this depth use the table. A lookup costs as much as a few leaves.
 const TABLE_DEPTH: u32 = 3;
-/// From this depth on nodes ask the table about the positions after their moves first.
-const LOOK_AHEAD_DEPTH: u32 = TABLE_DEPTH + 1;
+/// Nodes of at least this depth first look up the positions after their moves: the enhanced
+/// transposition cutoff (ETC).
+const ETC_DEPTH: u32 = TABLE_DEPTH + 1;
 /// Below any score.
 const LOWEST: i32 = i32::MIN / 2;
-/// Half the width of the first window around the last iteration's score.
+/// Half the width of the first aspiration window around the score of the last iteration.
 const ASPIRATION: i32 = 3 * SCALE / 2;
 
-/// One thread's part of an iteration.
+/// One thread of an iteration.
 pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
     pub(super) search: &'a AlphaBetaSearch<G, E>,
     clock: &'a SearchClock<'a>,
     done: &'a AtomicBool,
     shared: bool,
-    /// By which nodes with a null window are cut; `None` where nothing may be guessed.
+    /// The ProbCut checks for nodes with a null window; `None` where ProbCut is not allowed.
     pub(super) checks: Option<&'a Checks>,
     candidates: Candidates<G>,
-    /// Positions visited and not yet reported to the clock.
+    /// Positions visited since the last report to the clock.
     nodes: u64,
-    /// As many of them are reported at once.
+    /// The number of positions between two reports.
     interval: u64,
-    /// Whether the iteration is over for this thread; scores then mean nothing.
+    /// Whether this thread must end the iteration. Scores are then meaningless.
     pub(super) halted: bool,
 }
 
@@ -59,8 +60,14 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         }
     }
 
-    /// Searches the root with a narrow window around the last score, and widens it as needed.
-    pub(super) fn aspire(&mut self, board: Board<G>, depth: u32, last: Best) -> (Best, bool) {
+    /// Searches the root with a narrow window around the last score, and widens it while the score
+    /// lies outside. Also returns whether the search is complete.
+    pub(super) fn aspiration_search(
+        &mut self,
+        board: Board<G>,
+        depth: u32,
+        last: BestMove,
+    ) -> (BestMove, bool) {
         let exact = depth == board.empties();
         self.checks = if exact { None } else { self.search.checks.as_ref() };
         let most = G::SQUARES as i32 * SCALE;
@@ -86,31 +93,31 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         }
     }
 
-    /// The best move, and the score or a bound on it. Where no move is better than `alpha` the
-    /// best move stays what it was.
+    /// The best move, and the score or a bound on it. If no move exceeds `alpha`, the best move is
+    /// still `last`.
     fn root(
         &mut self,
         board: Board<G>,
         depth: u32,
         alpha: i32,
         beta: i32,
-        last: Best,
-    ) -> (Best, i32) {
+        last: BestMove,
+    ) -> (BestMove, i32) {
         let mut best = last;
-        let mut floor = alpha;
+        let mut lower = alpha;
         let mut highest = LOWEST;
         let evaluator = &*self.search.evaluator;
         let start = self.candidates.push(board, board.legal(), Some(last.square), evaluator);
         for index in start.. {
-            let Some(candidate) = self.candidates.best(index) else { break };
-            let score = self.descend(&candidate, depth, floor, beta, index == start);
+            let Some(candidate) = self.candidates.take_best(index) else { break };
+            let score = self.search_move(&candidate, depth, lower, beta, index == start);
             if self.halted {
                 break;
             }
             highest = highest.max(score);
-            if score > floor {
-                floor = score;
-                best = Best { square: candidate.square, score };
+            if score > lower {
+                lower = score;
+                best = BestMove { square: candidate.square, score };
             }
             if score >= beta {
                 break;
@@ -120,9 +127,9 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         (best, highest)
     }
 
-    /// The score of a move: the first one with the full window, the others with a null window
-    /// that is opened only if they turn out better.
-    fn descend(
+    /// The score of a move. The first move is searched with the full window, the others with a null
+    /// window, and again with an open window if they are better.
+    fn search_move(
         &mut self,
         candidate: &Candidate<G>,
         depth: u32,
@@ -141,8 +148,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         score
     }
 
-    /// The score of a position if it lies between `alpha` and `beta`, else a bound on the same
-    /// side of them.
+    /// The score of a position if it lies between `alpha` and `beta`, else a bound on the same side
+    /// of the window.
     pub(super) fn negamax(
         &mut self,
         board: Board<G>,
@@ -166,11 +173,11 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         if depth == 1 {
             self.last_ply(board, legal, beta)
         } else {
-            self.ordered(board, legal, depth, alpha, beta)
+            self.inner_node(board, legal, depth, alpha, beta)
         }
     }
 
-    /// The moves before the leaves, in any order.
+    /// The best score of the moves at depth 1, in any order.
     fn last_ply(&mut self, board: Board<G>, legal: SquareSet<G>, beta: i32) -> i32 {
         let mut best = LOWEST;
         for square in legal {
@@ -183,9 +190,9 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         best
     }
 
-    /// Like [`Worker::negamax`] for a position with legal moves: tries them in order, asks the
-    /// table before and tells it afterwards.
-    fn ordered(
+    /// [`Worker::negamax`] for a position with legal moves at depth 2 or more: uses the table and
+    /// tries the moves in order.
+    fn inner_node(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,
@@ -214,13 +221,13 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             }
         }
         let hint = known.and_then(|entry| entry.best);
-        let foretold = match self.checks {
-            Some(_) if beta - alpha == 1 => self.foretell(board, legal, depth, beta),
+        let probcut_bound = match self.checks {
+            Some(_) if beta - alpha == 1 => self.probcut(board, legal, depth, beta),
             _ => None,
         };
-        let (best, square) = match foretold {
+        let (best, square) = match probcut_bound {
             Some(bound) => (bound, hint),
-            None => self.full(board, legal, depth, (alpha, beta), hint),
+            None => self.search_moves(board, legal, depth, (alpha, beta), hint),
         };
         if !self.halted {
             let most = G::SQUARES as i32 * SCALE;
@@ -233,9 +240,8 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         best
     }
 
-    /// The best move and its score, by what the table knows of the positions after the moves or
-    /// by trying all of them.
-    fn full(
+    /// The best score and its move, by a cutoff of the table or by trying the moves.
+    fn search_moves(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,
@@ -244,7 +250,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         hint: Option<Square>,
     ) -> (i32, Option<Square>) {
         let start = self.candidates.push(board, legal, hint, &*self.search.evaluator);
-        let found = match self.known_after(start, depth, beta) {
+        let found = match self.child_cutoff(start, depth, beta) {
             Some(known) => known,
             None => self.try_all(start, depth, alpha, beta),
         };
@@ -252,12 +258,12 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         found
     }
 
-    /// A move that the table knows to be worth at least `beta`.
-    fn known_after(&self, start: usize, depth: u32, beta: i32) -> Option<(i32, Option<Square>)> {
-        if depth < LOOK_AHEAD_DEPTH {
+    /// A move whose score is at least `beta` according to the table, with that score.
+    fn child_cutoff(&self, start: usize, depth: u32, beta: i32) -> Option<(i32, Option<Square>)> {
+        if depth < ETC_DEPTH {
             return None;
         }
-        self.candidates.of(start).iter().find_map(|candidate| {
+        self.candidates.moves_from(start).iter().find_map(|candidate| {
             let entry = self.search.table.get(Key::of(candidate.board))?;
             let score = -i32::from(entry.upper);
             let enough = u32::from(entry.depth) >= depth - 1 && score >= beta;
@@ -265,7 +271,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         })
     }
 
-    /// The best of the moves from index `start` on.
+    /// The best score of the moves from index `start` on, and its move.
     fn try_all(
         &mut self,
         start: usize,
@@ -276,20 +282,20 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         let shared = self.shared && depth >= SHARED_DEPTH;
         let (mut best, mut square) = (LOWEST, None);
         for index in start.. {
-            let Some(candidate) = self.candidates.best(index) else { break };
+            let Some(candidate) = self.candidates.take_best(index) else { break };
             let key = if shared { Key::of(candidate.board) } else { Key::default() };
             let deferrable = shared && index > start && !candidate.is_deferred();
-            if deferrable && self.search.busy.contains(key) {
+            if deferrable && self.search.active.contains(key) {
                 self.candidates.defer(candidate);
                 continue;
             }
             if shared {
-                self.search.busy.enter(key);
+                self.search.active.enter(key);
             }
-            let floor = alpha.max(best);
-            let score = self.descend(&candidate, depth, floor, beta, index == start);
+            let lower = alpha.max(best);
+            let score = self.search_move(&candidate, depth, lower, beta, index == start);
             if shared {
-                self.search.busy.leave(key);
+                self.search.active.leave(key);
             }
             if self.halted {
                 break;

@@ -1,109 +1,108 @@
-//! The exact solver: what a position is worth when both sides play perfectly to the end.
+//! The exact endgame solver: the final score of a position if both sides play perfectly.
 //!
-//! Scores are [`Board::final_score`]s for the side to move: disc differences with the empty
+//! Scores are those of [`Board::final_score`] for the side to move: disc differences with the empty
 //! squares to the winner, negated under [`Goal::Fewest`].
 
-mod last;
-mod near;
+mod leaf_solver;
+mod monitor;
+mod near_end;
 mod order;
 mod parity;
 mod searcher;
-mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::busy::Busy;
+use super::active::ActivePositions;
 use super::clock::{SearchClock, SearchLimits};
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
 use crate::game::{Board, Geometry, Goal, Square};
-use order::Order;
-use searcher::{Memory, Searcher, Shared};
-pub use watch::{SolveGoal, SolveProgress, SolveResult, Watch};
+pub use monitor::{SolveGoal, SolveMonitor, SolveProgress, SolveResult};
+use order::MoveOrdering;
+use searcher::{Searcher, Shared, ThreadState};
 
-/// Solves positions exactly; keeps its table between positions.
+/// Solves positions exactly. It keeps its transposition table from one position to the next.
 pub struct Solver<G: Geometry> {
     goal: Goal,
     table: TranspositionTable,
     threads: usize,
     /// When [`Solver::score_in_time`] gives up.
     deadline: Option<Instant>,
-    /// Ends what is tried within a time, once it is set.
+    /// The flag that ends searches with a time limit.
     stop: Stop,
-    /// So many empty squares, or more, have turned out to take too long for the deadline.
-    too_many: u32,
-    busy: Busy,
-    /// Of this thread and of its helpers.
-    memories: Vec<Memory<G>>,
-    order: Order<G>,
-    /// Positions visited since the solver was made. A pass and the end of the game are not
-    /// counted as positions of their own.
+    /// Positions with at least this many empty squares take too long for the present deadline.
+    too_many_empties: u32,
+    active: ActivePositions,
+    /// The states of the calling thread and of its helpers.
+    thread_states: Vec<ThreadState<G>>,
+    order: MoveOrdering<G>,
+    /// Positions visited by all solves of this solver. Passes and finished games are not counted.
     pub nodes: u64,
 }
 
 impl<G: Geometry> Solver<G> {
-    /// A solver whose table takes at most `table_bytes` (but at least one cache line).
+    /// A solver whose table has at most `table_bytes` bytes, but at least one cache line.
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
-        let (table, busy) = (TranspositionTable::new(table_bytes), Busy::new());
-        let (memories, order) = (vec![Memory::new(goal)], Order::new(goal));
+        let (table, active) = (TranspositionTable::new(table_bytes), ActivePositions::new());
+        let (thread_states, order) = (vec![ThreadState::new(goal)], MoveOrdering::new(goal));
         Solver {
             goal,
             table,
             threads: 1,
             deadline: None,
             stop: Stop::default(),
-            too_many: u32::MAX,
-            busy,
-            memories,
+            too_many_empties: u32::MAX,
+            active,
+            thread_states,
             order,
             nodes: 0,
         }
     }
 
-    /// The same solver with so many threads for each position.
+    /// The same solver with this many threads for each position, at least 1.
     pub fn with_threads(self, threads: usize) -> Self {
         Solver { threads: threads.max(1), ..self }
     }
 
-    /// The final score for the side to move under perfect play. A side without moves passes.
+    /// The final score for the side to move under perfect play. The side to move may have to pass.
     pub fn score(&mut self, board: Board<G>) -> i32 {
         let most = G::SQUARES as i32;
         self.window(board, -most, most)
     }
 
-    /// Until when [`Solver::score_in_time`] may search; `None`, as at first, is for ever.
+    /// Sets when [`Solver::score_in_time`] gives up; `None`, the default, means never.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
-        (self.deadline, self.too_many) = (deadline, u32::MAX);
+        (self.deadline, self.too_many_empties) = (deadline, u32::MAX);
     }
 
-    /// [`Solver::score_in_time`] and [`Solver::best_line_within`] give up once this flag is set.
-    /// While it is set, the lines of [`Solver::best_line`] and [`Solver::answer`] may end before
-    /// the game does.
+    /// Sets the flag that makes [`Solver::score_in_time`] and [`Solver::best_line_within`] give up.
+    /// While it is set, the lines of [`Solver::best_line`] and [`Solver::solve`] may end before the
+    /// game does.
     pub fn set_stop(&mut self, stop: Stop) {
-        (self.stop, self.too_many) = (stop, u32::MAX);
+        (self.stop, self.too_many_empties) = (stop, u32::MAX);
     }
 
-    /// The score as by [`Solver::score`]. With a deadline it is `None` if a quarter of the time
-    /// that is left does not suffice: so enough is left for another method. After that, positions
-    /// with as many empty squares are not tried again before the same deadline.
+    /// The same as [`Solver::score`], but before the deadline if one is set. `None` if a quarter of
+    /// the time left is not enough; the rest is for another method. From then on, positions with as
+    /// many empty squares or more are refused, until a new deadline or flag is set.
     ///
-    /// The last few squares, which take microseconds, are always solved.
+    /// Positions with few empty squares take microseconds and are solved even after the deadline.
     pub fn score_in_time(&mut self, board: Board<G>) -> Option<i32> {
-        if board.empties() >= self.too_many {
+        if board.empties() >= self.too_many_empties {
             return None;
         }
         let most = G::SQUARES as i32;
         let left = self.deadline.map(|end| end.saturating_duration_since(Instant::now()));
         let score = self.window_within(board, -most, most, left.map(|left| left / 4));
         if score.is_none() {
-            self.too_many = board.empties();
+            self.too_many_empties = board.empties();
         }
         score
     }
 
-    /// The score, and one line of perfect play to the end of the game, passes left out. Which of
-    /// equally good moves it has may depend on what was solved before.
+    /// The score, and a line of perfect play to the end of the game, without passes. If moves are
+    /// equally good, the choice can depend on earlier solves.
     pub fn best_line(&mut self, board: Board<G>) -> (i32, Vec<Square>) {
         self.table.age();
         let score = self.score(board);
@@ -112,12 +111,12 @@ impl<G: Geometry> Solver<G> {
         (score, self.line(board, score, keeps))
     }
 
-    /// The same as [`Solver::best_line`] within a time: so many threads have `time` to find the
-    /// score, and a quarter more to find its move. The line has that move, but may end before the
-    /// game does.
+    /// The same as [`Solver::best_line`] with a time limit and this many threads. They have `time`
+    /// for the score and a quarter more for the line, which has at least one move.
     ///
-    /// Without a time only the flag of [`Solver::set_stop`] ends the search. What was found out in
-    /// vain helps the next try. `None` if it is not found, and where the game is over.
+    /// `None` if the time is not enough, or if the game is over. Without a time limit only the flag
+    /// of [`Solver::set_stop`] ends the search. The table keeps the work of a failed attempt, so
+    /// the next attempt is faster.
     pub fn best_line_within(
         &mut self,
         board: Board<G>,
@@ -125,7 +124,7 @@ impl<G: Geometry> Solver<G> {
         threads: usize,
     ) -> Option<(i32, Vec<Square>)> {
         self.table.age();
-        let usual = std::mem::replace(&mut self.threads, threads.max(1));
+        let default_threads = std::mem::replace(&mut self.threads, threads.max(1));
         let (before, begun) = (self.nodes, Instant::now());
         let found = self.line_within(board, time);
         tracing::debug!(
@@ -135,7 +134,7 @@ impl<G: Geometry> Solver<G> {
             self.nodes - before,
             begun.elapsed().as_secs_f64()
         );
-        self.threads = usual;
+        self.threads = default_threads;
         found
     }
 
@@ -145,7 +144,7 @@ impl<G: Geometry> Solver<G> {
         time: Option<Duration>,
     ) -> Option<(i32, Vec<Square>)> {
         let begun = Instant::now();
-        // A score that is found at the last moment is worth some more time for its move.
+        // A score without its move would be useless, so finding the move gets extra time.
         let left = || time.map(|time| (time + time / 4).saturating_sub(begun.elapsed()));
         let most = G::SQUARES as i32;
         let score = self.window_within(board, -most, most, time)?;
@@ -155,41 +154,41 @@ impl<G: Geometry> Solver<G> {
         (!line.is_empty()).then_some((score, line))
     }
 
-    /// A line of moves that keep what the position is worth to the side to move, which
-    /// `keeps` tells from the board after a move.
+    /// A line of moves that keep the value of the position. `keeps` decides whether a move does,
+    /// from the board after it and the value before it for the side that moves.
     fn line(
         &mut self,
         mut board: Board<G>,
-        mut worth: i32,
+        mut value: i32,
         keeps: impl Fn(&mut Self, Board<G>, i32) -> bool,
     ) -> Vec<Square> {
         let mut line = Vec::new();
         loop {
             if board.legal().is_empty() {
                 board = board.pass();
-                worth = -worth;
+                value = -value;
             }
             let hint = self.table.get(Key::of(board)).and_then(|entry| entry.best);
             let hint = hint.filter(|&square| board.legal().contains(square));
             let found = hint
                 .into_iter()
                 .chain(board.legal())
-                .find(|&square| keeps(self, board.play_unchecked(square), worth));
+                .find(|&square| keeps(self, board.play_unchecked(square), value));
             let Some(square) = found else { return line };
             line.push(square);
             board = board.play_unchecked(square);
-            worth = -worth;
+            value = -value;
         }
     }
 
-    /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
+    /// The score if it lies between `alpha` and `beta`, else a bound on the same side of both.
     fn window(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
-        // Without a limit some thread completes the search.
+        // A search without limits is always completed, so `alpha` is never used.
         let clock = SearchClock::start(&SearchLimits::default(), board.empties(), None);
         self.search(board, alpha, beta, &clock, None).unwrap_or(alpha)
     }
 
-    /// The same; `None` if it is not found in time, or before the solver is stopped.
+    /// The same within a time; `None` if the time is not enough or the stop flag is set.
     fn window_within(
         &mut self,
         board: Board<G>,
@@ -203,36 +202,36 @@ impl<G: Geometry> Solver<G> {
         self.search(board, alpha, beta, &clock, None)
     }
 
-    /// The same, by a clock that runs already, for `watch` to see if there is one.
+    /// The same by a running clock; reports the root's moves to `monitor` if there is one.
     fn search(
         &mut self,
         board: Board<G>,
         alpha: i32,
         beta: i32,
         clock: &SearchClock,
-        watch: Option<&Watch>,
+        monitor: Option<&SolveMonitor>,
     ) -> Option<i32> {
         let done = AtomicBool::new(false);
-        let busy = (self.threads > 1).then_some(&self.busy);
-        let shared = Shared { table: &self.table, clock, done: &done, busy, watch };
-        let helpers = if busy.is_some() && board.empties() >= searcher::SHARED {
+        let active = (self.threads > 1).then_some(&self.active);
+        let shared = Shared { table: &self.table, clock, done: &done, active, monitor };
+        let helpers = if active.is_some() && board.empties() >= searcher::SHARED_EMPTIES {
             self.threads - 1
         } else {
             0
         };
-        while self.memories.len() <= helpers {
-            self.memories.push(Memory::new(self.goal));
+        while self.thread_states.len() <= helpers {
+            self.thread_states.push(ThreadState::new(self.goal));
         }
         let order = &self.order;
-        let finish = |memory: &mut Memory<G>| {
-            let mut searcher = Searcher::new(shared, memory, order);
+        let finish = |state: &mut ThreadState<G>| {
+            let mut searcher = Searcher::new(shared, state, order);
             let score = searcher.search(board, alpha, beta);
             let complete = !searcher.halted;
             searcher.report();
             done.fetch_or(complete, Ordering::Relaxed);
             complete.then_some(score)
         };
-        let (own, others) = self.memories.split_at_mut(1);
+        let (own, others) = self.thread_states.split_at_mut(1);
         let score = if helpers == 0 {
             finish(&mut own[0])
         } else {
@@ -240,9 +239,9 @@ impl<G: Geometry> Solver<G> {
                 let finish = &finish;
                 let others = others.iter_mut().take(helpers);
                 let others: Vec<_> =
-                    others.map(|memory| scope.spawn(move || finish(memory))).collect();
+                    others.map(|state| scope.spawn(move || finish(state))).collect();
                 let own = finish(&mut own[0]);
-                // A panic in a helper is a bug, and is passed on.
+                // A panic of a helper thread is a bug; it continues in this thread.
                 let join = |other: std::thread::ScopedJoinHandle<'_, Option<i32>>| {
                     other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 };

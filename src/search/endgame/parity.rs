@@ -1,16 +1,16 @@
-//! Regions of empties: whoever makes the last move in one profits, so odd ones come first.
+//! Parity: moves in regions with an odd number of empties come first.
 //!
-//! The regions are the four quarters of the bounding box, which is nearly as good as true
-//! connected regions and costs next to nothing.
+//! The side that makes the last move in a region has an advantage. The regions are the four
+//! quadrants of the bounding box: nearly as good as connected regions, and much cheaper.
 
 use std::marker::PhantomData;
 
-use crate::game::{Geometry, Word};
+use crate::game::{Bitboard, Geometry};
 
 struct Quadrants<G>(PhantomData<G>);
 
 impl<G: Geometry> Quadrants<G> {
-    /// For each bit, a number with one bit set for its quadrant.
+    /// For each bit, its quadrant, as a number with one of four bits set.
     const OF: [u8; 128] = {
         let mut table = [0; 128];
         let mut bit = 0;
@@ -42,20 +42,20 @@ impl<G: Geometry> Quadrants<G> {
     };
 }
 
-/// The quadrant of a bit, as one bit of four.
+/// The quadrant of a bit index, as a number with one of four bits set.
 #[inline(always)]
 pub(super) fn quadrant<G: Geometry>(bit: usize) -> u8 {
     Quadrants::<G>::OF[bit & 127]
 }
 
-/// The squares of the quadrants in a set.
+/// The squares of a set of quadrants.
 #[inline(always)]
-pub(super) fn squares<G: Geometry>(quadrants: u8) -> G::Word {
-    G::Word::narrow(Quadrants::<G>::SQUARES[quadrants as usize & 15])
+pub(super) fn squares<G: Geometry>(quadrants: u8) -> G::Bitboard {
+    G::Bitboard::narrow(Quadrants::<G>::SQUARES[quadrants as usize & 15])
 }
 
-/// The quadrants with an odd number of empties.
+/// The set of quadrants with an odd number of empties.
 #[inline(always)]
-pub(super) fn odd<G: Geometry>(empty: G::Word) -> u8 {
+pub(super) fn odd<G: Geometry>(empty: G::Bitboard) -> u8 {
     (0..4).map(|n| ((empty & squares::<G>(1 << n)).count() as u8 & 1) << n).sum()
 }

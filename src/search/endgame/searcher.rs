@@ -1,55 +1,47 @@
-//! The tree far from the end: table, ordering, stability, and the sharing of work.
+//! The search of nodes with many empties: transposition table, move ordering, stable discs, and
+//! several threads on one tree.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::last::{Leaves, NONE};
-use super::near::{NEAR, Near};
-use super::order::Order;
-use super::watch::Watch;
+use super::leaf_solver::{LeafSolver, NO_MOVE};
+use super::monitor::SolveMonitor;
+use super::near_end::{NEAR_END, NearEndSearch};
+use super::order::{Candidate, MoveOrdering, take_best};
 use crate::game::{Board, Geometry, Goal, Square, SquareSet};
-use crate::search::busy::Busy;
+use crate::search::active::ActivePositions;
 use crate::search::clock::SearchClock;
 use crate::search::table::{Entry, Key, TranspositionTable};
 
-/// With at least this many empties threads share their work.
-pub(super) const SHARED: u32 = 12;
-/// With at least this many empties a node looks whether the solve is over.
-const CHECKED: u32 = 12;
-/// With at least this many empties a node looks in the table what is known after its moves.
-const LOOK_AHEAD: u32 = NEAR + 2;
+/// With at least this many empties, threads share their work.
+pub(super) const SHARED_EMPTIES: u32 = 12;
+/// With at least this many empties, a node checks whether the solve must stop.
+const STOP_CHECK: u32 = 12;
+/// With at least this many empties, a node first looks up the positions after its moves: the
+/// enhanced transposition cutoff (ETC).
+const ETC_EMPTIES: u32 = NEAR_END + 2;
 
-/// So many moves after the first are searched by all threads together where one of the first
-/// moves should do: what others found out about the later ones would be of no use.
-const TOGETHER: usize = 2;
+/// How many moves after the first are never deferred at a cut node. One of the first moves should
+/// cut, and results for later ones would then be useless.
+const UNDEFERRED_MOVES: usize = 2;
 
-/// The value of a move that is put off because another thread is at it.
+/// The value of a move that is deferred because another thread is searching it.
 const DEFERRED: i32 = i32::MIN;
 
-/// What the threads of one solve have in common.
+/// What the threads of one solve share.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
     pub table: &'a TranspositionTable,
     pub clock: &'a SearchClock<'a>,
-    /// Set when a thread has the answer.
+    /// Set when a thread has the result.
     pub done: &'a AtomicBool,
-    /// Where threads say what they are at; none with one thread.
-    pub busy: Option<&'a Busy>,
-    /// Who follows the moves of the root, if anyone does.
-    pub watch: Option<&'a Watch>,
+    /// The positions that threads are searching; `None` with one thread.
+    pub active: Option<&'a ActivePositions>,
+    /// Gets the completed moves of the root, if another thread reads the progress.
+    pub monitor: Option<&'a SolveMonitor>,
 }
 
-/// A move to be searched.
-#[derive(Clone, Copy)]
-pub(super) struct Candidate<G: Geometry> {
-    pub square: Square,
-    pub board: Board<G>,
-    /// The replies to it.
-    pub legal: SquareSet<G>,
-    pub value: i32,
-}
-
-/// The score or a bound on it if what is known settles a window.
-fn settled(entry: Entry, alpha: i32, beta: i32) -> Option<i32> {
+/// The score or a bound on it, if an entry of the table decides the window.
+fn table_cutoff(entry: Entry, alpha: i32, beta: i32) -> Option<i32> {
     let (lower, upper) = (i32::from(entry.lower), i32::from(entry.upper));
     let exact = entry.depth == Entry::EXACT;
     if exact && (lower >= beta || lower == upper) {
@@ -59,114 +51,99 @@ fn settled(entry: Entry, alpha: i32, beta: i32) -> Option<i32> {
     }
 }
 
-/// What is asked of a node.
+/// A node of the path that threads share, with its window.
 #[derive(Clone, Copy)]
 struct Window {
     key: Key,
     alpha: i32,
     beta: i32,
-    /// Whether some move is expected to exceed a null window.
-    cut: bool,
+    /// Whether a move is expected to exceed a null window; `false` for a wide window.
+    cut_node: bool,
 }
 
-/// A node of the trail that another thread has settled.
+/// A node of the shared path whose window another thread has decided.
 #[derive(Clone, Copy)]
-struct Needless {
-    place: usize,
+struct SettledNode {
+    /// The index of the node in the shared path.
+    level: usize,
     bound: i32,
     best: Option<Square>,
 }
 
-/// Takes the best of the moves from index `from` on to that index.
-#[inline(always)]
-pub(super) fn take_best<G: Geometry>(
-    candidates: &mut [Candidate<G>],
-    from: usize,
-) -> Option<Candidate<G>> {
-    let rest = candidates.get_mut(from..)?;
-    let mut best = 0;
-    for index in 1..rest.len() {
-        if rest[index].value > rest[best].value {
-            best = index;
-        }
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    rest.swap(0, best);
-    Some(rest[0])
-}
-
-/// What a thread keeps from one solve to the next.
-pub(super) struct Memory<G: Geometry> {
-    /// The moves of all nodes between the root and the current one.
+/// The memory of a thread, kept from one solve to the next.
+pub(super) struct ThreadState<G: Geometry> {
+    /// The moves of all nodes on the path from the root to the current node.
     pub candidates: Vec<Candidate<G>>,
-    pub near: Near<G>,
+    pub near_end: NearEndSearch<G>,
 }
 
-impl<G: Geometry> Memory<G> {
+impl<G: Geometry> ThreadState<G> {
     pub(super) fn new(goal: Goal) -> Self {
-        Memory { candidates: Vec::new(), near: Near::new(goal) }
+        ThreadState { candidates: Vec::new(), near_end: NearEndSearch::new(goal) }
     }
 }
 
 /// One thread of a solve.
 pub(super) struct Searcher<'a, G: Geometry> {
     pub(super) shared: Shared<'a>,
-    memory: &'a mut Memory<G>,
-    order: &'a Order<G>,
-    /// Empty squares of the root.
+    state: &'a mut ThreadState<G>,
+    order: &'a MoveOrdering<G>,
+    /// The number of empties of the root.
     root: u32,
-    /// Whether this thread is on its way out of what it is searching; scores then mean nothing.
+    /// Whether this thread is returning early. Scores are then meaningless.
     pub(super) halted: bool,
-    /// The nodes that are searched together with other threads, from the root down.
-    trail: Vec<Window>,
-    /// The node that others were faster with, while `halted` for that reason.
-    needless: Option<Needless>,
-    /// Positions visited and not in the count of `memory`.
+    /// The nodes of the current path that other threads search as well, from the root down.
+    shared_path: Vec<Window>,
+    /// The node to which the thread returns because another thread has decided it.
+    settled_node: Option<SettledNode>,
+    /// Positions visited, without those that `state` counts.
     nodes: u64,
     /// Positions reported to the clock so far.
     reported: u64,
 }
 
 impl<'a, G: Geometry> Searcher<'a, G> {
-    pub(super) fn new(shared: Shared<'a>, memory: &'a mut Memory<G>, order: &'a Order<G>) -> Self {
-        memory.near.leaves.nodes = 0;
+    pub(super) fn new(
+        shared: Shared<'a>,
+        state: &'a mut ThreadState<G>,
+        order: &'a MoveOrdering<G>,
+    ) -> Self {
+        state.near_end.leaf_solver.nodes = 0;
         Searcher {
             shared,
-            memory,
+            state,
             order,
             root: 0,
             halted: false,
-            trail: Vec::new(),
-            needless: None,
+            shared_path: Vec::new(),
+            settled_node: None,
             nodes: 0,
             reported: 0,
         }
     }
 
-    fn leaves(&mut self) -> &mut Leaves {
-        &mut self.memory.near.leaves
+    fn leaf_solver(&mut self) -> &mut LeafSolver {
+        &mut self.state.near_end.leaf_solver
     }
 
-    /// Tells the clock how many positions were visited, and learns whether to go on.
+    /// Reports the visited positions to the clock, and sets `halted` if the solve must stop.
     pub(super) fn report(&mut self) {
-        let all = self.nodes + self.memory.near.leaves.nodes;
+        let all = self.nodes + self.state.near_end.leaf_solver.nodes;
         let visited = all - self.reported;
         self.reported = all;
         self.halted |= self.shared.clock.spend(visited) || self.shared.done.load(Ordering::Relaxed);
     }
 
-    /// The score if it lies between `alpha` and `beta`, else a bound on the same side.
+    /// The score if it lies between `alpha` and `beta`, else a bound on the same side of both.
     pub(super) fn search(&mut self, board: Board<G>, alpha: i32, beta: i32) -> i32 {
         self.root = board.empties();
         self.visit(board, board.legal(), alpha, beta, self.root)
     }
 
-    /// Notes that a move of a node is searched to the end, if the node is a root that is watched.
+    /// Reports a completed move to the monitor, if the node is the root and there is a monitor.
     fn note(&self, empties: u32, square: Square, score: i32) {
-        if let Some(watch) = self.shared.watch.filter(|_| empties == self.root) {
-            watch.note(square, score);
+        if let Some(monitor) = self.shared.monitor.filter(|_| empties == self.root) {
+            monitor.note(square, score);
         }
     }
 
@@ -178,17 +155,17 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         beta: i32,
         empties: u32,
     ) -> i32 {
-        if empties <= NEAR && beta - alpha == 1 {
-            return self.memory.near.search(board, legal, alpha, empties);
+        if empties <= NEAR_END && beta - alpha == 1 {
+            return self.state.near_end.search(board, legal, alpha, empties);
         }
         self.nodes += 1;
         if legal.is_empty() {
             return self.pass(board, alpha, beta, empties);
         }
-        if empties <= NEAR {
+        if empties <= NEAR_END {
             return self.wide(board, legal, alpha, beta, empties);
         }
-        if empties >= CHECKED {
+        if empties >= STOP_CHECK {
             self.report();
             if self.halted {
                 return alpha;
@@ -202,14 +179,14 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         let legal = passed.legal();
         self.nodes -= 1;
         if legal.is_empty() {
-            return self.leaves().finished(board);
+            return self.leaf_solver().finished(board);
         }
         -self.visit(passed, legal, -beta, -alpha, empties)
     }
 
-    /// The score of the move that led to `child`: the first with the full window, the others
-    /// with a null window that is opened only if they turn out better.
-    fn descend(
+    /// The score of a move. The first move is searched with the full window, the others with a null
+    /// window, and again with an open window if they are better.
+    fn search_move(
         &mut self,
         candidate: &Candidate<G>,
         alpha: i32,
@@ -228,7 +205,7 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         score
     }
 
-    /// A wide window with few empties: rare, so without the table.
+    /// Searches a node with few empties and a wide window. This is rare, so it uses no table.
     fn wide(
         &mut self,
         board: Board<G>,
@@ -237,13 +214,13 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         beta: i32,
         empties: u32,
     ) -> i32 {
-        let start = self.memory.near.push(&mut self.memory.candidates, board, legal, None);
+        let start = self.state.near_end.push(&mut self.state.candidates, board, legal, None);
         let (best, _) = self.try_all(start, alpha, beta, empties);
-        self.memory.candidates.truncate(start);
+        self.state.candidates.truncate(start);
         best
     }
 
-    /// Many empties.
+    /// Searches a node with more than [`NEAR_END`] empties and a legal move.
     fn deep(
         &mut self,
         board: Board<G>,
@@ -253,34 +230,34 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         empties: u32,
     ) -> i32 {
         let most = G::SQUARES as i32;
-        if let Some(bound) = self.leaves().stable_bound(board, alpha) {
+        if let Some(bound) = self.leaf_solver().stable_bound(board, alpha) {
             return bound;
         }
         let key = Key::of(board);
         let known = self.shared.table.get(key);
-        if let Some(bound) = known.and_then(|entry| settled(entry, alpha, beta)) {
+        if let Some(bound) = known.and_then(|entry| table_cutoff(entry, alpha, beta)) {
             return bound;
         }
         let hint = known.and_then(|entry| entry.best);
-        let start = self.memory.candidates.len();
+        let start = self.state.candidates.len();
         for square in legal {
             let board = board.play_unchecked(square);
             let legal = board.legal();
-            self.memory.candidates.push(Candidate { square, board, legal, value: 0 });
+            self.state.candidates.push(Candidate { square, board, legal, value: 0 });
         }
-        if empties >= LOOK_AHEAD
-            && let Some(bound) = self.known_after(start, beta)
+        if empties >= ETC_EMPTIES
+            && let Some(bound) = self.child_cutoff(start, beta)
         {
-            self.memory.candidates.truncate(start);
+            self.state.candidates.truncate(start);
             return bound;
         }
-        self.nodes += self.order.value(board, &mut self.memory.candidates[start..], hint);
-        let busy = self.shared.busy.filter(|_| empties >= SHARED);
-        let (best, square) = match busy {
-            Some(busy) => self.try_shared(start, busy, self.window(key, alpha, beta), empties),
+        self.nodes += self.order.set_values(board, &mut self.state.candidates[start..], hint);
+        let active = self.shared.active.filter(|_| empties >= SHARED_EMPTIES);
+        let (best, square) = match active {
+            Some(active) => self.try_shared(start, active, self.window(key, alpha, beta), empties),
             None => self.try_all(start, alpha, beta, empties),
         };
-        self.memory.candidates.truncate(start);
+        self.state.candidates.truncate(start);
         if !self.halted {
             let lower = if best > alpha { best } else { -most };
             let upper = if best < beta { best } else { most };
@@ -290,16 +267,16 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         best
     }
 
-    /// A score of at least `beta` that the table knows of a move.
-    fn known_after(&self, start: usize, beta: i32) -> Option<i32> {
-        self.memory.candidates[start..].iter().find_map(|candidate| {
+    /// A lower bound of at least `beta` on the score of some move, from the table.
+    fn child_cutoff(&self, start: usize, beta: i32) -> Option<i32> {
+        self.state.candidates[start..].iter().find_map(|candidate| {
             let entry = self.shared.table.get(Key::of(candidate.board))?;
             let score = -i32::from(entry.upper);
             (entry.depth == Entry::EXACT && score >= beta).then_some(score)
         })
     }
 
-    /// The best of the moves from index `start` on.
+    /// The best score of the moves from index `start` on, and its move.
     fn try_all(
         &mut self,
         start: usize,
@@ -307,11 +284,11 @@ impl<'a, G: Geometry> Searcher<'a, G> {
         beta: i32,
         empties: u32,
     ) -> (i32, Option<Square>) {
-        let (mut best, mut square) = (NONE, None);
+        let (mut best, mut square) = (NO_MOVE, None);
         for index in start.. {
-            let Some(candidate) = take_best(&mut self.memory.candidates, index) else { break };
+            let Some(candidate) = take_best(&mut self.state.candidates, index) else { break };
             let score =
-                self.descend(&candidate, alpha.max(best), beta, index == start, empties - 1);
+                self.search_move(&candidate, alpha.max(best), beta, index == start, empties - 1);
             if self.halted {
                 break;
             }
@@ -328,41 +305,45 @@ impl<'a, G: Geometry> Searcher<'a, G> {
 
     fn window(&self, key: Key, alpha: i32, beta: i32) -> Window {
         let expected = |above: &Window| {
-            // After a pass it is the same side's turn as above.
-            above.beta - above.alpha > 1 || above.cut == (above.alpha == alpha)
+            // Cut nodes alternate with other nodes. After a pass the same side is to move as above.
+            above.beta - above.alpha > 1 || above.cut_node == (above.alpha == alpha)
         };
-        let cut = beta - alpha == 1 && self.trail.last().is_some_and(expected);
-        Window { key, alpha, beta, cut }
+        let cut_node = beta - alpha == 1 && self.shared_path.last().is_some_and(expected);
+        Window { key, alpha, beta, cut_node }
     }
 
-    /// Like [`Searcher::try_all`] for a node that other threads search as well: moves that
-    /// they are at come last.
+    /// The same as [`Searcher::try_all`] for a node that other threads search as well. Moves that
+    /// they are searching come last.
     fn try_shared(
         &mut self,
         start: usize,
-        busy: &Busy,
+        active: &ActivePositions,
         window: Window,
         empties: u32,
     ) -> (i32, Option<Square>) {
-        let Window { alpha, beta, cut, .. } = window;
-        // With a wide window a better move narrows it for all that follow.
+        let Window { alpha, beta, cut_node, .. } = window;
+        // In a wide window nothing is deferred: a better move narrows the window of all later ones.
         let wide = beta - alpha > 1;
-        let split = if wide { usize::MAX } else { start + if cut { TOGETHER } else { 0 } };
-        let place = self.trail.len();
-        self.trail.push(window);
-        let (mut best, mut square) = (NONE, None);
+        let last_undeferred = match (wide, cut_node) {
+            (true, _) => usize::MAX,
+            (false, true) => start + UNDEFERRED_MOVES,
+            (false, false) => start,
+        };
+        let level = self.shared_path.len();
+        self.shared_path.push(window);
+        let (mut best, mut square) = (NO_MOVE, None);
         for index in start.. {
-            let Some(candidate) = take_best(&mut self.memory.candidates, index) else { break };
+            let Some(candidate) = take_best(&mut self.state.candidates, index) else { break };
             let key = Key::of(candidate.board);
-            if index > split && candidate.value > DEFERRED && busy.contains(key) {
-                self.memory.candidates.push(Candidate { value: DEFERRED, ..candidate });
+            if index > last_undeferred && candidate.value > DEFERRED && active.contains(key) {
+                self.state.candidates.push(Candidate { value: DEFERRED, ..candidate });
                 continue;
             }
-            busy.enter(key);
+            active.enter(key);
             let score =
-                self.descend(&candidate, alpha.max(best), beta, index == start, empties - 1);
-            busy.leave(key);
-            if let Some(found) = self.overtaken(place) {
+                self.search_move(&candidate, alpha.max(best), beta, index == start, empties - 1);
+            active.leave(key);
+            if let Some(found) = self.settled_by_others(level) {
                 (best, square) = found;
                 break;
             }
@@ -377,24 +358,25 @@ impl<'a, G: Geometry> Searcher<'a, G> {
                 break;
             }
         }
-        self.trail.truncate(place);
+        self.shared_path.truncate(level);
         (best, square)
     }
 
-    /// What other threads have found out about the node at a place of the trail meanwhile. If
-    /// they have settled a node further up, this thread is on its way back there from now on.
-    fn overtaken(&mut self, place: usize) -> Option<(i32, Option<Square>)> {
+    /// The result of another thread for the node at a level of the shared path, if there is one. If
+    /// it is for a node closer to the root, this thread starts to return to that node.
+    fn settled_by_others(&mut self, level: usize) -> Option<(i32, Option<Square>)> {
         if !self.halted {
-            let mut trail = self.trail.iter().enumerate();
-            self.needless = trail.find_map(|(place, window)| {
+            let mut shared_path = self.shared_path.iter().enumerate();
+            self.settled_node = shared_path.find_map(|(level, window)| {
                 let entry = self.shared.table.get(window.key)?;
-                let bound = settled(entry, window.alpha, window.beta)?;
-                Some(Needless { place, bound, best: entry.best })
+                let bound = table_cutoff(entry, window.alpha, window.beta)?;
+                Some(SettledNode { level, bound, best: entry.best })
             });
-            self.halted = self.needless.is_some();
+            self.halted = self.settled_node.is_some();
         }
-        let Needless { bound, best, .. } = self.needless.filter(|node| node.place == place)?;
-        (self.halted, self.needless) = (false, None);
+        let SettledNode { bound, best, .. } =
+            self.settled_node.filter(|node| node.level == level)?;
+        (self.halted, self.settled_node) = (false, None);
         Some((bound, best))
     }
 }

@@ -35,7 +35,7 @@ pub(in crate::search) fn random_board<G: Geometry>(
 fn agrees_with_minimax<G: Geometry>() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     for goal in [Goal::Most, Goal::Fewest] {
-        // A table this small is overwritten all the time.
+        // In a table this small, entries are overwritten all the time.
         let mut small = Solver::<G>::new(goal, 1 << 10);
         let mut large = Solver::<G>::new(goal, 1 << 20);
         for round in 0..240 {
@@ -70,7 +70,7 @@ fn solver_agrees_with_plain_minimax() {
     }
 }
 
-/// The score by alpha-beta with nothing but the moves with few replies first.
+/// The score by plain alpha-beta search that tries moves with few replies first.
 fn plain<G: Geometry>(board: Board<G>, goal: Goal, alpha: i32, beta: i32) -> i32 {
     if board.is_over() {
         return board.final_score(goal);
@@ -90,9 +90,9 @@ fn plain<G: Geometry>(board: Board<G>, goal: Goal, alpha: i32, beta: i32) -> i32
     best
 }
 
-/// Who wins, and a line in which neither side gives away its win or its draw.
+/// The winner, and a line in which neither side gives away its win or its draw.
 fn winning_line<G: Geometry>(solver: &mut Solver<G>, board: Board<G>) -> (i32, Vec<Square>) {
-    match solver.answer(board, SolveGoal::Winner, &Watch::start(None)) {
+    match solver.solve(board, SolveGoal::Winner, &SolveMonitor::start(None)) {
         SolveResult::Solved { score, line } => (score, line),
         SolveResult::Unsolved { .. } => panic!("{board:?} has no time limit"),
     }
@@ -124,9 +124,9 @@ fn solver_agrees_with_plain_alpha_beta_far_from_the_end() {
     }
 }
 
-/// More threads than the machine has find the score that one finds, where they share work.
+/// Several threads that share their work find the same score as one thread.
 #[test]
-fn threads_agree_where_they_share_work() {
+fn several_threads_find_the_score_of_one() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut one = Solver::<Square6>::new(Goal::Most, 1 << 20);
     for round in 0..12 {
@@ -136,9 +136,9 @@ fn threads_agree_where_they_share_work() {
     }
 }
 
-/// A solve that is given up tells nothing, and leaves nothing wrong behind for the next.
+/// An unfinished solve returns nothing, and leaves no wrong entry in the table.
 #[test]
-fn what_is_solved_in_time_is_right() {
+fn best_line_within_is_right_or_none() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     for threads in [1, 3] {
         let mut hurried = Solver::<Square8>::new(Goal::Most, 1 << 18);
@@ -168,9 +168,9 @@ fn what_is_solved_in_time_is_right() {
     }
 }
 
-/// A deadline may cost an answer and never falsifies one; without it there always is one.
+/// With a deadline there may be no score; without one there always is.
 #[test]
-fn a_deadline_takes_answers_and_changes_none() {
+fn a_deadline_never_changes_a_score() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
     let mut solver = Solver::<Square8>::new(Goal::Most, 1 << 18);
     for _ in 0..24 {
@@ -191,9 +191,9 @@ fn a_deadline_takes_answers_and_changes_none() {
     }
 }
 
-/// What a collision could leave in the table: bounds that are true and a move that is not legal.
+/// A collision of two signatures could leave an illegal move in the table.
 #[test]
-fn a_foreign_entry_is_a_hint_at_most() {
+fn an_illegal_move_in_the_table_does_no_harm() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
     for empties in [7, 12, 14] {
         let board = random_board::<Square8>(&mut random, empties);
@@ -210,8 +210,8 @@ fn a_foreign_entry_is_a_hint_at_most() {
     }
 }
 
-/// Boards of the middle of the endgame, some of whose sides to move must pass.
-fn boards_to_answer() -> Vec<Board<Square8>> {
+/// Boards with 13 empties; in some of them the side to move must pass.
+fn boards_with_13_empties() -> Vec<Board<Square8>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut boards: Vec<_> = (0..12).map(|_| random_board(&mut random, 13)).collect();
     let mut passes = 0;
@@ -226,15 +226,15 @@ fn boards_to_answer() -> Vec<Board<Square8>> {
 }
 
 #[test]
-fn an_answer_in_time_is_the_score_or_the_winner() {
+fn solves_find_the_score_and_the_winner() {
     for threads in [1, 3] {
         let mut solver = Solver::new(Goal::Most, 1 << 20).with_threads(threads);
         let mut plain = Solver::new(Goal::Most, 1 << 20);
-        for board in boards_to_answer() {
+        for board in boards_with_13_empties() {
             let wanted = plain.score(board);
-            let watch = Watch::start(None);
+            let monitor = SolveMonitor::start(None);
             let SolveResult::Solved { score, line } =
-                solver.answer(board, SolveGoal::Score, &watch)
+                solver.solve(board, SolveGoal::Score, &monitor)
             else {
                 panic!("{board:?} has no time limit")
             };
@@ -248,13 +248,13 @@ fn an_answer_in_time_is_the_score_or_the_winner() {
 }
 
 #[test]
-fn a_watch_sees_every_move_and_the_best() {
-    for board in boards_to_answer() {
+fn a_monitor_has_every_move_and_the_best() {
+    for board in boards_with_13_empties() {
         let mut solver = Solver::new(Goal::Most, 1 << 20).with_threads(2);
-        let watch = Watch::start(None);
-        let answer = solver.answer(board, SolveGoal::Score, &watch);
-        let SolveResult::Solved { score, .. } = answer else { panic!("{board:?}") };
-        let progress = watch.progress();
+        let monitor = SolveMonitor::start(None);
+        let result = solver.solve(board, SolveGoal::Score, &monitor);
+        let SolveResult::Solved { score, .. } = result else { panic!("{board:?}") };
+        let progress = monitor.progress();
         let passes = board.legal().is_empty();
         let mover = if passes { board.pass() } else { board };
         assert_eq!(progress.moves as usize, mover.legal().len());
@@ -269,27 +269,29 @@ fn a_watch_sees_every_move_and_the_best() {
 }
 
 #[test]
-fn what_is_known_too_early_is_true() {
+fn bounds_of_unfinished_solves_are_true() {
     let mut known = 0;
-    for board in boards_to_answer() {
+    for board in boards_with_13_empties() {
         let passes = board.legal().is_empty();
         let mover = if passes { board.pass() } else { board };
         let mut plain = Solver::new(Goal::Most, 1 << 20);
         let score = plain.score(board);
-        for question in [SolveGoal::Score, SolveGoal::Winner] {
-            let worth = match question {
+        for solve_goal in [SolveGoal::Score, SolveGoal::Winner] {
+            let truth = match solve_goal {
                 SolveGoal::Score => score,
                 SolveGoal::Winner => score.signum(),
             };
             for nodes in [1, 1_000, 3_000, 10_000, 30_000, 100_000] {
                 let mut solver = Solver::new(Goal::Most, 1 << 20);
-                let watch =
-                    Watch::within(&SearchLimits { nodes: Some(nodes), ..SearchLimits::default() });
-                match solver.answer(board, question, &watch) {
-                    SolveResult::Solved { score, .. } => assert_eq!(score, worth, "{board:?}"),
+                let monitor = SolveMonitor::within(&SearchLimits {
+                    nodes: Some(nodes),
+                    ..SearchLimits::default()
+                });
+                match solver.solve(board, solve_goal, &monitor) {
+                    SolveResult::Solved { score, .. } => assert_eq!(score, truth, "{board:?}"),
                     SolveResult::Unsolved { lower, upper, best } => {
-                        assert!(lower.is_none_or(|lower| lower <= worth), "{board:?} {lower:?}");
-                        assert!(upper.is_none_or(|upper| upper >= worth), "{board:?} {upper:?}");
+                        assert!(lower.is_none_or(|lower| lower <= truth), "{board:?} {lower:?}");
+                        assert!(upper.is_none_or(|upper| upper >= truth), "{board:?} {upper:?}");
                         let bound = if passes { upper } else { lower };
                         assert_eq!(bound.is_some(), best.is_some());
                         assert!(best.is_none_or(|square| mover.legal().contains(square)));
@@ -303,18 +305,18 @@ fn what_is_known_too_early_is_true() {
 }
 
 #[test]
-fn no_time_is_no_answer() {
+fn a_solve_without_time_finds_nothing() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
     let board = random_board::<Square8>(&mut random, 20);
     let mut solver = Solver::new(Goal::Most, 1 << 20);
-    let watch = Watch::start(Some(Duration::ZERO));
+    let monitor = SolveMonitor::start(Some(Duration::ZERO));
     let nothing = SolveResult::Unsolved { lower: None, upper: None, best: None };
-    assert_eq!(solver.answer(board, SolveGoal::Score, &watch), nothing);
-    assert_eq!(watch.progress().moves_done, 0);
+    assert_eq!(solver.solve(board, SolveGoal::Score, &monitor), nothing);
+    assert_eq!(monitor.progress().moves_done, 0);
 }
 
 #[test]
-fn a_solver_that_is_stopped_gives_up_until_it_has_another_flag() {
+fn a_stopped_solver_gives_up_until_it_gets_another_flag() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(31);
     for threads in [1, 2] {
         let boards = std::iter::repeat_with(|| random_board::<Square8>(&mut random, 15));
@@ -325,7 +327,7 @@ fn a_solver_that_is_stopped_gives_up_until_it_has_another_flag() {
             solver.set_stop(stop);
             assert_eq!(solver.score_in_time(board), None, "{board:?}");
             assert_eq!(solver.best_line_within(board, None, threads), None, "{board:?}");
-            // Questions without a limit are answered all the same.
+            // Solves without a limit ignore the flag.
             let score = solver.score(board);
             solver.set_stop(Stop::default());
             assert_eq!(solver.score_in_time(board), Some(score), "{board:?}");

@@ -1,49 +1,48 @@
-//! Gumbel root: sequential halving over sampled moves, and the policy improved by the search.
+//! The Gumbel root: sequential halving over sampled moves, and the improved policy.
 //!
-//! Danihelka, Guez, Schrittwieser, Silver: Policy improvement by planning with Gumbel
-//! (ICLR 2022), sections 2 to 4. The root's moves get Gumbel noise on their logits; the best
-//! few are searched equally often, and after each round the worse half is dropped. Below the
-//! root the search selects by PUCT.
+//! Danihelka et al. 2022, sections 2 to 4. Gumbel noise is added to the
+//! logits of the root's moves. The best few are searched equally often, and after each round the
+//! worse half is dropped. Below the root the search selects by PUCT.
 
 use rand::Rng;
 use rand_distr::{Distribution, Gumbel as GumbelNoise};
 
 use super::options::Options;
-use super::root::{Floor, MoveStats};
+use super::root::{MoveStats, ProvenScore};
 
-/// How much a completed Q counts against a logit, from the options of the search.
+/// The scale of a completed Q against logits, from the options of the search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(super) struct QScale {
     c_visit: f32,
     c_scale: f32,
 }
 
-impl Scale {
-    pub fn new(options: &Options) -> Scale {
-        Scale { c_visit: options.gumbel_c_visit, c_scale: options.gumbel_c_scale }
+impl QScale {
+    pub fn new(options: &Options) -> QScale {
+        QScale { c_visit: options.gumbel_c_visit, c_scale: options.gumbel_c_scale }
     }
 
-    /// The paper's sigma over utilities brought from -1..1 to 0..1.
+    /// Sigma of Danihelka et al. 2022, with utilities scaled from -1..1 to 0..1.
     fn sigma(self, utility: f32, most_visits: u32) -> f32 {
         (self.c_visit + most_visits as f32) * self.c_scale * (utility + 1.0) / 2.0
     }
 }
 
-/// The state of sequential halving at the root of one search. Moves are named by their place
-/// among the root's.
+/// The state of sequential halving at the root of one search. Moves are given by their index among
+/// the root's moves.
 ///
-/// With `m` moves and `n` simulations a round gives each move alive
-/// `n / (ceil(log2 m) * alive)` simulations, at least one, in turns; half of them stay, at least
-/// two; and so on until the simulations are spent.
+/// Let `m` be the number of sampled moves and `n` the number of simulations. A round gives each
+/// remaining move `n / (ceil(log2 m) * remaining)` simulations, at least one, in turns. Then the
+/// better half stays, but at least two moves. Rounds follow until all simulations are used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Halving {
-    /// Gumbel noise plus logit for each root move.
+    /// Gumbel noise plus logit of each root move.
     keys: Vec<f32>,
-    /// The places still considered, best first.
+    /// The indices of the remaining moves, best first.
     alive: Vec<usize>,
-    /// Simulations begun for each root move in this search.
+    /// Simulations started for each root move in this search.
     begun: Vec<u32>,
-    /// Simulations for each move alive in the present round, and the turn within the round.
+    /// Simulations of each remaining move in this round, and those of all of them started so far.
     round_visits: u32,
     turn: u32,
     rounds: u32,
@@ -51,7 +50,7 @@ pub(super) struct Halving {
 }
 
 impl Halving {
-    /// Draws the noise and picks the moves to consider.
+    /// Draws the noise, and samples `considered` moves.
     pub fn begin<R: Rng>(
         &mut self,
         moves: &[MoveStats],
@@ -83,14 +82,14 @@ impl Halving {
         self.round_visits = share.max(1);
     }
 
-    /// The root move that the next simulation starts with; `None` at the end of a round, when
-    /// the simulations under way are to be finished and `halve` to be called.
+    /// The root move of the next simulation. `None` at the end of a round: the caller finishes the
+    /// simulations in flight and calls `halve`.
     pub fn next(&self) -> Option<usize> {
         let alive = self.alive.len() as u32;
         (self.turn < self.round_visits * alive).then(|| self.alive[(self.turn % alive) as usize])
     }
 
-    /// Notes that the simulation that `next` asked for has begun.
+    /// Counts a started simulation of the move that `next` returned.
     pub fn advance(&mut self) {
         if let Some(place) = self.next() {
             self.begun[place] += 1;
@@ -98,35 +97,36 @@ impl Halving {
         }
     }
 
-    /// Drops the worse half of the moves, as the search sees them now, and starts a round.
-    pub fn halve(&mut self, moves: &[MoveStats], scale: Scale) {
+    /// Drops the worse half of the moves by their present statistics, and starts the next round.
+    pub fn halve(&mut self, moves: &[MoveStats], scale: QScale) {
         self.rank(moves, scale);
         let kept = (self.alive.len() / 2).max(2);
         self.alive.truncate(kept);
         self.start_round();
     }
 
-    /// Sorts the moves alive by noise, logit and value; those proven not to be best come last.
-    fn rank(&mut self, moves: &[MoveStats], scale: Scale) {
-        let (most, floor) = (most_visits(moves), Floor::of(moves));
+    /// Sorts the remaining moves by noise, logit and value. Moves proven not to be the best come
+    /// last.
+    fn rank(&mut self, moves: &[MoveStats], scale: QScale) {
+        let (most, proven) = (most_visits(moves), ProvenScore::of(moves));
         let keys = &self.keys;
         let key = |place: usize| match moves[place].utility {
-            Some(q) if moves[place].may_be_best(floor) => keys[place] + scale.sigma(q, most),
+            Some(q) if moves[place].may_be_best(proven) => keys[place] + scale.sigma(q, most),
             _ => f32::NEG_INFINITY,
         };
         self.alive.sort_unstable_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
     }
 
-    /// The move to play: the best of those searched most, or one that is proven better than all
-    /// of those still considered.
-    pub fn winner(&mut self, moves: &[MoveStats], scale: Scale) -> Option<usize> {
+    /// The move to play: the best of the moves with the most simulations, or a move that is proven
+    /// to be better than all of them.
+    pub fn winner(&mut self, moves: &[MoveStats], scale: QScale) -> Option<usize> {
         self.rank(moves, scale);
-        let floor = Floor::of(moves);
+        let proven = ProvenScore::of(moves);
         let most = self.alive.iter().map(|&place| self.begun[place]).max()?;
         let mut searched = self.alive.iter().copied().filter(|&place| self.begun[place] == most);
-        searched.find(|&place| moves[place].may_be_best(floor)).or_else(|| {
+        searched.find(|&place| moves[place].may_be_best(proven)).or_else(|| {
             let reaches =
-                |stats: &MoveStats| stats.lower == floor.score && stats.may_be_best(floor);
+                |stats: &MoveStats| stats.lower == proven.score && stats.may_be_best(proven);
             moves.iter().position(reaches)
         })
     }
@@ -142,13 +142,13 @@ fn logit(stats: &MoveStats) -> f32 {
 
 /// The improved policy: the softmax of logit plus sigma of the completed Q (section 4).
 ///
-/// A move without a visit counts with the mixed value estimate (appendix D): the net's own
-/// estimate of the root, `raw_utility`, and the visited moves' mean by prior. `out` gets one
-/// probability for each move.
+/// For a move without a visit, Q is the mixed value estimate (appendix D). It combines the net's
+/// prediction for the root, `raw_utility`, with the prior-weighted mean of the visited moves. `out`
+/// gets one probability for each move.
 pub(super) fn improved_policy(
     moves: &[MoveStats],
     raw_utility: f32,
-    scale: Scale,
+    scale: QScale,
     out: &mut Vec<f32>,
 ) {
     let (mut visits, mut prior, mut weighted) = (0, 0.0, 0.0);
@@ -196,12 +196,12 @@ mod tests {
         priors.iter().enumerate().map(stats).collect()
     }
 
-    fn scale() -> Scale {
-        Scale::new(&Options::default())
+    fn scale() -> QScale {
+        QScale::new(&Options::default())
     }
 
-    /// The sequence as its definition in mctx has it: before each simulation, how many visits
-    /// the move that gets it has had.
+    /// The sequence as the library mctx defines it: for each simulation, how many visits its move
+    /// had before.
     fn considered_visits(moves: usize, simulations: usize) -> Vec<u32> {
         if moves <= 1 {
             return (0..simulations as u32).collect();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_beats_noise_and_prior() {
+    fn a_clearly_better_value_outweighs_noise_and_prior() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut stats = moves(&[0.6, 0.2, 0.1, 0.1]);
         let mut halving = Halving::default();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unvisited_move_counts_with_the_mixed_value() {
+    fn an_unvisited_move_has_the_mixed_value() {
         let mut stats = moves(&[0.5, 0.3, 0.2]);
         (stats[0].visits, stats[0].utility) = (3, Some(0.4));
         (stats[1].visits, stats[1].utility) = (1, Some(-0.2));

@@ -1,9 +1,9 @@
-//! Monte Carlo tree search guided by somebody else's estimates.
+//! Monte Carlo tree search guided by the predictions of a net: PUCT, or Gumbel at the root.
 //!
-//! The search owns no threads and no tensors. [`TreeSearch::gather`] says which position it wants
-//! to know about, [`TreeSearch::apply`] takes the answer; who answers, and how many searches share
-//! one batch, is the caller's affair. So the same code serves self-play (a batch over many
-//! games), play (a batch over one tree) and tests (a table as the network).
+//! The search owns no threads and no tensors. [`TreeSearch::gather`] returns a position that needs
+//! a prediction, and [`TreeSearch::apply`] takes the [`Prediction`]. The caller decides where it
+//! comes from and how many positions share a batch. So the same code serves self-play (a batch over
+//! many games), play (a batch over one tree) and tests (a fixed function in place of a net).
 
 mod backup;
 mod edge;

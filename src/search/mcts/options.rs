@@ -3,107 +3,108 @@
 use crate::choices::choices;
 
 choices! {
-    /// How the root divides its simulations among the moves.
+    /// How the root distributes simulations over its moves.
     pub enum Root {
-        /// PUCT at the root as everywhere below it, with Dirichlet noise in self-play.
+        /// PUCT, as below the root, with Dirichlet noise in self-play.
         #[default]
         Puct = "puct",
-        /// Gumbel samples of the moves, narrowed by sequential halving (Danihelka et al. 2022).
+        /// Gumbel sampling of moves and sequential halving (Danihelka et al. 2022).
         Gumbel = "gumbel",
     }
 }
 
 choices! {
-    /// What an unvisited move is taken to be worth.
+    /// The value that PUCT assumes for an unvisited move.
     pub enum FirstPlay {
-        /// The mean of its parent, less `fpu_reduction`.
+        /// The mean of the parent position, less `fpu_reduction`.
         #[default]
         Parent = "parent",
-        /// Zero, as in the paper of Fu and Xu.
+        /// Zero, as Fu and Xu do.
         Zero = "zero",
     }
 }
 
-/// How a tree search spends its simulations.
+/// The settings of a tree search.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Options {
-    /// How the root divides its simulations.
+    /// How the root distributes simulations over its moves.
     pub root: Root,
     /// Simulations of a full search; at least 1.
     pub simulations: u32,
     /// Weight of the prior against the value in PUCT; at least 0.
     pub c_puct: f32,
-    /// What an unvisited move is taken to be worth.
+    /// The value that PUCT assumes for an unvisited move.
     pub first_play: FirstPlay,
-    /// How much worse than its parent an unvisited move is taken to be, in units of value,
-    /// times the root of the visited priors' sum; 0 to 2.
+    /// First-play urgency: an unvisited move is assumed to be worse than its parent by this, in
+    /// units of value, times the square root of the sum of the visited moves' priors; 0 to 2.
     pub fpu_reduction: f32,
-    /// How far exploration, which is `c_puct` and `fpu_reduction`, is proportional to the standard
-    /// deviation of the utilities behind a position, 0 (not at all) to 1. At 0.4 it is the same
-    /// either way.
+    /// How strongly `c_puct` and `fpu_reduction` scale with the standard deviation of the utilities
+    /// below a position: 0 (not at all) to 1 (proportionally). At a deviation of 0.4 the factor is
+    /// always 1.
     pub spread_scale: f32,
-    /// Priors are the net's policy to the power of 1 / `prior_temperature`: above 1 they are
-    /// evener, and more moves are looked at; 0.1 to 10.
+    /// Priors are the net's policy to the power of 1 / `prior_temperature`, normalised. Above 1
+    /// they are more even, so more moves are searched; 0.1 to 10.
     pub prior_temperature: f32,
-    /// The Dirichlet noise's parameters sum to this over a position's legal moves, so that the
-    /// noise is as spiky with many moves as with few; above 0.
+    /// The sum of the Dirichlet noise's parameters over all legal moves; above 0. With a fixed sum
+    /// the noise is as concentrated with many moves as with few.
     pub dirichlet_total: f32,
-    /// The noise's share in the root's priors, 0 to 1; 0 switches it off.
+    /// The share of the noise in the root's priors, 0 to 1; 0 switches it off.
     pub dirichlet_share: f32,
-    /// Whether the policy that is learnt leaves out visits that noise alone has earned.
+    /// Whether policy targets leave out the visits that come from noise alone.
     pub prune_noise: bool,
-    /// Whether the policy that is learnt is what the move is drawn from, visits^(1/temperature)
-    /// and at 0 one move alone, and not the visits.
+    /// Whether policy targets are the distribution that the move is drawn from, instead of the
+    /// visits: visits^(1/temperature), and at temperature 0 the chosen move alone.
     pub tempered_targets: bool,
-    /// A move is drawn with probability proportional to visits^(1/temperature); 0 picks the
-    /// most visited.
+    /// A move is drawn with probability proportional to visits^(1/temperature); at 0 it is the most
+    /// visited move.
     pub temperature: f32,
-    /// How many moves from the start of the game, counted in plies, `temperature` holds for.
+    /// How many plies from the start of the game `temperature` applies to.
     pub temperature_plies: u32,
-    /// The temperature of the later moves.
+    /// The temperature of all later moves.
     pub temperature_late: f32,
-    /// Whether the subtree of the move that was played is kept for the next search.
+    /// Whether the next search keeps the subtree of the move that was played.
     pub tree_reuse: bool,
-    /// How many moves the Gumbel root starts with; at least 1.
+    /// How many moves the Gumbel root samples; at least 1.
     pub gumbel_considered: u32,
-    /// The visits that are added to the most visited move's when the Gumbel root scales values.
+    /// At the Gumbel root, the constant that is added to the visits of the most visited move, in
+    /// the scale of values.
     pub gumbel_c_visit: f32,
-    /// The scale of a value against a logit at the Gumbel root.
+    /// At the Gumbel root, the factor in the scale of values against logits.
     pub gumbel_c_scale: f32,
-    /// Positions of a game with at most this many empty squares are solved exactly instead of
-    /// searched; 0 switches all solving off.
+    /// Positions of a game with at most this many empty squares are solved exactly, not searched; 0
+    /// switches all solving off.
     pub solve_empties: u32,
-    /// Leaves of the tree with at most this many empty squares are solved exactly instead of
-    /// asked about; counts up to `solve_empties`. A game comes to its end once but its trees
-    /// reach there a hundred times, so this is best lower.
+    /// Leaves with at most this many empty squares are solved exactly and need no prediction. It is
+    /// capped at `solve_empties`. It should be lower: a game reaches its end once, but the search
+    /// trees reach it a hundred times.
     pub solve_leaves: u32,
-    /// By how many empty squares that rises with each doubling of the simulations that have
-    /// reached a position, up to `solve_empties`; at least 0. A solution costs about twice as
-    /// much with a square more, so at 1 it never costs much more than the evaluations that the
+    /// By how many empty squares this limit grows with each doubling of the simulations that have
+    /// reached a position, up to `solve_empties`; at least 0. One more empty square about doubles
+    /// the cost of a solve. So at 1 a solve never costs much more than the predictions that its
     /// position has had.
     pub solve_growth: f32,
-    /// Positions looked at, at a leaf where a side has at most three discs, for a line in which
-    /// it loses its last one by force; 0 switches it off. Only where the most discs win.
+    /// The most positions in the search for a forced wipe-out, at a leaf where a side has at most
+    /// three discs; 0 switches it off. Only for the goal `most`.
     pub wipeout_nodes: u32,
-    /// Share of the final disc difference in the utility that is backed up, 0 to 1; the rest is
-    /// the value.
+    /// The weight of the final disc difference in the utility that is backed up, 0 to 1. The value
+    /// has the rest of the weight.
     pub score_weight: f32,
-    /// With at most this many empty squares at the root the utility is the final disc difference
-    /// alone, whatever `score_weight`; 0 switches it off. Where the tree solves what it comes back
-    /// to, who plays for discs plays for the win as well.
+    /// With at most this many empty squares at the root, the utility is the final disc difference
+    /// alone, whatever `score_weight` is; 0 switches it off. If the tree also solves positions, the
+    /// search for the most discs finds the wins as well.
     pub score_empties: u32,
 }
 
 impl Options {
-    /// The weight of the final disc difference in the search of a position with so many empty
+    /// The weight of the final disc difference in the search of a position with this many empty
     /// squares.
     pub fn score_weight_at(&self, empties: u32) -> f32 {
         if empties <= self.score_empties { 1.0 } else { self.score_weight }
     }
 
-    /// Empty squares up to which a position of the tree is solved that `2^doublings` simulations
-    /// have reached.
-    pub fn solvable(&self, doublings: u32) -> u32 {
+    /// The greatest number of empty squares with which the tree solves a position, after
+    /// `2^doublings` simulations have reached it.
+    pub fn max_solve_empties(&self, doublings: u32) -> u32 {
         let grown = match self.solve_leaves {
             0 => 0,
             leaves => leaves + (self.solve_growth * doublings as f32) as u32,

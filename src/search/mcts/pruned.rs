@@ -1,15 +1,15 @@
-//! Visits without those that noise alone has earned.
+//! Policy target pruning: visits without those that come from noise alone.
 //!
-//! Noise makes a search look at moves that neither the net nor the search itself thinks much of,
-//! and what is learnt from its visits then foretells the noise. Wu 2019, "Accelerating self-play
-//! learning in Go", section 3.2, takes back as many visits of a move as PUCT would not have
-//! given it; there the excess comes from forced playouts, here from the noise in the priors.
+//! Noise makes a search visit moves that both the net and the search find bad. A net trained on
+//! these visits learns to predict the noise. Wu (2019, section 3.2) removes the visits that PUCT
+//! would not have given to a move. There they come from forced playouts, here from the noise in the
+//! priors.
 
 use super::root::MoveStats;
 
-/// Puts into `out`, for each move, the visits that PUCT with `priors`, which are without noise,
-/// would have given it in the end: those that lift its score no higher than that of the most
-/// visited move. A move that would be left with less than one gets nothing.
+/// Writes to `out`, for each move, the visits that PUCT would have given it with `priors`, the
+/// priors without noise: the number at which its PUCT score equals that of the most visited move,
+/// but at most its own visits. A move with less than one visit left gets 0.
 pub(super) fn visits(moves: &[MoveStats], priors: &[f32], c_puct: f32, out: &mut Vec<f32>) {
     let all: u32 = moves.iter().map(|stats| stats.visits).sum();
     let scale = c_puct * (all as f32).sqrt();
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn without_noise_hardly_a_visit_is_lost() {
+    fn without_noise_almost_no_visits_are_removed() {
         let (priors, values) = ([0.5, 0.25, 0.15, 0.1], [0.1, 0.35, -0.5, 0.3]);
         let moves = searched(&priors, &values, 400);
         let mut pruned = Vec::new();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_noise_has_earned_is_taken_back() {
+    fn visits_that_come_from_noise_are_removed() {
         let (plain, noisy) = ([0.9, 0.08, 0.02], [0.7, 0.06, 0.24]);
         let values = [0.2, 0.1, -0.6];
         let moves = searched(&noisy, &values, 200);
@@ -81,7 +81,7 @@ mod tests {
         assert!(moves[2].visits >= 5, "noise was followed: {moves:?}");
         assert_eq!(pruned[2], 0.0, "{pruned:?}");
         assert_eq!(pruned[0], moves[0].visits as f32);
-        // A search without noise is what the pruned visits come near to.
+        // The pruned visits are close to those of a search without noise.
         let quiet = searched(&plain, &values, 200);
         assert!((pruned[1] - quiet[1].visits as f32).abs() <= 3.0, "{pruned:?} {quiet:?}");
     }

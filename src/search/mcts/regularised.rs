@@ -1,25 +1,25 @@
-//! The policy that the visits of PUCT tend to, from priors and values.
+//! The policy that the visits of PUCT converge to, computed from priors and utilities (Grill et
+//! al. 2020).
 //!
-//! Grill, Altché, Tang, Hubert, Valko, Antonoglou, Munos: Monte-Carlo tree search as regularized
-//! policy optimization (ICML 2020). Needed where visits do not tell: the search does not visit a
-//! move again once its score is exact.
+//! It replaces the visits if a move's score is exact: the search does not visit such a move again,
+//! so its visits are too few.
 
-use super::root::{Floor, MoveStats};
+use super::root::{MoveStats, ProvenScore};
 
 /// Halvings of the interval that holds the normalising constant: enough for a float.
 const HALVINGS: u32 = 24;
 
-/// Puts into `out`, for each move, `l * prior / (a - utility)` with `l = c * sqrt(n) / (n + m)`
-/// for `n` visits to `m` moves, where `a` is what makes the sum 1. Unvisited moves get nothing,
-/// and neither do those that are proven not to be the best; all get nothing if that leaves no move.
+/// Writes to `out`, for each move, `l * prior / (a - utility)` with `l = c * sqrt(n) / (n + m)` for
+/// `n` visits to `m` moves. The constant `a` makes the sum 1. Unvisited moves and those that are
+/// proven not to be the best get 0. If no move is left, all get 0.
 pub(super) fn policy(moves: &[MoveStats], c_puct: f32, out: &mut Vec<f32>) {
-    let floor = Floor::of(moves);
+    let proven = ProvenScore::of(moves);
     let visited = || {
-        let useful = moves.iter().filter(|stats| stats.may_be_best(floor));
+        let useful = moves.iter().filter(|stats| stats.may_be_best(proven));
         useful.filter_map(|stats| stats.utility.map(|utility| (stats.prior, utility)))
     };
     let visits: u32 = moves.iter().map(|stats| stats.visits).sum();
-    // The least value keeps all moves in the policy without a weight on the prior.
+    // The minimum keeps the weight positive if `c_puct` is 0.
     let weight = (c_puct * (visits as f32).sqrt() / (visits as usize + moves.len()) as f32)
         .max(f32::MIN_POSITIVE);
     let share =
@@ -38,7 +38,7 @@ pub(super) fn policy(moves: &[MoveStats], c_puct: f32, out: &mut Vec<f32>) {
     }
     out.clear();
     out.extend(moves.iter().map(|stats| match stats.utility {
-        Some(utility) if stats.may_be_best(floor) => share(high, stats.prior, utility),
+        Some(utility) if stats.may_be_best(proven) => share(high, stats.prior, utility),
         _ => 0.0,
     }));
     let sum: f32 = out.iter().sum();
@@ -66,7 +66,7 @@ mod tests {
         assert!(out[0] == 0.0 && out[1] > out[2] && out[2] > 0.0, "{out:?}");
         policy(&[lost, open(8, None)], 1.5, &mut out);
         assert_eq!(out, [0.0, 0.0]);
-        // One that may still be better than a proven score is preferred to the proven one.
+        // A move that can still exceed a proven score is preferred to the move that proves it.
         let proven = MoveStats { lower: 4, upper: 4, ..open(7, Some(0.9)) };
         let better = MoveStats { lower: 4, ..open(8, Some(0.95)) };
         policy(&[proven, better], 1.5, &mut out);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_is_where_visits_tend_to() {
+    fn visits_converge_to_the_policy() {
         let (priors, values) = ([0.5f32, 0.25, 0.15, 0.1], [0.1f32, 0.35, -0.5, 0.3]);
         let c_puct = 1.5;
         let mut visits = [1u32; 4];

@@ -1,63 +1,61 @@
-//! The root of the tree: where it lies, what is kept when it moves, and what it knows.
+//! The root of the tree: how it moves, what the tree keeps then, and the statistics of its moves.
 
-use super::edge::{Edge, bring_next};
+use super::edge::{Edge, bring_likeliest_next};
 use super::select;
 use super::tree::{ROOT, RootSums, Tree, root_edge};
-use super::utility::Utility;
-use crate::game::{Board, Geometry, MAX_SQUARES, Square, Word};
+use super::utility::UtilityFunction;
+use crate::game::{Bitboard, Board, Geometry, MAX_SQUARES, Square};
 
-/// How many plies below the old root a new one is looked for. Two suffice between two moves of
-/// one player unless somebody passes.
-const REACH: u32 = 4;
+/// How many plies below the old root a new one is searched for. Between two moves of one player
+/// there are two plies, or more if a side passes.
+const MAX_PLIES: u32 = 4;
 
-/// What the search knows about one move at the root.
+/// The statistics of one move at the root.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveStats {
     /// The move.
     pub square: Square,
     /// Finished simulations.
     pub visits: u32,
-    /// The probability that the policy gave it, noise included.
+    /// The prior, noise included.
     pub prior: f32,
-    /// Its mean utility for the side to move, within what its bounds allow; `None` before
-    /// the first visit.
+    /// The mean utility for the side to move, clamped to the bounds; `None` without a visit.
     pub utility: Option<f32>,
-    /// The least exact final score it can have.
+    /// The lower bound on the exact final score.
     pub lower: i8,
-    /// The greatest exact final score it can have.
+    /// The upper bound on the exact final score.
     pub upper: i8,
 }
 
-/// The score that some move at the root is proven to reach at least.
+/// The best score that is proven at the root: the greatest lower bound of its moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Floor {
+pub(super) struct ProvenScore {
     pub score: i8,
-    /// Whether a move that reaches it may still reach more.
-    open: bool,
+    /// Whether a move with this lower bound can still have a greater score.
+    can_grow: bool,
 }
 
-impl Floor {
-    /// The floor of all moves at the root.
-    pub fn of(moves: &[MoveStats]) -> Floor {
+impl ProvenScore {
+    pub fn of(moves: &[MoveStats]) -> ProvenScore {
         let score = moves.iter().map(|stats| stats.lower).max().unwrap_or(i8::MIN);
-        let open = moves.iter().any(|stats| stats.lower == score && stats.upper > score);
-        Floor { score, open }
+        let can_grow = moves.iter().any(|stats| stats.lower == score && stats.upper > score);
+        ProvenScore { score, can_grow }
     }
 }
 
 impl MoveStats {
-    /// Whether the move can still be the best one. A move that at most equals another's proven
-    /// score is left to that one.
-    pub(super) fn may_be_best(&self, floor: Floor) -> bool {
-        self.upper > floor.score || self.lower == floor.score && !floor.open
+    /// Whether the move can still be the best one. A move that can at most equal the score that
+    /// another move proves does not count.
+    pub(super) fn may_be_best(&self, proven: ProvenScore) -> bool {
+        self.upper > proven.score || self.lower == proven.score && !proven.can_grow
     }
 }
 
 impl<G: Geometry> Tree<G> {
-    /// Makes `board` the root. What the tree knows below it is kept if `reuse` is set and it is
-    /// the present root or up to four plies below.
+    /// Makes `board`, which must have a legal move, the root. With `reuse` the tree keeps the
+    /// statistics below `board`, if it is the present root or at most four plies below it.
     ///
-    /// `board` must have a legal move. Unanswered leaves are forgotten.
+    /// Leaves that wait for a prediction are dropped; their tickets become invalid.
     pub fn set_root(&mut self, board: Board<G>, reuse: bool) {
         debug_assert!(!board.legal().is_empty(), "a root without a move: {board:?}");
         self.forget_pending();
@@ -74,39 +72,43 @@ impl<G: Geometry> Tree<G> {
         self.board = board;
     }
 
-    /// Sets the weight of the final disc difference in the utility. A tree whose utilities have
-    /// another weight is forgotten.
-    pub(super) fn weigh_score(&mut self, weight: f32) {
-        let utility = Utility::new(weight, G::SQUARES);
+    /// Sets the weight of the final disc difference in the utility. If it changes, the tree is
+    /// cleared, since its utilities have the old weight.
+    pub(super) fn set_score_weight(&mut self, weight: f32) {
+        let utility = UtilityFunction::new(weight, G::SQUARES);
         if utility != self.utility {
             self.utility = utility;
             self.clear();
         }
     }
 
-    /// Forgets everything but where the root is.
+    /// Removes all statistics; the root position stays.
     pub fn clear(&mut self) {
         self.forget_pending();
         self.edges.clear();
         self.edges.push(root_edge::<G>());
         self.sums = RootSums::default();
         self.raw_utility = 0.0;
-        self.plain_priors = None;
+        self.net_priors = None;
     }
 
-    /// The place of the edge that leads to `board` and is expanded.
+    /// The index of the expanded edge that leads to `board`.
     fn find(&self, board: Board<G>) -> Option<usize> {
         if board == self.board {
             return (self.edges[ROOT].moves > 0).then_some(ROOT);
         }
         let plies = board.discs().saturating_sub(self.board.discs());
-        if plies == 0 || plies > REACH { None } else { self.find_behind(ROOT, self.board, board) }
+        if plies == 0 || plies > MAX_PLIES {
+            None
+        } else {
+            self.find_below(ROOT, self.board, board)
+        }
     }
 
-    /// The same below the edge `at`, which leads to `board`; of several the most visited.
-    fn find_behind(&self, at: usize, board: Board<G>, wanted: Board<G>) -> Option<usize> {
+    /// The same below the edge `at`, which leads to `board`. Of several edges, the most visited.
+    fn find_below(&self, at: usize, board: Board<G>, wanted: Board<G>) -> Option<usize> {
         let here = &self.edges[at];
-        let places = here.behind().take(here.opened as usize);
+        let places = here.children().take(here.followed as usize);
         let candidates = places.filter_map(|place| {
             let edge = &self.edges[place];
             if edge.moves == 0 || wanted.empty().contains(edge.square) {
@@ -117,7 +119,7 @@ impl<G: Geometry> Tree<G> {
             if next == wanted {
                 Some(place)
             } else if next.discs() < wanted.discs() {
-                self.find_behind(place, next, wanted)
+                self.find_below(place, next, wanted)
             } else {
                 None
             }
@@ -125,14 +127,14 @@ impl<G: Geometry> Tree<G> {
         candidates.max_by_key(|&place| self.edges[place].visits)
     }
 
-    /// Copies what lies behind the edge `root` to the front of a fresh array, in breadth-first
-    /// order.
+    /// Makes the edge `root` the root edge: copies the subtree below it to a new array, in
+    /// breadth-first order.
     fn extract(&mut self, root: usize) {
         self.spare.clear();
         let old = self.edges[root];
-        let (lower, upper) = old.bounds_behind();
+        let (lower, upper) = old.child_bounds();
         self.spare.push(Edge {
-            utility_sum: old.utility_sum_behind(),
+            utility_sum: old.child_utility_sum(),
             in_flight: 0,
             lower,
             upper,
@@ -143,9 +145,9 @@ impl<G: Geometry> Tree<G> {
             let here = self.spare[at];
             if here.moves > 0 {
                 let first = self.spare.len();
-                self.spare.extend_from_slice(&self.edges[here.behind()]);
+                self.spare.extend_from_slice(&self.edges[here.children()]);
                 self.spare[at].first = first as u32;
-                self.spare[at].opened = close_unanswered(&mut self.spare[first..], here.opened);
+                self.spare[at].followed = drop_unanswered(&mut self.spare[first..], here.followed);
             }
             at += 1;
         }
@@ -153,11 +155,11 @@ impl<G: Geometry> Tree<G> {
         self.sums = RootSums::default();
     }
 
-    /// Brings what is known of the root, which was a position within the tree, to what a root needs.
+    /// Converts the statistics of the new root, which was an interior node, to those of a root.
     fn prepare_moved_root(&mut self) {
         let moves = self.moves();
-        // All other simulations went on along one of its moves; but bounds on a position change
-        // what comes by it, and then its mean is the better guess.
+        // The utility of the first simulation, which expanded the position, is its sum less those
+        // of its moves. With bounds the sums are clamped, and the mean is a better estimate.
         let below: f64 = moves.iter().map(|edge| edge.utility_sum).sum();
         let (lower, upper) = self.bounds();
         let all = G::SQUARES as i8;
@@ -165,8 +167,8 @@ impl<G: Geometry> Tree<G> {
             true => (self.edges[ROOT].utility_sum - below) as f32,
             false => self.root_utility(),
         };
-        // A score that was solved as a whole says nothing about which move reaches it, and a root
-        // is searched until its moves prove what it is worth.
+        // The solver may have found the exact score without the best move. The bounds of a root
+        // follow from its moves, so that the search continues until a move proves the score.
         let proven = |of: fn(&Edge) -> i8| moves.iter().map(of).max();
         let (lower, upper) = (proven(|edge| edge.lower), proven(|edge| edge.upper));
         let root = &mut self.edges[ROOT];
@@ -174,33 +176,33 @@ impl<G: Geometry> Tree<G> {
         self.raw_utility = raw;
     }
 
-    /// Whether the root's moves are known, so that noise and statistics make sense.
+    /// Whether the root is expanded, so that its moves have priors.
     pub fn is_expanded(&self) -> bool {
         self.edges[ROOT].moves > 0
     }
 
-    /// Simulations that went through the root, kept ones included.
+    /// Finished simulations of the root, including those kept from earlier searches.
     pub fn visits(&self) -> u32 {
         self.edges[ROOT].visits
     }
 
-    /// Unanswered simulations.
+    /// Simulations that wait for a prediction.
     pub fn in_flight(&self) -> u32 {
         self.edges[ROOT].in_flight as u32
     }
 
-    /// The root's exact final score for the side to move, if it is proven.
+    /// The exact final score of the root for the side to move, if it is proven.
     pub fn exact(&self) -> Option<i8> {
         let root = &self.edges[ROOT];
         root.is_exact().then_some(root.lower)
     }
 
-    /// Bounds on the root's exact final score for the side to move.
+    /// The bounds on the exact final score of the root for the side to move: lower, then upper.
     pub fn bounds(&self) -> (i8, i8) {
         (self.edges[ROOT].lower, self.edges[ROOT].upper)
     }
 
-    /// The root's mean utility for the side to move, within what its bounds allow.
+    /// The mean utility of the root for the side to move, clamped to its bounds.
     pub fn root_utility(&self) -> f32 {
         select::mean(&self.edges[ROOT], self.utility)
     }
@@ -210,25 +212,25 @@ impl<G: Geometry> Tree<G> {
         self.utility.exact(score)
     }
 
-    /// The final disc difference that a utility stands for; `None` where the value counts as well.
+    /// The final disc difference of a utility; `None` if the value has a weight in the utility.
     pub fn score_of(&self, utility: f32) -> Option<f32> {
         self.utility.score_of(utility)
     }
 
-    /// The expected outcome, -1 to 1, behind a utility where the disc difference is expected to be
-    /// `score`; `None` where that alone counts.
+    /// The value, -1 to 1, of a utility whose expected disc difference is `score`; `None` if the
+    /// utility is the disc difference alone.
     pub fn value_of(&self, utility: f32, score: f32) -> Option<f32> {
         self.utility.value_of(utility, score)
     }
 
-    /// The utility of the net's own estimate of the root, before any search; 0 before that, and the
-    /// mean so far of a position within the tree that became the root with some of it proven.
+    /// The utility of the net's prediction for the root, without search. 0 before the prediction.
+    /// For a root that was an interior node with proven bounds, its mean utility at that time.
     pub fn raw_utility(&self) -> f32 {
         self.raw_utility
     }
 
-    /// The mean outcome of the simulations since the root was set, for the side to move: a win
-    /// is 1, a loss -1. Exact where the root is; within what its bounds allow.
+    /// The mean value of the simulations since the root was set, for the side to move: a win is 1,
+    /// a loss -1. It is clamped to the bounds, so it is exact if the root is.
     pub fn root_value(&self) -> f32 {
         let (lower, upper) = self.bounds();
         let mean = match self.sums.simulations {
@@ -238,19 +240,19 @@ impl<G: Geometry> Tree<G> {
         mean.clamp(lower.signum() as f32, upper.signum() as f32)
     }
 
-    /// The weight of the prior against the value at the root.
+    /// The value of `c_puct` at the root, scaled by the spread of utilities.
     pub(super) fn root_c_puct(&self) -> f32 {
         self.selector.exploration(&self.edges[ROOT]).0
     }
 
     fn moves(&self) -> &[Edge] {
-        &self.edges[self.edges[ROOT].behind()]
+        &self.edges[self.edges[ROOT].children()]
     }
 
-    /// What is known about each legal move at the root, in the order of the squares.
+    /// The statistics of each legal move at the root, in the order of the squares.
     pub fn root_moves(&self) -> impl Iterator<Item = MoveStats> + '_ {
         let moves = self.moves();
-        let mut left = moves.iter().fold(G::Word::ZERO, |set, edge| set | G::mask(edge.square));
+        let mut left = moves.iter().fold(G::Bitboard::ZERO, |set, edge| set | G::mask(edge.square));
         let squares = std::iter::from_fn(move || {
             (!left.is_zero()).then(|| {
                 let square = G::square_at(left.lowest());
@@ -275,11 +277,11 @@ impl<G: Geometry> Tree<G> {
         self.line_from(&self.edges[ROOT], Vec::new(), limit)
     }
 
-    /// The most visited line that begins with one of the root's moves, at most `limit` moves.
-    pub fn line_behind(&self, first: Square, limit: usize) -> Vec<Square> {
+    /// The most visited line that begins with the root move `first`, at most `limit` moves.
+    pub fn line_after(&self, first: Square, limit: usize) -> Vec<Square> {
         let root = &self.edges[ROOT];
-        let opened = &self.edges[root.behind()][..root.opened as usize];
-        match opened.iter().find(|edge| edge.square == first) {
+        let followed = &self.edges[root.children()][..root.followed as usize];
+        match followed.iter().find(|edge| edge.square == first) {
             Some(edge) => self.line_from(edge, vec![first], limit),
             None => vec![first],
         }
@@ -288,8 +290,8 @@ impl<G: Geometry> Tree<G> {
     fn line_from(&self, from: &Edge, mut line: Vec<Square>, limit: usize) -> Vec<Square> {
         let mut here = from;
         while line.len() < limit {
-            let opened = &self.edges[here.behind()][..here.opened as usize];
-            let best = opened.iter().max_by_key(|edge| edge.visits);
+            let followed = &self.edges[here.children()][..here.followed as usize];
+            let best = followed.iter().max_by_key(|edge| edge.visits);
             let Some(edge) = best.filter(|edge| edge.visits > 0) else { break };
             line.push(edge.square);
             here = edge;
@@ -297,51 +299,51 @@ impl<G: Geometry> Tree<G> {
         line
     }
 
-    /// Replaces the root's priors until the root moves or is set again: `mix` gets each square
-    /// with the prior that the net gave it.
+    /// Replaces the priors of the root until [`Tree::set_root`] is called. `mix` gets each move
+    /// with its prior from the net, and returns the new prior.
     pub fn adjust_root_priors(&mut self, mut mix: impl FnMut(Square, f32) -> f32) {
         self.restore_priors();
         let root = self.edges[ROOT];
-        let moves = &mut self.edges[root.behind()];
+        let moves = &mut self.edges[root.children()];
         let mut plain = [0.0; MAX_SQUARES];
         for edge in moves.iter_mut() {
             plain[edge.square.index()] = edge.prior;
             edge.prior = mix(edge.square, edge.prior);
         }
-        bring_next(moves, root.opened as usize);
-        self.plain_priors = Some(plain);
+        bring_likeliest_next(moves, root.followed as usize);
+        self.net_priors = Some(plain);
     }
 
-    /// The prior of a move at the root as the net gave it.
-    pub(super) fn plain_prior(&self, of: &MoveStats) -> f32 {
-        self.plain_priors.as_ref().map_or(of.prior, |plain| plain[of.square.index()])
+    /// The prior of a root move from the net, without noise.
+    pub(super) fn net_prior(&self, of: &MoveStats) -> f32 {
+        self.net_priors.as_ref().map_or(of.prior, |plain| plain[of.square.index()])
     }
 
-    /// Takes back what `adjust_root_priors` did, so that it cannot pile up.
+    /// Undoes `adjust_root_priors`, so that noise is never added twice.
     fn restore_priors(&mut self) {
-        let Some(plain) = self.plain_priors.take() else { return };
+        let Some(plain) = self.net_priors.take() else { return };
         let root = self.edges[ROOT];
-        let moves = &mut self.edges[root.behind()];
+        let moves = &mut self.edges[root.children()];
         for edge in moves.iter_mut() {
             edge.prior = plain[edge.square.index()];
         }
-        bring_next(moves, root.opened as usize);
+        bring_likeliest_next(moves, root.followed as usize);
     }
 }
 
-/// Puts moves whose only simulations were dropped unanswered back among those that nobody
-/// followed, and forgets all that is in flight. Returns how many stay followed.
-fn close_unanswered(moves: &mut [Edge], opened: u8) -> u8 {
+/// Clears the simulations in flight of `moves`. Moves without a finished simulation become
+/// unfollowed again. Returns how many stay followed.
+fn drop_unanswered(moves: &mut [Edge], followed: u8) -> u8 {
     let mut kept = 0;
-    for place in 0..opened as usize {
+    for place in 0..followed as usize {
         if moves[place].visits > 0 {
             moves.swap(kept, place);
             kept += 1;
         }
     }
     moves.iter_mut().for_each(|edge| edge.in_flight = 0);
-    if kept < opened as usize {
-        bring_next(moves, kept);
+    if kept < followed as usize {
+        bring_likeliest_next(moves, kept);
     }
     kept as u8
 }

@@ -1,41 +1,41 @@
-//! One search for one move: a budget of simulations, a root strategy, and what comes of it.
+//! One search for one move: a budget of simulations, exploration at the root, and the result.
 
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 
-use super::gumbel::{self, Halving, Scale};
+use super::gumbel::{self, Halving, QScale};
 use super::options::{Options, Root};
 use super::pruned;
 use super::regularised;
-use super::root::{Floor, MoveStats};
+use super::root::{MoveStats, ProvenScore};
 use super::tree::{Gathered, Prediction, Ticket, Tree};
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
 use crate::search::stop::Stop;
 
-/// How a search explores at its root.
+/// Whether a search explores at its root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Noise at the root, for games that are to be learnt from: Dirichlet noise under
-    /// [`Root::Puct`], sampled moves and sequential halving under [`Root::Gumbel`].
+    /// Noise at the root, for self-play: Dirichlet noise with [`Root::Puct`], sampled moves and
+    /// sequential halving with [`Root::Gumbel`].
     Explore,
-    /// No noise: the strongest move wanted.
+    /// No noise, to find the strongest move. The root selects by PUCT.
     Play,
 }
 
-/// A search over a tree that it keeps from move to move.
+/// A search for one move at a time. It keeps its tree from move to move.
 pub struct TreeSearch<G: Geometry> {
     tree: Tree<G>,
     options: Options,
-    scale: Scale,
+    scale: QScale,
     mode: Mode,
     stop: Stop,
-    /// Simulations to run, begun, and finished.
+    /// Simulations of this search: the limit, those started, and those finished.
     budget: u32,
     begun: u32,
     finished: u32,
-    /// Whether the root's priors are known and noise, if any is wanted, has been mixed in.
+    /// Whether the root is expanded and its noise, if any, has been added.
     prepared: bool,
     halving: Halving,
     moves: Vec<MoveStats>,
@@ -43,12 +43,12 @@ pub struct TreeSearch<G: Geometry> {
 }
 
 impl<G: Geometry> TreeSearch<G> {
-    /// A search without a tree yet.
+    /// A search with an empty tree.
     pub fn new(goal: Goal, options: &Options) -> TreeSearch<G> {
         TreeSearch {
             tree: Tree::new(goal, options),
             options: options.clone(),
-            scale: Scale::new(options),
+            scale: QScale::new(options),
             mode: Mode::Play,
             stop: Stop::default(),
             budget: 0,
@@ -63,10 +63,10 @@ impl<G: Geometry> TreeSearch<G> {
 
     /// Starts the search of `board`, which must have a legal move.
     ///
-    /// What an earlier search found below this position is kept if the options allow, and if it
-    /// strove for the same, but the budget counts new simulations only.
+    /// If the options allow it, the tree below this position is kept from the search before, unless
+    /// its utilities had another score weight. The budget counts new simulations only.
     pub fn begin(&mut self, board: Board<G>, simulations: u32, mode: Mode) {
-        self.tree.weigh_score(self.options.score_weight_at(board.empties()));
+        self.tree.set_score_weight(self.options.score_weight_at(board.empties()));
         self.tree.set_root(board, self.options.tree_reuse);
         self.mode = mode;
         self.budget = simulations.max(1);
@@ -74,53 +74,53 @@ impl<G: Geometry> TreeSearch<G> {
         self.prepared = false;
     }
 
-    /// Adds simulations to a search that has begun.
+    /// Adds simulations to the budget of the present search.
     pub fn extend(&mut self, simulations: u32) {
         self.budget = self.budget.saturating_add(simulations);
     }
 
-    /// Searches from now on are done once this flag is set and the root's moves are known, whatever
-    /// their budget.
+    /// Sets the flag that ends searches. A search ends once the flag is set and its root is
+    /// expanded.
     pub fn set_stop(&mut self, stop: Stop) {
         self.stop = stop;
     }
 
-    /// Drops the tree, as before an unrelated game.
+    /// Clears the tree, as for an unrelated game.
     pub fn forget(&mut self) {
         self.tree.clear();
     }
 
-    /// Goes on until the search needs an answer, waits for one, or is done.
+    /// Continues the search until it needs a prediction, waits for one, or ends.
     ///
-    /// `None` means done: the budget is spent, the root is proven, or the search is stopped.
+    /// `None` means the end: the budget is spent, the root is proven, or the search is stopped.
     pub fn gather<R: Rng>(&mut self, solver: &mut Solver<G>, rng: &mut R) -> Option<Gathered<G>> {
         loop {
             let stopped = self.stop.is_set() && self.tree.is_expanded();
             let spent = self.begun >= self.budget || stopped;
             if spent || self.tree.exact().is_some() {
-                return (self.finished < self.begun).then_some(Gathered::Busy);
+                return (self.finished < self.begun).then_some(Gathered::Waiting);
             }
             if self.tree.is_expanded() && !self.prepared {
                 self.prepare_root(rng);
             }
             let mut forced = None;
-            if self.halves() {
+            if self.uses_halving() {
                 if self.halving.next().is_none() {
-                    // A round is judged by all of its simulations.
+                    // A round ends when all of its simulations are finished.
                     if self.finished < self.begun {
-                        return Some(Gathered::Busy);
+                        return Some(Gathered::Waiting);
                     }
-                    self.look_at_moves();
+                    self.refresh_moves();
                     self.halving.halve(&self.moves, self.scale);
                 }
                 forced = self.halving.next().map(|place| self.moves[place].square);
             }
             let gathered = self.tree.gather(solver, forced);
-            if forced.is_some() && !matches!(gathered, Gathered::Busy) {
+            if forced.is_some() && !matches!(gathered, Gathered::Waiting) {
                 self.halving.advance();
             }
             match gathered {
-                Gathered::Busy => return Some(Gathered::Busy),
+                Gathered::Waiting => return Some(Gathered::Waiting),
                 Gathered::Known => {
                     self.begun += 1;
                     self.finished += 1;
@@ -133,17 +133,17 @@ impl<G: Geometry> TreeSearch<G> {
         }
     }
 
-    /// Takes the answer for a gathered leaf.
-    pub fn apply(&mut self, ticket: Ticket, answer: Prediction<'_>) {
-        self.finished += self.tree.apply(ticket, answer) as u32;
+    /// Takes the prediction for a gathered leaf.
+    pub fn apply(&mut self, ticket: Ticket, prediction: Prediction<'_>) {
+        self.finished += self.tree.apply(ticket, prediction) as u32;
     }
 
-    /// Whether sequential halving is under way at the root.
-    fn halves(&self) -> bool {
+    /// Whether the root uses sequential halving now.
+    fn uses_halving(&self) -> bool {
         self.prepared && self.options.root == Root::Gumbel && self.mode == Mode::Explore
     }
 
-    fn look_at_moves(&mut self) {
+    fn refresh_moves(&mut self) {
         self.moves.clear();
         self.moves.extend(self.tree.root_moves());
     }
@@ -155,23 +155,24 @@ impl<G: Geometry> TreeSearch<G> {
             (Mode::Explore, Root::Gumbel) => {
                 let left = self.budget - self.begun;
                 let considered = self.options.gumbel_considered as usize;
-                self.look_at_moves();
+                self.refresh_moves();
                 self.halving.begin(&self.moves, considered, left, rng);
             }
             (Mode::Play, _) => {}
         }
     }
 
-    /// Mixes Dirichlet noise into the root's priors, its concentration shared among the moves.
+    /// Mixes Dirichlet noise into the root's priors. The total concentration is divided evenly
+    /// among the moves.
     fn mix_noise<R: Rng>(&mut self, rng: &mut R) {
         let share = self.options.dirichlet_share;
-        self.look_at_moves();
+        self.refresh_moves();
         let concentration = self.options.dirichlet_total / self.moves.len().max(1) as f32;
         let Ok(gamma) = Gamma::new(concentration, 1.0f32) else { return };
         self.weights.clear();
         self.weights.extend(self.moves.iter().map(|_| gamma.sample(rng)));
         let sum: f32 = self.weights.iter().sum();
-        // With concentrations near zero all samples can be too small for a float.
+        // With concentrations near 0 all samples can round to 0.
         if share > 0.0 && sum > 0.0 {
             let (moves, noise) = (&self.moves, &self.weights);
             self.tree.adjust_root_priors(|square, prior| {
@@ -182,29 +183,33 @@ impl<G: Geometry> TreeSearch<G> {
         }
     }
 
-    /// The tree as the search has left it.
+    /// The tree.
     pub fn tree(&self) -> &Tree<G> {
         &self.tree
     }
 
-    /// Simulations that this search has finished.
+    /// The number of finished simulations of this search.
     pub fn simulations(&self) -> u32 {
         self.finished
     }
 
-    /// The share of attention that each legal move deserves, in the order of the squares:
-    /// visits, or the improved policy of sequential halving; the priors before any visit; where
-    /// a move's score is exact, what visits tend to; the proven best moves alone where the root
-    /// is exact. A move that is proven not to be better than another gets nothing. Empty before
-    /// the root's moves are known.
+    /// The policy that the search found: a probability for each legal move, in the order of the
+    /// squares. Empty before the root is expanded.
+    ///
+    /// - With sequential halving: its improved policy.
+    /// - If some move's score is exact: the policy that visits converge to.
+    /// - Else the shares of visits; before any visit, the priors.
+    ///
+    /// If the root is exact, only moves that are proven to be best have a share. Before that, a
+    /// move has none if it can at most equal the score that another move proves.
     pub fn policy(&mut self) -> &[f32] {
-        self.look_at_moves();
-        let floor = Floor::of(&self.moves);
-        if self.halves() && self.tree.exact().is_none() {
+        self.refresh_moves();
+        let proven = ProvenScore::of(&self.moves);
+        if self.uses_halving() && self.tree.exact().is_none() {
             let raw = self.tree.raw_utility();
             gumbel::improved_policy(&self.moves, raw, self.scale, &mut self.weights);
         } else if self.moves.iter().any(|stats| stats.lower == stats.upper) {
-            // Exact moves are not searched again, so visits do not tell what they deserve.
+            // Exact moves are not visited again, so they have too few visits.
             regularised::policy(&self.moves, self.tree.root_c_puct(), &mut self.weights);
         } else {
             self.weights.clear();
@@ -213,33 +218,33 @@ impl<G: Geometry> TreeSearch<G> {
         for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
             match self.tree.exact() {
                 Some(exact) => *weight = (stats.lower == exact) as u32 as f32,
-                None if !stats.may_be_best(floor) => *weight = 0.0,
+                None if !stats.may_be_best(proven) => *weight = 0.0,
                 None => {}
             }
         }
         let mut sum: f32 = self.weights.iter().sum();
         if sum <= 0.0 {
-            let useful = |stats: &MoveStats| stats.may_be_best(floor) as u32 as f32;
+            let allowed = |stats: &MoveStats| stats.may_be_best(proven) as u32 as f32;
             self.weights.clear();
-            self.weights.extend(self.moves.iter().map(|stats| useful(stats) * stats.prior));
+            self.weights.extend(self.moves.iter().map(|stats| allowed(stats) * stats.prior));
             sum = self.weights.iter().sum();
         }
         self.weights.iter_mut().for_each(|weight| *weight /= sum);
         &self.weights
     }
 
-    /// What is to be learnt of a search for self-play whose move is chosen at `temperature`:
-    /// [`TreeSearch::policy`]; if the options say so, less what noise alone has earned, and as the
-    /// distribution that the move is drawn from.
+    /// The policy target of a self-play search whose move is chosen at `temperature`:
+    /// [`TreeSearch::policy`]. With `prune_noise`, without the visits that come from noise alone.
+    /// With `tempered_targets`, as the distribution from which the move is drawn.
     pub fn target(&mut self, temperature: f32) -> &[f32] {
         self.policy();
         let by_visits = self.moves.iter().all(|stats| stats.lower < stats.upper);
-        if self.options.prune_noise && by_visits && !self.halves() {
-            let floor = Floor::of(&self.moves);
-            let priors: Vec<f32> = self.moves.iter().map(|s| self.tree.plain_prior(s)).collect();
+        if self.options.prune_noise && by_visits && !self.uses_halving() {
+            let proven = ProvenScore::of(&self.moves);
+            let priors: Vec<f32> = self.moves.iter().map(|s| self.tree.net_prior(s)).collect();
             pruned::visits(&self.moves, &priors, self.tree.root_c_puct(), &mut self.weights);
             for (stats, weight) in self.moves.iter().zip(&mut self.weights) {
-                *weight = if stats.may_be_best(floor) { *weight } else { 0.0 };
+                *weight = if stats.may_be_best(proven) { *weight } else { 0.0 };
             }
             let sum: f32 = self.weights.iter().sum();
             self.weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
@@ -250,7 +255,7 @@ impl<G: Geometry> TreeSearch<G> {
         &self.weights
     }
 
-    /// Turns the weights into the distribution that a move is drawn from at `temperature`.
+    /// Turns the weights into the distribution from which a move is drawn at `temperature`.
     fn temper(&mut self, temperature: f32) {
         if temperature <= 0.0 {
             let best = self.strongest();
@@ -259,7 +264,7 @@ impl<G: Geometry> TreeSearch<G> {
             }
             return;
         }
-        // Powers of shares of the greatest weight, for at low temperatures others are too small.
+        // Weights are divided by the greatest one, since at low temperatures powers underflow.
         let greatest = self.weights.iter().copied().fold(0.0, f32::max);
         for weight in self.weights.iter_mut().filter(|weight| **weight > 0.0) {
             *weight = (*weight / greatest).powf(1.0 / temperature);
@@ -268,12 +273,13 @@ impl<G: Geometry> TreeSearch<G> {
         self.weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
     }
 
-    /// The move to play. At `temperature` 0 it is the most searched one, or the winner of
-    /// sequential halving; above, it is drawn in proportion to attention to the power of
-    /// `1 / temperature`. A move that is proven not to be better than another is never chosen,
-    /// nor at temperature 0 one that looks worse than what another is proven to reach.
+    /// The move to play; `None` before the root is expanded.
     ///
-    /// `None` before the root's moves are known.
+    /// At `temperature` 0 it is the winner of sequential halving, or else the move with the
+    /// greatest share in [`TreeSearch::policy`]. Above 0 it is drawn with probability proportional
+    /// to that share to the power of `1 / temperature`. A move without a share is never chosen. At
+    /// temperature 0, neither is a move whose utility is below that of a score that another move
+    /// proves.
     pub fn choose<R: Rng>(&mut self, temperature: f32, rng: &mut R) -> Option<Square> {
         self.policy();
         if temperature <= 0.0 {
@@ -284,28 +290,28 @@ impl<G: Geometry> TreeSearch<G> {
         drawn.map(|place| self.moves[place].square).or_else(|| self.most_searched())
     }
 
-    /// The move that [`TreeSearch::choose`] plays at temperature 0.
+    /// The move of [`TreeSearch::choose`] at temperature 0.
     pub fn best(&mut self) -> Option<Square> {
         self.policy();
         self.strongest()
     }
 
-    /// The winner of sequential halving where there was one, else the most searched move.
+    /// The winner of sequential halving if it was used, else the move with the greatest weight.
     fn strongest(&mut self) -> Option<Square> {
-        if self.halves() && self.tree.exact().is_none() {
+        if self.uses_halving() && self.tree.exact().is_none() {
             let place = self.halving.winner(&self.moves, self.scale)?;
             return Some(self.moves[place].square);
         }
         self.most_searched()
     }
 
-    /// The move with the greatest weight; among equals the one of the greatest utility.
+    /// The move with the greatest weight; among equals, the one with the greatest utility.
     fn most_searched(&self) -> Option<Square> {
-        let least = self.tree.utility_of(Floor::of(&self.moves).score);
-        let fair = |stats: &MoveStats| stats.utility.is_none_or(|utility| utility >= least);
+        let least = self.tree.utility_of(ProvenScore::of(&self.moves).score);
+        let allowed = |stats: &MoveStats| stats.utility.is_none_or(|utility| utility >= least);
         let utility = |stats: &MoveStats| stats.utility.unwrap_or(-1.0);
         let pairs = self.moves.iter().zip(&self.weights);
-        let best = pairs.filter(|(stats, _)| fair(stats)).max_by(|(a, x), (b, y)| {
+        let best = pairs.filter(|(stats, _)| allowed(stats)).max_by(|(a, x), (b, y)| {
             x.total_cmp(y).then(utility(a).total_cmp(&utility(b))).then(b.square.cmp(&a.square))
         });
         best.map(|(stats, _)| stats.square)

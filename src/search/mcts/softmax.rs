@@ -1,22 +1,22 @@
-//! The softmax of a handful of logits, written so that it becomes vector instructions.
+//! The softmax of the logits of a position's moves, in a form that compiles to vector instructions.
 //!
-//! A search spends one on every leaf. Arithmetic of its own also makes priors, and with them
-//! whole games, the same on every machine, which a system's `expf` does not.
+//! A search computes one for every leaf. It uses its own exponential function, so that priors, and
+//! with them whole games, are the same on every machine. The `expf` of the system can differ.
 
 use crate::game::MAX_SQUARES;
 
-/// Lanes that are worked on together.
+/// The number of logits that are computed together.
 const LANES: usize = 8;
 
-/// Room for the logits of all squares, in whole groups of lanes.
-pub(super) type Lanes = [f32; MAX_SQUARES.next_multiple_of(LANES)];
+/// Space for the logits of all squares, rounded up to whole groups.
+pub(super) type LogitArray = [f32; MAX_SQUARES.next_multiple_of(LANES)];
 
-/// Turns the first `count` logits, of which `greatest` is the greatest, into probabilities. If
-/// some are no numbers all moves become equally likely.
+/// Turns the first `count` logits into probabilities; `greatest` must be the greatest of them. If
+/// they include NaN or infinity, all moves get the same probability.
 #[inline]
-pub(super) fn softmax(logits: &mut Lanes, count: usize, greatest: f32) {
+pub(super) fn softmax(logits: &mut LogitArray, count: usize, greatest: f32) {
     let used = count.next_multiple_of(LANES).min(logits.len());
-    // What stands beyond the last logit must not count.
+    // The rest of the last group must not contribute to the sum.
     logits[count..used].fill(f32::NEG_INFINITY);
     let mut sums = [0.0; LANES];
     for group in logits[..used].as_chunks_mut::<LANES>().0 {
@@ -36,16 +36,17 @@ pub(super) fn softmax(logits: &mut Lanes, count: usize, greatest: f32) {
     }
 }
 
-/// `e` to the power of `x` for `x` up to 80, to a few units in the last place; 0 below -87.
+/// `e` to the power of `x` for `x` up to 80, with an error of a few units in the last place; 0
+/// below about -87.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    /// Adding this rounds a float of moderate size to a whole number in its lowest bits.
+    /// Adding this constant rounds a number of moderate size to an integer, in its lowest bits.
     const ROUND: f32 = 12_582_912.0;
     let log2 = x * std::f32::consts::LOG2_E;
     let rounded = log2.max(-126.0) + ROUND;
     let whole = rounded - ROUND;
-    // The rest times ln 2 lies within 0.35 of zero, where few terms of the series suffice. The
-    // second constant is what the first lacks of ln 2.
+    // The rest lies within 0.35 of 0, so a few terms of the series are enough. The two constants
+    // are ln 2 in two parts, for precision.
     let rest = x - whole * 0.693_359_4 + whole * 2.121_944_4e-4;
     let series = 1.0
         + rest
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exp_is_that_of_the_library() {
+    fn exp_agrees_with_the_standard_library() {
         for step in -8_700..=8_000 {
             let x = step as f32 / 100.0;
             let (got, wanted) = (exp(x) as f64, (x as f64).exp());
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn probabilities_follow_the_logits() {
         for count in 1..=MAX_SQUARES {
-            let mut lanes: Lanes = [f32::NAN; _];
+            let mut lanes: LogitArray = [f32::NAN; _];
             let logit = |place: usize| (place as f32 * 1.7).sin() * 6.0;
             (0..count).for_each(|place| lanes[place] = logit(place));
             let greatest = lanes[..count].iter().copied().fold(f32::MIN, f32::max);
@@ -93,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn logits_that_are_no_numbers_leave_moves_equally_likely() {
+    fn nan_or_infinite_logits_give_equal_probabilities() {
         for broken in [f32::NAN, f32::INFINITY] {
-            let mut lanes: Lanes = [0.0; _];
+            let mut lanes: LogitArray = [0.0; _];
             lanes[1] = broken;
             softmax(&mut lanes, 4, if broken.is_nan() { 0.0 } else { broken });
             assert_eq!(lanes[..4], [0.25; 4]);

@@ -1,77 +1,81 @@
-//! What an outcome is worth to the search.
+//! The utility that the search maximises: a weighted mean of value and final disc difference.
 
-/// Weighs the expected outcome against the final disc difference.
+/// The utility as a function of value and score.
 ///
-/// The utility is `(1 - score_weight) * value + score_weight * score / squares`, from -1 to 1.
+/// It is `(1 - score_weight) * value + score_weight * score / squares`, from -1 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Utility {
-    of_value: f32,
-    of_disc: f32,
+pub(super) struct UtilityFunction {
+    value_weight: f32,
+    disc_weight: f32,
     squares: f32,
 }
 
-/// What a leaf says about the outcome, seen by the side to move there.
+/// The result of a simulation, for one side. It begins as that of the side to move at the leaf.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Worth {
+pub(super) struct LeafValue {
     pub utility: f32,
-    /// Win, draw or loss as 1, 0 or -1, or an expectation of it.
+    /// Win 1, draw 0, loss -1, or the expectation of it.
     pub value: f32,
 }
 
-impl Worth {
-    /// The same for the other side.
+impl LeafValue {
+    /// The same result for the other side.
     #[inline(always)]
-    pub fn reversed(self) -> Worth {
-        Worth { utility: -self.utility, value: -self.value }
+    pub fn reversed(self) -> LeafValue {
+        LeafValue { utility: -self.utility, value: -self.value }
     }
 }
 
-impl Utility {
-    pub fn new(score_weight: f32, squares: usize) -> Utility {
+impl UtilityFunction {
+    pub fn new(score_weight: f32, squares: usize) -> UtilityFunction {
         let squares = squares as f32;
-        Utility { of_value: 1.0 - score_weight, of_disc: score_weight / squares, squares }
+        UtilityFunction {
+            value_weight: 1.0 - score_weight,
+            disc_weight: score_weight / squares,
+            squares,
+        }
     }
 
-    /// The worth of a net's estimate, brought within what an outcome can be. An estimate that is
-    /// no number counts as a draw, so that it cannot spread through a tree.
+    /// The result at a leaf with a predicted value and score. They are clamped to their ranges. NaN
+    /// counts as 0, so that it cannot spread through the tree.
     #[inline]
-    pub fn estimated(self, value: f32, score: f32) -> Worth {
+    pub fn estimated(self, value: f32, score: f32) -> LeafValue {
         let number = |x: f32, most: f32| if x.is_nan() { 0.0 } else { x.clamp(-most, most) };
         let (value, score) = (number(value, 1.0), number(score, self.squares));
-        Worth { utility: self.of_value * value + self.of_disc * score, value }
+        LeafValue { utility: self.value_weight * value + self.disc_weight * score, value }
     }
 
-    /// The utility of an exact final score. It rises strictly with the score as long as the
-    /// score has a weight.
+    /// The utility of an exact final score. It increases strictly with the score, unless the score
+    /// has no weight.
     #[inline(always)]
     pub fn exact(self, score: i8) -> f32 {
-        self.of_value * score.signum() as f32 + self.of_disc * score as f32
+        self.value_weight * score.signum() as f32 + self.disc_weight * score as f32
     }
 
-    /// The disc difference that a utility stands for, where nothing but that counts.
+    /// The disc difference of a utility; `None` unless the utility is the disc difference alone.
     pub fn score_of(self, utility: f32) -> Option<f32> {
-        (self.of_value == 0.0).then(|| utility / self.of_disc)
+        (self.value_weight == 0.0).then(|| utility / self.disc_weight)
     }
 
-    /// The expected outcome, -1 to 1, behind a utility that such an expected disc difference has a
-    /// share in; `None` where nothing but that counts.
+    /// The value, -1 to 1, of a utility whose expected disc difference is `score`; `None` if the
+    /// utility is the disc difference alone.
     pub fn value_of(self, utility: f32, score: f32) -> Option<f32> {
-        let value = (utility - self.of_disc * score) / self.of_value;
-        (self.of_value > 0.0).then(|| value.clamp(-1.0, 1.0))
+        let value = (utility - self.disc_weight * score) / self.value_weight;
+        (self.value_weight > 0.0).then(|| value.clamp(-1.0, 1.0))
     }
 
-    /// The worth of an exact final score.
-    pub fn proven(self, score: i8) -> Worth {
-        Worth { utility: self.exact(score), value: score.signum() as f32 }
+    /// The result at a leaf with an exact final score.
+    pub fn proven(self, score: i8) -> LeafValue {
+        LeafValue { utility: self.exact(score), value: score.signum() as f32 }
     }
 
-    /// The nearest to `worth` that bounds on the exact final score allow.
+    /// The result clamped to what bounds on the exact final score allow.
     #[inline(never)]
-    pub fn within(self, worth: Worth, lower: i8, upper: i8) -> Worth {
+    pub fn within(self, leaf_value: LeafValue, lower: i8, upper: i8) -> LeafValue {
         let (least, most) = (self.proven(lower), self.proven(upper));
-        Worth {
-            utility: worth.utility.clamp(least.utility, most.utility),
-            value: worth.value.clamp(least.value, most.value),
+        LeafValue {
+            utility: leaf_value.utility.clamp(least.utility, most.utility),
+            value: leaf_value.value.clamp(least.value, most.value),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Appending to the games of a run.
+//! Appends games to the segments of a run.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{Change, GamesError, learnable, segment_path, segments};
+use super::{GamesError, SegmentChange, segment_path, segments, training_positions};
 use crate::game::record::GameRecord;
 
 use crate::store::files::{self, Action, FileError};
@@ -15,11 +15,11 @@ const COMPRESSION_LEVEL: i32 = 3;
 
 /// Appends games to a folder.
 ///
-/// It locks the segment that it appends to, so that a second writer stays out even where the lock
-/// of the run directory was removed.
+/// It locks the segment that it appends to. So there is only one writer, even if the lock of the
+/// run directory was removed.
 pub struct GameWriter {
     dir: PathBuf,
-    /// The segments that are closed, with their lengths.
+    /// The closed segments with their lengths in bytes.
     closed: Vec<(PathBuf, u64)>,
     path: PathBuf,
     pub(super) file: File,
@@ -27,19 +27,19 @@ pub struct GameWriter {
     length: u64,
     pub(super) segment_bytes: u64,
     cut_off: u64,
-    kept_aside: Option<PathBuf>,
+    saved_to: Option<PathBuf>,
     compressor: zstd::bulk::Compressor<'static>,
     buffer: Vec<u8>,
 }
 
 impl GameWriter {
-    /// Opens a folder of games, making it if it does not exist, and cuts off what follows the last
-    /// whole record of the newest segment. Unless that is one torn record, the bytes are kept in a
-    /// file beside the segment.
+    /// Opens a folder of games, or creates it. Bytes after the last complete record of the newest
+    /// segment are cut off; unless they are one incomplete record, they are saved to a file beside
+    /// the segment.
     ///
     /// # Errors
     ///
-    /// The folder or the segment cannot be made, read or written, or another process appends to
+    /// The folder or the segment cannot be created, read or written, or another process appends to
     /// it.
     pub fn open(dir: &Path) -> Result<GameWriter, GamesError> {
         files::create_dir(dir)?;
@@ -62,7 +62,7 @@ impl GameWriter {
         }
         let bytes = files::read(&path, limits::SEGMENT)?;
         let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
-        let kept_aside = keep_aside(&path, &bytes, whole)?;
+        let saved_to = save_rest(&path, &bytes, whole)?;
         let cut_off = (bytes.len() - whole) as u64;
         if cut_off > 0 {
             file.set_len(whole as u64).map_err(FileError::at(Action::Truncate, &path))?;
@@ -79,57 +79,56 @@ impl GameWriter {
             length: whole as u64,
             segment_bytes: SEGMENT_BYTES,
             cut_off,
-            kept_aside,
+            saved_to,
             compressor,
             buffer: Vec::new(),
         })
     }
 
-    /// How many bytes were cut off by [`GameWriter::open`].
+    /// The number of bytes that [`GameWriter::open`] cut off.
     pub fn cut_off(&self) -> u64 {
         self.cut_off
     }
 
-    /// The file that keeps the bytes that were cut off, if they are more than a torn record.
-    pub fn kept_aside(&self) -> Option<&Path> {
-        self.kept_aside.as_deref()
+    /// The file that the cut-off bytes were saved to; `None` if they were one incomplete record.
+    pub fn saved_to(&self) -> Option<&Path> {
+        self.saved_to.as_deref()
     }
 
-    /// Whether all segments still stand where they were written.
+    /// Checks that all segments are still in place.
     ///
     /// # Errors
     ///
-    /// One of them was removed, moved, replaced or shortened.
+    /// A segment was removed, moved, replaced or shortened.
     pub fn check(&self) -> Result<(), GamesError> {
         let changed = |path: &Path, change| GamesError::Changed { path: path.into(), change };
-        if !files::stands_at(&self.file, &self.path)? {
-            return Err(changed(&self.path, Change::Removed));
+        if !files::is_still_at(&self.file, &self.path)? {
+            return Err(changed(&self.path, SegmentChange::Removed));
         }
         let newest = (&self.path, self.length);
         for (path, wanted) in
             self.closed.iter().map(|(path, length)| (path, *length)).chain([newest])
         {
             let found = match fs::metadata(path) {
-                Err(error) if files::is_absence(&error) => {
-                    return Err(changed(path, Change::Removed));
+                Err(error) if files::means_missing(&error) => {
+                    return Err(changed(path, SegmentChange::Removed));
                 }
                 found => found.map_err(FileError::at(Action::Read, path))?.len(),
             };
             if found < wanted {
-                return Err(changed(path, Change::Shortened { found, wanted }));
+                return Err(changed(path, SegmentChange::Shortened { found, wanted }));
             }
         }
         Ok(())
     }
 
-    /// Appends a game. It survives the death of the process from now on, and that of the
-    /// machine from the next [`GameWriter::flush_sync`] on.
+    /// Appends a game. After this call it survives a crash of the process; after the next
+    /// [`GameWriter::flush_sync`] it also survives a crash of the machine.
     ///
     /// # Errors
     ///
-    /// The game cannot be written, for example because the disk is full. It is then not in the
-    /// file, and the games before it are. Appending it may be tried again, unless it was the next
-    /// segment that could not be begun.
+    /// The game cannot be written, for example because the disk is full. The earlier games are
+    /// then intact. The call may be repeated, unless a new segment could not be created.
     pub fn append(&mut self, record: &GameRecord) -> Result<(), GamesError> {
         if self.length >= self.segment_bytes {
             self.roll()?;
@@ -139,9 +138,9 @@ impl GameWriter {
             .compress(&codec::encode(record))
             .map_err(|source| GamesError::Compress { id: record.id, source })?;
         self.buffer.clear();
-        frame::write(&mut self.buffer, record.id, learnable(record), &payload);
+        frame::write(&mut self.buffer, record.id, training_positions(record), &payload);
         if let Err(source) = self.file.write_all(&self.buffer) {
-            // Should this fail as well, readers skip the half record.
+            // If this fails as well, readers skip the incomplete record.
             let _ = self.file.set_len(self.length);
             return Err(FileError::at(Action::Write, &self.path)(source).into());
         }
@@ -149,18 +148,19 @@ impl GameWriter {
         Ok(())
     }
 
-    /// Forces all games to the disk: they survive a power cut.
+    /// Syncs all games to the disk, so that they survive a power cut.
     ///
     /// # Errors
     ///
-    /// The operating system cannot write them.
+    /// The operating system reported an error.
     pub fn flush_sync(&mut self) -> Result<(), GamesError> {
         self.file.sync_data().map_err(FileError::at(Action::Sync, &self.path))?;
         Ok(())
     }
 
+    /// Closes the segment and starts the next one.
     fn roll(&mut self) -> Result<(), GamesError> {
-        // The next segment must not land in another run's folder.
+        // The folder may have been moved, and another run's may be at its path.
         self.check()?;
         self.flush_sync()?;
         let path = segment_path(&self.dir, self.number + 1);
@@ -187,9 +187,9 @@ fn lock(file: &File, path: &Path) -> Result<(), GamesError> {
     }
 }
 
-/// Copies what follows the first `whole` bytes of a segment into a file beside it, and names that
-/// file. A torn record is what a kill leaves; there is nothing in it to keep.
-fn keep_aside(path: &Path, bytes: &[u8], whole: usize) -> Result<Option<PathBuf>, FileError> {
+/// Copies the bytes after the first `whole` bytes of a segment to a file beside it, and returns its
+/// path. A single incomplete record, as a kill leaves it, is not copied.
+fn save_rest(path: &Path, bytes: &[u8], whole: usize) -> Result<Option<PathBuf>, FileError> {
     let mut rest = frame::scan(bytes, whole);
     match (rest.next(), rest.next()) {
         (None, _) => return Ok(None),
@@ -198,7 +198,7 @@ fn keep_aside(path: &Path, bytes: &[u8], whole: usize) -> Result<Option<PathBuf>
     }
     let cut = &bytes[whole..];
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    // By its content as well: another cut at the same place must not replace it.
+    // The checksum in the name keeps apart different bytes that were cut off at the same offset.
     name.push(format!(".cut-{whole}-{:08x}", crc32fast::hash(cut)));
     let aside = path.with_file_name(name);
     files::write_synced(&aside, cut)?;

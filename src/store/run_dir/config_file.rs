@@ -1,7 +1,7 @@
 //! `config.toml`, with its checksum in a comment at its end.
 //!
-//! The comment stands in the file itself, so that text and checksum change in one step. A file
-//! without it is of an older version, or was edited by someone who took it out.
+//! The comment is in the file itself, so that text and checksum change in one write. A file without
+//! it is from an older version, or a user edited it and removed the comment.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::store::{files, limits};
 const MARK: &str = "# crc32 of the lines above: ";
 const ADVICE: &str = "; change keys with --set, or remove this line to keep an edit";
 
-/// The text of a file for this configuration.
+/// The text of the file: the configuration and the comment.
 pub(super) fn seal(config: &str) -> String {
     let end = if config.is_empty() || config.ends_with('\n') { "" } else { "\n" };
     let lines = format!("{config}{end}");
@@ -23,7 +23,7 @@ pub(super) fn seal(config: &str) -> String {
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is not what was written.
+/// The file cannot be read, or its checksum is wrong.
 pub fn read_config(dir: &Path) -> Result<String, RunDirError> {
     let path = dir.join(CONFIG);
     let bytes = files::read(&path, limits::CONFIG)?;
@@ -32,8 +32,8 @@ pub fn read_config(dir: &Path) -> Result<String, RunDirError> {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     };
     let (lines, comment) = bytes.split_at(start);
-    let noted = comment.get(MARK.len()..MARK.len() + 8).unwrap_or_default();
-    if noted != format!("{:08x}", crc32fast::hash(lines)).as_bytes() {
+    let recorded = comment.get(MARK.len()..MARK.len() + 8).unwrap_or_default();
+    if recorded != format!("{:08x}", crc32fast::hash(lines)).as_bytes() {
         return Err(RunDirError::Config { path });
     }
     Ok(String::from_utf8_lossy(lines).into_owned())
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_seen_unless_the_comment_is_taken_out() {
+    fn an_edit_is_detected_unless_the_comment_is_removed() {
         let sealed = seal(TEXT);
         assert_eq!(read_config(a_file(sealed.as_bytes()).path()).unwrap(), TEXT);
         let edited = sealed.replace("seed = 7", "seed = 8");
@@ -65,15 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn any_text_comes_back_with_its_last_line_ended() {
+    fn any_text_is_read_as_written_with_a_final_newline() {
         for (text, wanted) in [("", ""), ("a", "a\n"), (MARK, &format!("{MARK}\n")), (TEXT, TEXT)] {
             assert_eq!(read_config(a_file(seal(text).as_bytes()).path()).unwrap(), wanted);
         }
     }
 
     proptest! {
-        /// One bit, anywhere: the configuration is refused, is what was written, or has become one
-        /// with another comment, which changes no key.
+        /// After one bit is flipped, the file is refused, or its keys and values are unchanged.
         #[test]
         fn no_flipped_bit_changes_a_key(bit in any::<prop::sample::Index>()) {
             let mut bytes = seal(TEXT).into_bytes();

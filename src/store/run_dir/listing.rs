@@ -1,4 +1,4 @@
-//! Runs as seen by those who do not hold them.
+//! Lists runs without locking them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,21 +8,21 @@ use super::super::files::{Action, FileError, is_locked};
 use super::super::games;
 use super::{GAMES, LOCK, MANIFEST, Manifest, RunDirError, State, read_manifest};
 
-/// A run as seen from outside.
+/// A run in a list of runs.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedRun {
     /// Its directory.
     pub path: PathBuf,
-    /// What its `run.json` says, with [`State::Killed`] where it claims to be running and
-    /// no process holds it.
+    /// The content of `run.json`. If its state is "running" but no process holds a lock, the state
+    /// is replaced by [`State::Killed`].
     pub manifest: Result<Manifest, RunDirError>,
 }
 
-/// Whether a directory holds a run; a path that does not exist holds none.
+/// Whether a directory holds a run; false if the path does not exist.
 ///
 /// # Errors
 ///
-/// The directory cannot be looked into, as where this user may not.
+/// The directory cannot be read, for example because of its permissions.
 pub fn is_run(path: &Path) -> Result<bool, FileError> {
     let manifest = path.join(MANIFEST);
     match fs::metadata(&manifest) {
@@ -34,25 +34,25 @@ pub fn is_run(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// The runs in a directory, or the one that the directory is, oldest first; none if there is no
-/// such directory.
+/// Lists the runs in a directory, oldest first. A run directory is a list of one run; a missing
+/// directory has no runs. A run that cannot be read is listed with its error.
 ///
 /// # Errors
 ///
-/// The directory cannot be read. A run that cannot be read is listed with its error.
-pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
+/// The directory cannot be read.
+pub fn list(parent: &Path) -> Result<Vec<ListedRun>, RunDirError> {
     let mut runs = Vec::new();
     if is_run(parent)? {
-        runs.push(Listed { manifest: look(parent), path: parent.to_path_buf() });
+        runs.push(ListedRun { manifest: current_manifest(parent), path: parent.to_path_buf() });
     } else {
         for path in entries(parent)? {
-            // A folder that cannot be looked into may be a run, so it is shown with the reason.
+            // A folder that cannot be read may be a run, so it is listed with the error.
             let manifest = match is_run(&path) {
-                Ok(true) => look(&path),
+                Ok(true) => current_manifest(&path),
                 Ok(false) => continue,
                 Err(error) => Err(error.into()),
             };
-            runs.push(Listed { manifest, path });
+            runs.push(ListedRun { manifest, path });
         }
     }
     runs.sort_by_key(|run| {
@@ -61,7 +61,7 @@ pub fn list(parent: &Path) -> Result<Vec<Listed>, RunDirError> {
     Ok(runs)
 }
 
-/// What is in a directory; nothing if there is no such directory.
+/// The paths in a directory; empty if the directory does not exist.
 fn entries(parent: &Path) -> Result<Vec<PathBuf>, FileError> {
     let entries = match fs::read_dir(parent) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -72,11 +72,12 @@ fn entries(parent: &Path) -> Result<Vec<PathBuf>, FileError> {
     paths.map_err(FileError::at(Action::Read, parent))
 }
 
-fn look(path: &Path) -> Result<Manifest, RunDirError> {
+/// The content of `run.json`, with the state checked against the locks.
+fn current_manifest(path: &Path) -> Result<Manifest, RunDirError> {
     let mut manifest = read_manifest(path)?;
-    // A process whose `run.lock` was removed still holds the newest game file.
-    let is_held = || is_locked(&path.join(LOCK)) || games::is_in_use(&path.join(GAMES));
-    if manifest.state == State::Running && !is_held() {
+    // If `run.lock` was removed, the process still has the newest segment of games locked.
+    let is_in_use = || is_locked(&path.join(LOCK)) || games::is_in_use(&path.join(GAMES));
+    if manifest.state == State::Running && !is_in_use() {
         manifest.state = State::Killed;
     }
     Ok(manifest)

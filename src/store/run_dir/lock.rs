@@ -1,4 +1,4 @@
-//! The lock by which a run directory has one owner.
+//! The lock of a run directory: only one process may train in it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::path::Path;
 use super::{LOCK, RunDirError};
 use crate::store::files::{self, Action, FileError, read_text};
 
-/// A process's number and the end of its line are not longer.
+/// The most bytes of a lock file that are read: a process number and a line end.
 const NUMBER_BYTES: u64 = 32;
 
-/// Takes the lock and leaves this process's number in it.
+/// Takes the lock and writes this process's number to the lock file.
 ///
 /// # Errors
 ///
-/// Another process has it, or the file cannot be made.
+/// Another process has the lock, or the file cannot be created.
 pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
     let lock_path = path.join(LOCK);
     let mut file = OpenOptions::new()
@@ -30,7 +30,7 @@ pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
         let holder = holder.and_then(|text| text.trim().parse().ok());
         return Err(RunDirError::Locked { path: path.to_path_buf(), holder });
     }
-    // The number serves messages only, so a disk that is full now is no reason to stop.
+    // The number is only used in messages, so an error (a full disk, say) is ignored.
     let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! What `run.json` says.
+//! The content of `run.json`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,76 +9,76 @@ use crate::choices::choices;
 use crate::store::json_file;
 
 choices! {
-    /// What has become of a run.
+    /// The state of a run.
     pub enum State {
         /// A process trains.
         #[default]
         Running = "running",
-        /// It was interrupted and saved; it can be resumed.
+        /// The run was interrupted and saved; it can be resumed.
         Stopped = "stopped",
-        /// It has reached one of its limits.
+        /// The run reached one of its limits.
         Finished = "finished",
-        /// It ended with an error; it can be resumed from its last checkpoint.
+        /// The run ended with an error; it can be resumed from its last checkpoint.
         Failed = "failed",
-        /// Its process is gone without having noted why; it can be resumed. Seen from outside, not
-        /// stored.
+        /// The process ended without recording a state; the run can be resumed. Only lists of runs
+        /// show this state, `run.json` never has it.
         Killed = "killed",
     }
 }
 
-/// The net that a run began with.
+/// The net that a run starts with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BegunNet {
-    /// Where it was found.
+pub struct InitialNetInfo {
+    /// The path that the user gave.
     pub path: PathBuf,
-    /// Positions of self-play that were made before it.
+    /// Positions of self-play generated before it.
     pub positions: u64,
-    /// Learning steps that it was made by.
+    /// Training steps that produced it.
     pub steps: u64,
 }
 
-/// What a run trained on.
+/// The machine that a run trains on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The processor's name; empty where the system does not tell.
+    /// The processor's name; empty if unknown.
     pub cpu: String,
     /// Processor cores that the program may use.
     pub cores: usize,
 }
 
-/// What `run.json` says.
+/// The content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The layout's version.
     pub version: u32,
-    /// The version of the program that made the run.
+    /// The version of the program that created the run.
     pub program: String,
     /// The random seed.
     pub seed: u64,
-    /// When the run was made, in seconds since 1970.
+    /// When the run was created, in seconds since 1970.
     pub created: u64,
-    /// When this file was written last.
+    /// When this file was written last, in seconds since 1970.
     pub updated: u64,
     /// How often the run was started or resumed.
     pub starts: u32,
-    /// Where it was started last; unknown of older runs.
+    /// The machine of the last start; `None` in older runs.
     #[serde(default)]
     pub machine: Option<Machine>,
-    /// Games of earlier runs that it began with.
+    /// Games that were copied from earlier runs before the first start.
     #[serde(default)]
     pub begun_with: u64,
-    /// Games that its newest checkpoint counted at its last start and that were lost to damage.
+    /// Games that the newest checkpoint counted at the last start and that were lost to damage.
     #[serde(default)]
     pub lost_games: u64,
-    /// Whether games of earlier runs were being copied when this was written.
+    /// Whether games of earlier runs are being copied.
     #[serde(default)]
     pub copying: bool,
-    /// The net that it began with; without one it was random.
+    /// The net that the run started with; `None` if the weights were random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_net: Option<BegunNet>,
-    /// What has become of it.
+    pub first_net: Option<InitialNetInfo>,
+    /// The state.
     pub state: State,
-    /// How far it has come.
+    /// The counters.
     pub summary: RunSummary,
 }
 

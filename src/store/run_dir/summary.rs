@@ -1,24 +1,24 @@
-//! The counters of a run, as `run.json` has them.
+//! The counters of a run in `run.json`.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a run has come.
+/// The counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Games stored.
     pub games: u64,
-    /// Positions of them that can be learnt from.
+    /// Their training positions.
     pub positions: u64,
-    /// Steps of the learner.
+    /// Training steps.
     pub steps: u64,
     /// Minutes of training over all starts.
     pub minutes: f64,
-    /// The rating of the newest net that has one; unknown of older runs.
+    /// The rating (Elo) of the newest rated net; `None` in older runs.
     #[serde(default)]
     pub rating: Option<f64>,
-    /// Its standard error.
+    /// The standard error of that rating.
     #[serde(default)]
     pub rating_error: Option<f64>,
-    /// The best rating that an evaluation gave.
+    /// The best rating of all evaluations.
     pub best_rating: Option<f64>,
 }

@@ -1,14 +1,14 @@
-//! A net's player with one turn by itself: by the clock, or steered by a caller.
+//! A net player's search of a single turn: with a time limit, or under a caller's control.
 //!
-//! By the clock all threads search one tree until the time is up, each with leaves of its own.
-//! With a number of simulations they share out each batch, as in a match, so that the move is
-//! the same as there.
+//! With a time limit all threads search one tree until the time is up, each with its own batches of
+//! leaves. With a number of simulations each batch is divided among the threads. Then the search is
+//! the same as in a match, and so is the move.
 
 use std::time::{Duration, Instant};
 
 use rand::Rng;
 
-use super::{NetPlayer, Thought, answer, failed};
+use super::{NetPlayer, TurnResult, network_error, prediction};
 use crate::arena::control::{Control, Effort};
 use crate::arena::player::{Choice, PlayerError, Turn, stream};
 use crate::arena::spec::Time;
@@ -18,147 +18,153 @@ use crate::net::inference::{Backend as _, InferenceError};
 use crate::search::mcts::{Gathered, Mode, Ticket, TreeSearch};
 use crate::search::stop::Stop;
 
-/// Simulations that a search by the clock is given at a time, an eighth of the tree's own within
-/// these bounds. It looks at the clock after them, even if it has nothing to ask the net.
-const SLICE: std::ops::RangeInclusive<u32> = 256..=4096;
-/// Simulations of a position with one move to make.
-const FIRST_LOOK: u32 = 32;
-/// The most simulations in the tree of a search without a number of them, those of earlier
-/// searches included. Each takes some 200 bytes.
+/// Bounds of the number of simulations between two checks of the time limit. Within them it is an
+/// eighth of the tree's visits. The check does not depend on leaves: in a solved part of the tree
+/// there may be none.
+const SIMULATIONS_PER_CHECK: std::ops::RangeInclusive<u32> = 256..=4096;
+/// The most simulations under a time limit if there is one legal move only.
+const FORCED_MOVE_SIMULATIONS: u32 = 32;
+/// The most visits of a tree without a limit of simulations, earlier searches included. Each takes
+/// about 200 bytes.
 const MOST_SIMULATIONS: u32 = 4_000_000;
-/// What is left of a player's time for a game never falls below this: it must move somehow.
-const LAST_RESERVE: Duration = Duration::from_millis(10);
+/// The least time that a player counts as left for a game, since it must still move.
+const MIN_TIME_LEFT: Duration = Duration::from_millis(10);
 
-/// Simulations of level 0, as graphical boards count levels. Two levels double them.
+/// Simulations of level 0. Every two levels double them.
 const SIMULATIONS_OF_LEVEL_0: f64 = 25.0;
 
-/// The simulations that a level of play comes to.
+/// The number of simulations of a level of play.
 pub(super) fn simulations_of_level(level: u32) -> u32 {
     let simulations = SIMULATIONS_OF_LEVEL_0 * (f64::from(level) / 2.0).exp2();
     simulations.min(f64::from(MOST_SIMULATIONS)).round() as u32
 }
 
-/// What bounds the search of one turn.
+/// The limits of one turn's search.
 #[derive(Clone, Copy)]
 pub(super) struct Budget {
     pub time: Option<Duration>,
     simulations: u32,
-    /// Whether `simulations` is the size of the tree: those that it has kept count too.
-    counts_kept: bool,
+    /// Whether `simulations` limits the visits of the whole tree, earlier searches included.
+    is_tree_size: bool,
 }
 
 impl<G: Geometry> NetPlayer<G> {
-    /// A move, whose time counts.
+    /// A move. Its time counts against the time for the game.
     pub(super) fn choose_alone(
         &mut self,
         turn: &Turn<'_, G>,
         control: &mut Control<'_>,
     ) -> Result<Choice, PlayerError> {
         let (begun, solved) = (Instant::now(), self.solver.nodes);
-        let thought = self.think_alone(turn, 1, control).map_err(failed)?;
-        let mut choice = self.conclude(turn, thought)?;
+        let result = self.think_alone(turn, 1, control).map_err(network_error)?;
+        let mut choice = self.take_choice(turn, result)?;
         if choice.nodes == 0 {
             choice.nodes = self.solver.nodes - solved;
         }
         let time = begun.elapsed();
         choice.seconds = time.as_secs_f64();
-        if self.thinking.time.is_some() {
-            // The time of an analysis does not count.
+        if self.settings.time.is_some() {
             *self.spent.entry(turn.game).or_default() += time;
         }
         Ok(choice)
     }
 
-    /// What a turn comes to by itself. Reports have at most `count` moves.
+    /// The result of a single turn. Reports have at most `count` moves.
     pub(super) fn think_alone(
         &mut self,
         turn: &Turn<'_, G>,
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<Thought<G>, InferenceError> {
+    ) -> Result<TurnResult<G>, InferenceError> {
         let begun = Instant::now();
         let budget = self.budget(turn, control.effort);
-        let until = budget.time.and_then(|time| begun.checked_add(time));
+        let deadline = budget.time.and_then(|time| begun.checked_add(time));
         self.solver.set_stop(control.stop.clone());
-        self.solver.set_deadline(until);
-        let mut thought = self.begin(turn, budget.time);
+        self.solver.set_deadline(deadline);
+        let mut result = self.begin(turn, budget.time);
         let mut searched = Ok(());
-        if let Thought::Searched(search, done) = &mut thought {
+        if let TurnResult::Searched(search, done) = &mut result {
             search.set_stop(control.stop.clone());
-            searched = self.search_alone(turn, search, (budget, until), count, control);
+            searched = self.search_alone(turn, search, (budget, deadline), count, control);
             search.set_stop(Stop::default());
             *done = search.simulations();
         }
         self.solver.set_stop(Stop::default());
         self.solver.set_deadline(None);
-        searched.map(|()| thought)
+        searched.map(|()| result)
     }
 
-    /// What bounds the search of a turn.
+    /// The limits of a turn's search.
     pub(super) fn budget(&self, turn: &Turn<'_, G>, effort: Effort) -> Budget {
         if effort.endless {
-            return Budget { time: None, simulations: MOST_SIMULATIONS, counts_kept: true };
+            return Budget { time: None, simulations: MOST_SIMULATIONS, is_tree_size: true };
         }
         let own = self.own_time(turn);
         let simulations = match (own, effort.level) {
             (Some(_), _) => MOST_SIMULATIONS,
             (None, Some(level)) => simulations_of_level(level),
-            (None, None) => self.thinking.search.simulations,
+            (None, None) => self.settings.search.simulations,
         };
         let time = match (own, effort.time) {
             (Some(own), Some(given)) => Some(own.min(given)),
             (own, given) => own.or(given),
         };
-        Budget { time, simulations, counts_kept: own.is_some() }
+        Budget { time, simulations, is_tree_size: own.is_some() }
     }
 
-    /// How long a move may take by the player's own clock.
+    /// The time for this move by the player's own time limit.
     fn own_time(&self, turn: &Turn<'_, G>) -> Option<Duration> {
-        match self.thinking.time? {
+        match self.settings.time? {
             Time::Move(time) => Some(time),
             Time::Game(time) => {
                 let spent = self.spent.get(&turn.game).copied().unwrap_or_default();
-                let left = time.saturating_sub(spent).max(LAST_RESERVE);
-                // Half of the squares that are not solved are the player's own moves.
+                let left = time.saturating_sub(spent).max(MIN_TIME_LEFT);
+                // The player makes half of the moves before the solver takes over.
                 let empties = turn.position.board.empties();
-                let moves = empties.saturating_sub(self.thinking.search.solve_empties) / 2;
+                let moves = empties.saturating_sub(self.settings.search.solve_empties) / 2;
                 Some(left.mul_f64(0.95) / (moves + 2))
             }
         }
     }
 
-    /// Searches a position until its budget is spent or it is stopped.
+    /// Searches a position until a limit is reached or the search is stopped.
     fn search_alone(
         &mut self,
         turn: &Turn<'_, G>,
         search: &mut TreeSearch<G>,
-        (budget, until): (Budget, Option<Instant>),
+        (budget, deadline): (Budget, Option<Instant>),
         count: usize,
         control: &mut Control<'_>,
     ) -> Result<(), InferenceError> {
         let board = turn.position.board;
-        // With one move to make, all there is to gain is a first look at it.
-        let forced = until.is_some() && board.legal().len() == 1;
-        let most = if forced { FIRST_LOOK.min(budget.simulations) } else { budget.simulations };
-        let slice = |search: &TreeSearch<G>, left: u32| match until {
+        // With one legal move a short search is enough: it gives the move's value.
+        let forced = deadline.is_some() && board.legal().len() == 1;
+        let most = if forced {
+            FORCED_MOVE_SIMULATIONS.min(budget.simulations)
+        } else {
+            budget.simulations
+        };
+        let slice = |search: &TreeSearch<G>, left: u32| match deadline {
             None => left,
-            Some(_) => (search.tree().visits() / 8).clamp(*SLICE.start(), *SLICE.end()).min(left),
+            Some(_) => (search.tree().visits() / 8)
+                .clamp(*SIMULATIONS_PER_CHECK.start(), *SIMULATIONS_PER_CHECK.end())
+                .min(left),
         };
         let room = |search: &TreeSearch<G>| {
-            let kept = if budget.counts_kept { search.tree().visits() } else { 0 };
+            let kept = if budget.is_tree_size { search.tree().visits() } else { 0 };
             most.saturating_sub(search.simulations().max(kept))
         };
-        // What the tree has kept is known once the search has begun.
+        // The number of visits that the tree kept is known after `begin`.
         search.begin(board, 1, Mode::Play);
         search.extend(slice(search, room(search)).saturating_sub(1));
         loop {
-            let searched = self.search_until(until, turn, search, count, control);
-            // All are waited for, whatever goes wrong: an answer left over would be taken for the
-            // next one.
-            let helpers = 0..self.flights.len();
-            helpers.fold(searched, |result, helper| self.land(helper, search).and(result))?;
+            let searched = self.search_until(deadline, turn, search, count, control);
+            // Wait for all helpers even after an error. A result that is not collected here would
+            // be taken for that of the next batch.
+            let helpers = 0..self.pending.len();
+            helpers.fold(searched, |result, helper| self.collect(helper, search).and(result))?;
             let left = room(search);
-            let late = until.is_some_and(|until| Instant::now() >= until);
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if left == 0 || late || control.stop.is_set() || search.tree().exact().is_some() {
                 return Ok(());
             }
@@ -166,11 +172,11 @@ impl<G: Geometry> NetPlayer<G> {
         }
     }
 
-    /// Runs a search that has begun until it is done, or until the time is up; helpers may be at
-    /// work when it returns.
+    /// Runs a search until its simulations are done or the time is up. Helpers may still be
+    /// computing when it returns.
     fn search_until(
         &mut self,
-        until: Option<Instant>,
+        deadline: Option<Instant>,
         turn: &Turn<'_, G>,
         search: &mut TreeSearch<G>,
         count: usize,
@@ -178,11 +184,11 @@ impl<G: Geometry> NetPlayer<G> {
     ) -> Result<(), InferenceError> {
         let mut random = stream(self.seed, turn);
         loop {
-            let more = match self.thinking.time {
-                Some(_) => self.search_apart(search, &mut random)?,
-                None => self.search_together(search, &mut random)?,
+            let more = match self.settings.time {
+                Some(_) => self.search_separate_batches(search, &mut random)?,
+                None => self.search_shared_batch(search, &mut random)?,
             };
-            if !more || until.is_some_and(|until| Instant::now() >= until) {
+            if !more || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(());
             }
             if control.is_due() && search.tree().is_expanded() {
@@ -192,37 +198,37 @@ impl<G: Geometry> NetPlayer<G> {
         }
     }
 
-    /// One batch, shared out among all threads; false once the search wants none.
-    fn search_together(
+    /// Computes one batch, divided among all threads; false if the search has no more leaves.
+    fn search_shared_batch(
         &mut self,
         search: &mut TreeSearch<G>,
         random: &mut impl Rng,
     ) -> Result<bool, InferenceError> {
-        let tickets = self.leaves(search, self.thinking.parallel, random);
+        let tickets = self.leaves(search, self.settings.parallel, random);
         if tickets.is_empty() {
             return Ok(false);
         }
         self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
         for (index, ticket) in tickets.into_iter().enumerate() {
-            search.apply(ticket, answer::<G>(&self.outputs, index));
+            search.apply(ticket, prediction::<G>(&self.outputs, index));
         }
         Ok(true)
     }
 
-    /// One batch of this thread's own. Each helper that is free gets leaves of its own before, so
-    /// that none waits while this thread is in the tree. With fewer leaves at a time than threads
-    /// some have nothing to do. False once the search wants nothing and no helper is at work.
-    fn search_apart(
+    /// Gives each idle helper a batch of leaves, then computes one batch on this thread. So no
+    /// helper waits while this thread computes. If `parallel` is less than the number of threads,
+    /// some helpers stay idle. False if the search has no more leaves and no helper is computing.
+    fn search_separate_batches(
         &mut self,
         search: &mut TreeSearch<G>,
         random: &mut impl Rng,
     ) -> Result<bool, InferenceError> {
-        let helpers = self.flights.len().min(self.thinking.parallel.saturating_sub(1));
-        let share = self.thinking.parallel / (helpers + 1);
+        let helpers = self.pending.len().min(self.settings.parallel.saturating_sub(1));
+        let share = self.settings.parallel / (helpers + 1);
         for helper in 0..helpers {
-            if self.flights[helper].is_empty() || self.net_copies.is_done(helper) {
-                self.land(helper, search)?;
-                self.flights[helper] = self.leaves(search, share, random);
+            if self.pending[helper].is_empty() || self.net_copies.is_done(helper) {
+                self.collect(helper, search)?;
+                self.pending[helper] = self.leaves(search, share, random);
                 if !self.inputs.is_empty() {
                     self.net_copies.submit(helper, &self.inputs);
                 }
@@ -230,20 +236,20 @@ impl<G: Geometry> NetPlayer<G> {
         }
         let own = self.leaves(search, share, random);
         if own.is_empty() {
-            let busy = self.flights.iter().position(|flight| !flight.is_empty());
+            let busy = self.pending.iter().position(|tickets| !tickets.is_empty());
             return match busy {
                 None => Ok(false),
-                Some(helper) => self.land(helper, search).map(|()| true),
+                Some(helper) => self.collect(helper, search).map(|()| true),
             };
         }
         self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
         for (index, ticket) in own.into_iter().enumerate() {
-            search.apply(ticket, answer::<G>(&self.outputs, index));
+            search.apply(ticket, prediction::<G>(&self.outputs, index));
         }
         Ok(true)
     }
 
-    /// Leaves that a search wants evaluated, at most `share`; `inputs` are their positions.
+    /// Leaves of a search that need a prediction, at most `share`. Their positions go to `inputs`.
     fn leaves(
         &mut self,
         search: &mut TreeSearch<G>,
@@ -261,15 +267,15 @@ impl<G: Geometry> NetPlayer<G> {
         tickets
     }
 
-    /// Waits for a helper, if it was asked, and hands on its answers.
-    fn land(&mut self, helper: usize, search: &mut TreeSearch<G>) -> Result<(), InferenceError> {
-        let flight = std::mem::take(&mut self.flights[helper]);
-        if flight.is_empty() {
+    /// Waits for a helper's batch, if it has one, and applies its predictions to the tree.
+    fn collect(&mut self, helper: usize, search: &mut TreeSearch<G>) -> Result<(), InferenceError> {
+        let tickets = std::mem::take(&mut self.pending[helper]);
+        if tickets.is_empty() {
             return Ok(());
         }
         let outputs = self.net_copies.collect(helper)?;
-        for (index, ticket) in flight.into_iter().enumerate() {
-            search.apply(ticket, answer::<G>(outputs, index));
+        for (index, ticket) in tickets.into_iter().enumerate() {
+            search.apply(ticket, prediction::<G>(outputs, index));
         }
         Ok(())
     }

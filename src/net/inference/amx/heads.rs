@@ -1,15 +1,15 @@
-//! From the trunk to what the net says: policy, value and score.
+//! The heads: from the trunk to policy, value and score.
 
+use super::epilogue::{relu_to_bf16, store_four};
 use super::kernel::Kernel;
-use super::leave::{leave, store_four};
-use super::pack::{PAIRS_A_TILE, Packed, WIDE};
+use super::pack::{PAIRS_PER_TILE, Packed, TILE_OUTPUTS};
 use super::route::Route;
 use crate::net::plan::HIDDEN;
 use crate::net::tile::Tiles;
 use crate::net::vector::Vector;
 
 impl Kernel {
-    /// The 1x1 convolutions of both heads with ReLU, a pair of squares side by side in a tile.
+    /// The 1x1 convolutions of both heads with ReLU. A tile of the result holds a pair of squares.
     pub(super) fn head_convolutions(&mut self, tiles: &Tiles, net: &Packed) {
         let depth = net.depth;
         let bias = &net.rows[net.heads_bias..][..2];
@@ -34,12 +34,12 @@ impl Kernel {
             tiles.store::<2>(&mut of_policy[1]);
             tiles.store::<1>(&mut of_features[0]);
             tiles.store::<3>(&mut of_features[1]);
-            leave(tiles.avx512, of_policy, policy);
-            leave(tiles.avx512, of_features, features);
+            relu_to_bf16(tiles.avx512, of_policy, policy);
+            relu_to_bf16(tiles.avx512, of_features, features);
         }
     }
 
-    /// Logits of all squares, 8 pairs of squares in one tile of sums.
+    /// Logits of all squares. One tile of sums holds 8 pairs of squares.
     pub(super) fn policy_logits(
         &mut self,
         tiles: &Tiles,
@@ -49,8 +49,8 @@ impl Kernel {
         logits: &mut [f32],
     ) {
         let sums = &mut self.sums[0][0][0];
-        let factors = &net.tiles[net.policy..][..PAIRS_A_TILE];
-        for (column, pairs) in self.policy.chunks(PAIRS_A_TILE).enumerate() {
+        let factors = &net.tiles[net.policy..][..PAIRS_PER_TILE];
+        for (column, pairs) in self.policy.chunks(PAIRS_PER_TILE).enumerate() {
             tiles.load::<0>(&net.rows[net.policy_bias + column]);
             for (pair, factor) in pairs.iter().zip(factors) {
                 tiles.load::<4>(pair);
@@ -58,8 +58,8 @@ impl Kernel {
                 tiles.multiply::<0, 4, 6>();
             }
             tiles.store::<0>(sums);
-            let first = column * WIDE;
-            let count = WIDE.min(route.squares - first);
+            let first = column * TILE_OUTPUTS;
+            let count = TILE_OUTPUTS.min(route.squares - first);
             for (position, row) in sums[..positions].iter().enumerate() {
                 let to = &mut logits[position * route.squares + first..][..count];
                 to.copy_from_slice(&row.as_array()[..count]);
@@ -67,7 +67,7 @@ impl Kernel {
         }
     }
 
-    /// The layer that value and score share, and both of them.
+    /// The hidden layer, then value and score before tanh.
     pub(super) fn value_and_score(
         &mut self,
         tiles: &Tiles,
@@ -75,7 +75,7 @@ impl Kernel {
         value: &mut [f32],
         score: &mut [f32],
     ) {
-        const PARTS: usize = HIDDEN / WIDE;
+        const PARTS: usize = HIDDEN / TILE_OUTPUTS;
         let bias = &net.rows[net.hidden_bias..][..PARTS];
         tiles.load::<0>(&bias[0]);
         tiles.load::<1>(&bias[1]);
@@ -95,16 +95,16 @@ impl Kernel {
         }
         store_four(tiles, &mut self.sums[0]);
         let parts = self.sums[0].as_flattened();
-        let last = &net.rows[net.last..][..2 * PARTS];
+        let last = &net.rows[net.output_weights..][..2 * PARTS];
         for (position, (value, score)) in value.iter_mut().zip(score).enumerate() {
             let mut both = [Vector::ZERO; 2];
             for part in 0..PARTS {
-                let hidden = tiles.avx512.greater(parts[part][position], Vector::ZERO);
+                let hidden = tiles.avx512.max(parts[part][position], Vector::ZERO);
                 both[0] = hidden.mul_add(last[part], both[0]);
                 both[1] = hidden.mul_add(last[PARTS + part], both[1]);
             }
-            *value = tiles.avx512.total(both[0]) + net.last_bias[0];
-            *score = tiles.avx512.total(both[1]) + net.last_bias[1];
+            *value = tiles.avx512.sum(both[0]) + net.output_bias[0];
+            *score = tiles.avx512.sum(both[1]) + net.output_bias[1];
         }
     }
 }

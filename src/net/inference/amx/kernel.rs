@@ -1,18 +1,20 @@
-//! The kernel: 16 positions through the whole net at a time.
+//! The kernel: computes the whole net for a group of 16 positions.
 //!
-//! Activations lie as `[square][block of 32 channels][16 positions][32 channels]` of bf16, so
-//! that a tile is 16 positions of one square and one block, 1 KB in a row, and a group's
-//! activations stay in a core's second-level cache from layer to layer. A 3x3 convolution is, for
-//! each square, a sum over its taps on the board. Two squares and 32 output channels are computed
-//! together: two factor tiles and two activation tiles feed four products. A bias is what the
-//! four sums start from; ReLU, the residual and the cast to bf16 happen as they leave.
+//! Activations lie as `[square][block of 32 channels][16 positions][32 channels]` of bf16. A tile
+//! is 16 positions of one square and one block: 1 KB of contiguous memory. The activations of a
+//! group stay in a core's second-level cache from layer to layer.
 //!
-//! `x` and `y` have a tile for each block of each square and of one square more, which takes what
-//! the missing partner of an odd last square would get; `policy` and `features` have one for each
-//! pair.
+//! A 3x3 convolution is, for each square, a sum over the taps that are on the board. Two squares
+//! and 32 output channels are computed together: two tiles of weights and two of activations give
+//! four products. The four sums start from the bias. The epilogue adds the residual, applies ReLU
+//! and casts to bf16.
+//!
+//! `x` and `y` have a tile for each block of each square, and of one additional square: where the
+//! number of squares is odd, the last square's missing partner is written there. `policy` and
+//! `features` have a tile for each pair of squares.
 
-use super::leave::{Leaving, Sums, store_four};
-use super::pack::{Block, Convolution, Packed, WIDE};
+use super::epilogue::{Epilogue, Sums, store_four};
+use super::pack::{Block, Convolution, Packed, TILE_OUTPUTS};
 use super::route::Route;
 use super::stem::PLANES;
 use crate::net::encode::{Encoding, Input};
@@ -27,7 +29,7 @@ pub(super) const GROUP: usize = 16;
 /// A group fills a tile's rows.
 const _: () = assert!(GROUP == TILE_ROWS);
 
-/// A group's activations.
+/// Memory for a group's activations.
 pub(super) struct Kernel {
     pub(super) encoding: Encoding,
     /// A position's planes, `[cell][plane]`.
@@ -36,45 +38,45 @@ pub(super) struct Kernel {
     pub(super) y: Vec<Tile>,
     pub(super) policy: Vec<Tile>,
     pub(super) features: Vec<Tile>,
-    /// Means, then maxima, of each block of channels.
+    /// Means of all blocks of channels, then maxima of all.
     pooled: Vec<Tile>,
-    /// Where the sums of a pooled block's first convolution start, `[outputs / 16]`.
+    /// Bias plus global pooling for the first convolution of a block, `[outputs / 16]`.
     starts: Vec<Tile>,
-    /// Sums that leave the tiles: of two pairs in turns, or of the last layers.
+    /// Sums stored from the tiles: of two pairs alternately, or of the heads.
     pub(super) sums: Box<[Sums; 2]>,
 }
 
-/// What the net says about a group, one row for each position.
-pub(super) struct Answers<'a> {
-    /// Logits of all squares, row after row.
+/// The outputs of the kernel for a group of positions.
+pub(super) struct RawOutputs<'a> {
+    /// A row of logits of all squares for each position.
     pub policy: &'a mut [f32],
-    /// Before the tanh.
+    /// The value of each position before tanh.
     pub value: &'a mut [f32],
-    /// Over the number of squares.
+    /// The score of each position, divided by the number of squares.
     pub score: &'a mut [f32],
 }
 
-/// Where sums start.
+/// The initial values of a convolution's sums.
 #[derive(Clone, Copy)]
 pub(super) enum Bias<'a> {
-    /// With one row for 16 outputs, the same for all positions.
-    Same(&'a [Vector]),
-    /// With a tile for 16 outputs, a row for each position.
-    Each(&'a [Tile]),
+    /// One row for each 16 outputs, the same for all positions.
+    Shared(&'a [Vector]),
+    /// One tile for each 16 outputs, with a row for each position.
+    PerPosition(&'a [Tile]),
 }
 
 impl<'a> Bias<'a> {
-    /// Those of outputs `16 * index ..`.
+    /// The initial values of outputs `16 * index ..`.
     fn source(self, index: usize) -> Source<'a> {
         match self {
-            Bias::Same(rows) => Source::Same(&rows[index]),
-            Bias::Each(tiles) => Source::Each(&tiles[index]),
+            Bias::Shared(rows) => Source::RepeatedRow(&rows[index]),
+            Bias::PerPosition(tiles) => Source::Tile(&tiles[index]),
         }
     }
 }
 
 impl Kernel {
-    /// Room for groups on a board, with `depth` blocks of 32 channels.
+    /// Memory for groups of positions, for a net with `depth` blocks of 32 channels.
     pub(super) fn new(encoding: Encoding, route: &Route, depth: usize) -> Kernel {
         let tiles = |count| vec![ZEROS; count];
         Kernel {
@@ -90,49 +92,54 @@ impl Kernel {
         }
     }
 
-    /// Computes up to 16 positions. `self` was made for `route` and the depth of `net`, and `net`
-    /// was packed for `route`: loops over two of them end with the shorter one.
+    /// Computes up to 16 positions. `self` must have been created for `route` and the depth of
+    /// `net`, and `net` packed for `route`. Otherwise the result is wrong, because loops over two
+    /// of them end with the shorter one.
     pub(super) fn run(
         &mut self,
         tiles: &Tiles,
         route: &Route,
         net: &Packed,
         inputs: &[Input],
-        answers: Answers<'_>,
+        raw: RawOutputs<'_>,
     ) {
         let pairs = route.pairs.len();
         debug_assert_eq!(self.x.len(), (route.squares + 1) * net.depth, "another board or depth");
         debug_assert_eq!(self.features.len(), pairs, "another board");
-        debug_assert_eq!(net.tiles[net.hidden..].len(), pairs * HIDDEN / WIDE, "another board");
-        debug_assert!(inputs.len() <= GROUP && answers.value.len() == inputs.len());
+        debug_assert_eq!(
+            net.tiles[net.hidden..].len(),
+            pairs * HIDDEN / TILE_OUTPUTS,
+            "another board"
+        );
+        debug_assert!(inputs.len() <= GROUP && raw.value.len() == inputs.len());
         self.stem(tiles, route, net, inputs);
         for block in &net.blocks {
             self.block(tiles, route, net, block);
         }
         self.head_convolutions(tiles, net);
-        self.policy_logits(tiles, route, net, inputs.len(), answers.policy);
-        self.value_and_score(tiles, net, answers.value, answers.score);
+        self.policy_logits(tiles, route, net, inputs.len(), raw.policy);
+        self.value_and_score(tiles, net, raw.value, raw.score);
     }
 
     fn block(&mut self, tiles: &Tiles, route: &Route, net: &Packed, block: &Block) {
-        let mut bias = Bias::Same(&net.rows[block.first.bias..]);
+        let mut bias = Bias::Shared(&net.rows[block.first.bias..]);
         if let Some(pool) = block.pool {
             self.pool(tiles.avx512, route);
             self.add_pooled(tiles, net, pool, bias);
-            bias = Bias::Each(&self.starts);
+            bias = Bias::PerPosition(&self.starts);
         }
         let Kernel { x, y, sums, .. } = self;
         convolve::<false>(tiles, route, net, block.first, bias, sums, x, y);
-        let bias = Bias::Same(&net.rows[block.second.bias..]);
+        let bias = Bias::Shared(&net.rows[block.second.bias..]);
         convolve::<true>(tiles, route, net, block.second, bias, sums, y, x);
     }
 
     /// Means and maxima of `x` over the squares, into `pooled`.
     fn pool(&mut self, avx512: Avx512, route: &Route) {
-        /// Positions whose sums are held in registers at a time.
+        /// Positions whose sums are in registers at the same time.
         const HELD: usize = 4;
         let depth = self.pooled.len() / 2;
-        // Products with (1, 0) and (0, 1) split pairs of channels while they add.
+        // Products with the pairs (1, 0) and (0, 1) sum even and odd channels separately.
         let one = u32::from(half::bf16::ONE.to_bits());
         let even = Vector::splat(f32::from_bits(one));
         let odd = Vector::splat(f32::from_bits(one << 16));
@@ -147,12 +154,12 @@ impl Kernel {
                     for (held, &row) in rows.iter().enumerate() {
                         evens[held] = avx512.add_products(evens[held], row, even);
                         odds[held] = avx512.add_products(odds[held], row, odd);
-                        // Nothing is below 0 after a ReLU, so bits compare as numbers do.
-                        tops[held] = avx512.greater_bits(tops[held], row);
+                        // After a ReLU no number is negative, so their bits are in the same order.
+                        tops[held] = avx512.max_u16(tops[held], row);
                     }
                 }
                 for held in 0..HELD {
-                    let mean = avx512.join(evens[held] * share, odds[held] * share);
+                    let mean = avx512.join_bf16(evens[held] * share, odds[held] * share);
                     self.pooled[block][start * HELD + held] = mean;
                     self.pooled[depth + block][start * HELD + held] = tops[held];
                 }
@@ -160,7 +167,7 @@ impl Kernel {
         }
     }
 
-    /// What `pooled` adds to a convolution on top of its bias, into `starts`.
+    /// Computes `starts`: the bias plus a matrix times `pooled`.
     fn add_pooled(&mut self, tiles: &Tiles, net: &Packed, pool: usize, bias: Bias<'_>) {
         let factors = net.tiles[pool..].chunks_exact(self.pooled.len());
         for (outputs, (start, factors)) in self.starts.iter_mut().zip(factors).enumerate() {
@@ -175,12 +182,12 @@ impl Kernel {
     }
 }
 
-/// A 3x3 convolution and ReLU, from one buffer, whose squares have the blocks that the
-/// convolution reads, to the other, which holds the trunk; with `RESIDUAL` what `to` holds
-/// is added before the ReLU.
+/// A 3x3 convolution and ReLU. Reads `from`, which has `convolution.depth` blocks per square, and
+/// writes `to`, which has `net.depth`. With `RESIDUAL` the old content of `to` is added before the
+/// ReLU.
 #[allow(
     clippy::too_many_arguments,
-    reason = "one nest of loops that shares its tiles; each piece would take most of the rest"
+    reason = "one nest of loops; a function for a part of it would need most of the variables"
 )]
 pub(super) fn convolve<const RESIDUAL: bool>(
     tiles: &Tiles,
@@ -192,12 +199,14 @@ pub(super) fn convolve<const RESIDUAL: bool>(
     from: &[Tile],
     to: &mut [Tile],
 ) {
-    let (read, made) = (convolution.depth, net.depth);
-    let mut leaving = Leaving::<RESIDUAL>::NOTHING;
-    for outputs in 0..made {
-        let factors = &net.tiles[convolution.tiles + outputs * 9 * 2 * read..][..9 * 2 * read];
-        let of_tap = |tap: usize| factors[tap * 2 * read..][..2 * read].as_chunks::<2>().0;
-        let blocks = |square: usize| &from[square * read..][..read];
+    let (in_blocks, out_blocks) = (convolution.depth, net.depth);
+    let mut epilogue = Epilogue::<RESIDUAL>::DONE;
+    for outputs in 0..out_blocks {
+        let factors =
+            &net.tiles[convolution.tiles + outputs * 9 * 2 * in_blocks..][..9 * 2 * in_blocks];
+        let of_tap =
+            |tap: usize| factors[tap * 2 * in_blocks..][..2 * in_blocks].as_chunks::<2>().0;
+        let blocks = |square: usize| &from[square * in_blocks..][..in_blocks];
         let (low, high) = (bias.source(2 * outputs), bias.source(2 * outputs + 1));
         for (index, pair) in route.pairs.iter().enumerate() {
             tiles.load::<0>(low);
@@ -212,7 +221,7 @@ pub(super) fn convolve<const RESIDUAL: bool>(
                     tiles.load::<7>(&factor[1]);
                     tiles.load::<5>(second);
                     tiles.multiply_four();
-                    leaving.advance(tiles.avx512, sums, to);
+                    epilogue.advance(tiles.avx512, sums, to);
                 }
             }
             for single in &pair.first {
@@ -222,7 +231,7 @@ pub(super) fn convolve<const RESIDUAL: bool>(
                     tiles.load::<7>(&factor[1]);
                     tiles.multiply::<0, 4, 6>();
                     tiles.multiply::<1, 4, 7>();
-                    leaving.advance(tiles.avx512, sums, to);
+                    epilogue.advance(tiles.avx512, sums, to);
                 }
             }
             for single in &pair.second {
@@ -232,20 +241,20 @@ pub(super) fn convolve<const RESIDUAL: bool>(
                     tiles.load::<7>(&factor[1]);
                     tiles.multiply::<2, 5, 6>();
                     tiles.multiply::<3, 5, 7>();
-                    leaving.advance(tiles.avx512, sums, to);
+                    epilogue.advance(tiles.avx512, sums, to);
                 }
             }
-            leaving.finish(tiles.avx512, sums, to);
+            epilogue.finish(tiles.avx512, sums, to);
             store_four(tiles, &mut sums[index % 2]);
-            let first = 2 * index * made + outputs;
-            leaving = Leaving::to(index, [first, first + made]);
+            let first = 2 * index * out_blocks + outputs;
+            epilogue = Epilogue::new(index, [first, first + out_blocks]);
         }
     }
-    leaving.finish(tiles.avx512, sums, to);
+    epilogue.finish(tiles.avx512, sums, to);
 }
 
-/// Operations a second that this thread's tiles reach when fed from the first-level cache: what
-/// no kernel can exceed.
+/// Operations per second of this thread's tiles with operands in the first-level cache: an upper
+/// limit for every kernel.
 pub(super) fn peak(tiles: &Tiles) -> f64 {
     const ROUNDS: usize = 20_000;
     let memory = [ZEROS; 4];
@@ -260,6 +269,6 @@ pub(super) fn peak(tiles: &Tiles) -> f64 {
         }
         start.elapsed().as_secs_f64()
     });
-    let products = (ROUNDS * 4 * 2 * GROUP * WIDE * 32) as f64;
+    let products = (ROUNDS * 4 * 2 * GROUP * TILE_OUTPUTS * 32) as f64;
     products / best.fold(f64::INFINITY, f64::min)
 }

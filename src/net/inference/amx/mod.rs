@@ -1,39 +1,39 @@
-//! A residual net in play on a processor with matrix tiles, all of it in one kernel of ours.
+//! Inference of a whole residual net in one kernel, on processors with matrix tiles, in bf16.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `route` | a board as the kernel walks it |
-//! | `pack` | a net's weights as the kernel reads them |
-//! | `stem` | positions into the trunk |
-//! | `kernel` | 16 positions through the net: its tower |
+//! | `route` | the order of squares and taps in a board's convolutions |
+//! | `pack` | a net's weights in the layout of the kernel |
+//! | `stem` | from positions to the trunk |
+//! | `kernel` | 16 positions through the net; its residual blocks |
 //! | `heads` | from the trunk to policy, value and score |
-//! | `leave` | sums on their way from the tiles into activations |
+//! | `epilogue` | ReLU, residual and cast to bf16 of the sums in the tiles |
 
+mod epilogue;
 mod heads;
 mod kernel;
-mod leave;
 mod pack;
 mod route;
 mod stem;
 
-use kernel::{Answers, GROUP, Kernel};
-use pack::{DEEP, Packed};
+use kernel::{GROUP, Kernel, RawOutputs};
+use pack::{Packed, TILE_INPUTS};
 use route::Route;
 
 use super::{Backend, BackendKind, InferenceError, Outputs};
 use crate::net::encode::{Encoding, Input};
-use crate::net::fold::Folded;
+use crate::net::fold::FoldedNet;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::tile::{self, Tiles};
 use crate::net::weights::Weights;
 
-/// Why the kernel cannot compute a net on this machine; `None` where it can.
+/// The reason why the kernel cannot compute a net on this machine. `None` if it can.
 pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
     if spec.options.tower != Tower::Resnet {
         return Some("it computes `resnet` towers only");
     }
-    if spec.channels() == 0 || !spec.channels().is_multiple_of(DEEP) {
+    if spec.channels() == 0 || !spec.channels().is_multiple_of(TILE_INPUTS) {
         return Some("it needs channels in multiples of 32");
     }
     if !tile::available() {
@@ -42,12 +42,12 @@ pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
     None
 }
 
-/// Operations a second that the tiles of one core reach; `None` where there are none.
+/// The peak rate of one core's tiles, in operations per second. `None` without tiles.
 pub(super) fn peak() -> Option<f64> {
     Tiles::configure().map(|tiles| kernel::peak(&tiles))
 }
 
-/// A net and room for one group of positions.
+/// A packed net, and memory for one group of positions.
 pub(super) struct Amx {
     spec: NetSpec,
     route: Route,
@@ -60,7 +60,7 @@ impl Amx {
     ///
     /// # Errors
     ///
-    /// The kernel cannot compute it, or the weights are of another net.
+    /// The kernel cannot compute the net here, or the weights belong to another net.
     pub(super) fn new(spec: &NetSpec, weights: &Weights) -> Result<Amx, InferenceError> {
         if let Some(why) = refusal(spec) {
             return Err(InferenceError::Unsupported { backend: BackendKind::Amx, why });
@@ -73,9 +73,9 @@ impl Amx {
 }
 
 fn pack(spec: &NetSpec, weights: &Weights, route: &Route) -> Result<Packed, InferenceError> {
-    match Folded::new(spec, weights)? {
-        Folded::Resnet(net) => Ok(Packed::new(&net, route)),
-        Folded::Paper(_) => Err(InferenceError::Unsupported {
+    match FoldedNet::new(spec, weights)? {
+        FoldedNet::Resnet(net) => Ok(Packed::new(&net, route)),
+        FoldedNet::Paper(_) => Err(InferenceError::Unsupported {
             backend: BackendKind::Amx,
             why: "it computes `resnet` towers only",
         }),
@@ -87,7 +87,7 @@ impl Backend for Amx {
         let squares = self.route.squares;
         outputs.resize(inputs.len(), squares);
         let Some(tiles) = Tiles::configure() else {
-            let why = "the tiles are gone, or in use on this thread";
+            let why = "the matrix tiles are in use on this thread";
             return Err(InferenceError::Unsupported { backend: BackendKind::Amx, why });
         };
         let groups = inputs
@@ -95,8 +95,8 @@ impl Backend for Amx {
             .zip(outputs.policy.chunks_mut(GROUP * squares))
             .zip(outputs.value.chunks_mut(GROUP).zip(outputs.score.chunks_mut(GROUP)));
         for ((inputs, policy), (value, score)) in groups {
-            let answers = Answers { policy, value, score };
-            self.kernel.run(&tiles, &self.route, &self.packed, inputs, answers);
+            let raw = RawOutputs { policy, value, score };
+            self.kernel.run(&tiles, &self.route, &self.packed, inputs, raw);
         }
         drop(tiles);
         outputs.value.iter_mut().for_each(|value| *value = value.tanh());

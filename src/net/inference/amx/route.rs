@@ -1,67 +1,67 @@
-//! A board shape as the kernel walks it: squares in pairs, and which neighbours each tap meets.
+//! The order in which the kernel convolves a board: squares in pairs, with the taps of each pair.
 
 use crate::game::Layout;
 
-/// No tap: the second square of the last pair where the number of squares is odd.
+/// No square: beyond the board, or the partner of the last square where their number is odd.
 const NONE: usize = usize::MAX;
 
-/// A step in which one tap meets a square for both squares of a pair.
+/// A tap that is on the board for both squares of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Both {
-    /// The tap, 0 to 8 in reading order.
+pub(super) struct PairTap {
+    /// The tap, 0 to 8, row by row.
     pub tap: usize,
-    /// The square that the first square's tap meets.
+    /// The input square for the first square of the pair.
     pub first: usize,
-    /// The square that the second square's tap meets.
+    /// The input square for the second square of the pair.
     pub second: usize,
 }
 
-/// A step in which a tap meets a square for one square of a pair only.
+/// A tap that is on the board for one square of a pair only.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Single {
-    /// The tap, 0 to 8 in reading order.
+pub(super) struct SingleTap {
+    /// The tap, 0 to 8, row by row.
     pub tap: usize,
-    /// The square that it meets.
+    /// The input square.
     pub square: usize,
 }
 
-/// Two squares in a row, computed together: `2 p` and `2 p + 1`.
+/// Two squares that are computed together: pair `p` is squares `2 p` and `2 p + 1`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pair {
-    /// Taps that meet a square for both.
-    pub both: Vec<Both>,
-    /// Taps that do for the first alone.
-    pub first: Vec<Single>,
-    /// Taps that do for the second alone.
-    pub second: Vec<Single>,
+    /// Taps that are on the board for both squares.
+    pub both: Vec<PairTap>,
+    /// Taps that are on the board for the first square only.
+    pub first: Vec<SingleTap>,
+    /// Taps that are on the board for the second square only.
+    pub second: Vec<SingleTap>,
 }
 
-/// How to cut the window of 3 x 3 bits around a square out of a board's word.
+/// How to extract the 3 x 3 bits around a square from a bit set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// Shift right by this first; the window then lies within 64 bits.
+    /// The first bit on the board. After a right shift by this the window lies within 64 bits.
     pub shift: u32,
-    /// The window's bits that are on the board.
+    /// The shifted bits of the window that are on the board.
     pub bits: u64,
-    /// Where they belong among 9 taps.
+    /// The taps of these bits: bit `t` is set if tap `t` is on the board.
     pub taps: u64,
 }
 
-/// A board shape as the kernel walks it.
+/// The squares of a board and their taps, in the order in which the kernel computes them.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     /// Squares of the board.
     pub squares: usize,
     /// The pairs, in the order of their squares.
     pub pairs: Vec<Pair>,
-    /// For each square, its window.
+    /// The window of each square.
     pub windows: Vec<Window>,
-    /// For each square, its cell in the bounding box.
+    /// The cell of each square in the bounding square of the board.
     pub cells: Vec<usize>,
 }
 
 impl Route {
-    /// The walk over a board.
+    /// The route of a board.
     pub(super) fn new(layout: &Layout) -> Route {
         let squares = layout.squares;
         let neighbours: Vec<[usize; 9]> =
@@ -79,7 +79,7 @@ impl Route {
     }
 }
 
-/// Row and column of a square plus an offset; `None` beyond the bounding box.
+/// Row and column of the cell at a tap of a square. `None` beyond the bounding square.
 fn cell(layout: &Layout, square: usize, tap: usize) -> Option<(usize, usize)> {
     let cell = layout.cell_of[square] as usize;
     let row = (cell / layout.width + tap / 3).checked_sub(1)?;
@@ -99,9 +99,9 @@ fn pair_of(first: [usize; 9], second: [usize; 9]) -> Pair {
     let mut pair = Pair::default();
     for (tap, (&first, &second)) in first.iter().zip(&second).enumerate() {
         match (first != NONE, second != NONE) {
-            (true, true) => pair.both.push(Both { tap, first, second }),
-            (true, false) => pair.first.push(Single { tap, square: first }),
-            (false, true) => pair.second.push(Single { tap, square: second }),
+            (true, true) => pair.both.push(PairTap { tap, first, second }),
+            (true, false) => pair.first.push(SingleTap { tap, square: first }),
+            (false, true) => pair.second.push(SingleTap { tap, square: second }),
             (false, false) => {}
         }
     }
@@ -130,20 +130,20 @@ mod tests {
     use crate::game::Shape;
 
     #[test]
-    fn every_tap_on_the_board_is_walked_once() {
+    fn every_tap_on_the_board_occurs_once() {
         for shape in Shape::ALL {
             let layout = shape.layout();
             let route = Route::new(layout);
-            let mut met = vec![0u32; layout.squares];
+            let mut found = vec![0u32; layout.squares];
             for (index, pair) in route.pairs.iter().enumerate() {
                 for both in &pair.both {
-                    met[2 * index] |= 1 << both.tap;
-                    met[2 * index + 1] |= 1 << both.tap;
+                    found[2 * index] |= 1 << both.tap;
+                    found[2 * index + 1] |= 1 << both.tap;
                 }
-                pair.first.iter().for_each(|one| met[2 * index] |= 1 << one.tap);
-                pair.second.iter().for_each(|one| met[2 * index + 1] |= 1 << one.tap);
+                pair.first.iter().for_each(|one| found[2 * index] |= 1 << one.tap);
+                pair.second.iter().for_each(|one| found[2 * index + 1] |= 1 << one.tap);
             }
-            for (taps, window) in met.iter().zip(&route.windows) {
+            for (taps, window) in found.iter().zip(&route.windows) {
                 assert_eq!(*taps as u64, window.taps);
                 assert_eq!(window.bits.count_ones(), window.taps.count_ones());
             }

@@ -1,63 +1,65 @@
-//! From positions to the trunk: what a net is shown, and its first convolution.
+//! From positions to the trunk: the input planes, and the first convolution.
 
+use super::epilogue::{relu_to_bf16, store_four};
 use super::kernel::{Bias, Kernel, convolve};
-use super::leave::{leave, store_four};
-use super::pack::{DEEP, Packed, Stem};
+use super::pack::{Packed, Stem, TILE_INPUTS};
 use super::route::Route;
 use crate::net::encode::Input;
 use crate::net::tile::Tiles;
 use crate::net::vector::Vector;
 use crate::net::vector::x86::Avx512;
 
-/// Planes that a row of a tile takes from numbers: half of its inputs.
-pub(super) const PLANES: usize = DEEP / 2;
+/// The largest number of input planes. It is half of a tile's inputs; the other half is 0.
+pub(super) const PLANES: usize = TILE_INPUTS / 2;
 
 impl Kernel {
-    /// Brings positions to the trunk in `x`; writes over `y`.
+    /// Encodes positions and computes the first convolution into `x`. Uses `y` for the planes.
     pub(super) fn stem(&mut self, tiles: &Tiles, route: &Route, net: &Packed, inputs: &[Input]) {
         match net.stem {
-            Stem::Sets { tiles: factors, bias } => {
-                self.encode_sets(tiles.avx512, route, inputs);
-                self.stem_of_sets(tiles, route, net, (factors, bias));
+            Stem::Discs { tiles: factors, bias } => {
+                self.encode_discs(tiles.avx512, route, inputs);
+                self.stem_of_discs(tiles, route, net, (factors, bias));
             }
             Stem::Planes(convolution) => {
                 self.encode_planes(tiles.avx512, route, inputs);
-                let bias = Bias::Same(&net.rows[convolution.bias..]);
+                let bias = Bias::Shared(&net.rows[convolution.bias..]);
                 let Kernel { x, y, sums, .. } = self;
                 convolve::<false>(tiles, route, net, convolution, bias, sums, y, x);
             }
         }
     }
 
-    /// Writes the windows of 27 bits around each square into `y`, one tile a square.
-    fn encode_sets(&mut self, avx512: Avx512, route: &Route, inputs: &[Input]) {
+    /// Writes the 27 bits around each square into `y`, one tile per square: 9 bits of each set.
+    fn encode_discs(&mut self, avx512: Avx512, route: &Route, inputs: &[Input]) {
         let one = half::bf16::ONE.to_bits();
-        let ones: Vector = bytemuck::must_cast([one; DEEP]);
+        let ones: Vector = bytemuck::must_cast([one; TILE_INPUTS]);
         for (window, tile) in route.windows.iter().zip(&mut self.y) {
             for (row, input) in tile.iter_mut().zip(inputs) {
-                let cut = |set: u128| {
+                let window_bits = |set: u128| {
                     let packed = avx512.gather_bits((set >> window.shift) as u64, window.bits);
                     avx512.scatter_bits(packed, window.taps)
                 };
-                let bits = cut(input.mine) | cut(input.theirs) << 9 | cut(input.legal) << 18;
-                *row = avx512.keep_where(bits as u32, ones);
+                let bits = window_bits(input.mine)
+                    | window_bits(input.theirs) << 9
+                    | window_bits(input.legal) << 18;
+                *row = avx512.select_bf16(bits as u32, ones);
             }
         }
     }
 
-    /// Writes the planes of each square into `y`, one tile a square; the inputs beyond them are 0.
+    /// Writes the planes of each square into `y`, one tile per square. Inputs beyond them are 0.
     fn encode_planes(&mut self, avx512: Avx512, route: &Route, inputs: &[Input]) {
         let Kernel { y, planes, encoding, .. } = self;
         for (position, input) in inputs.iter().enumerate() {
             encoding.write(input, planes, PLANES);
             let (cells, _) = planes.as_chunks::<PLANES>();
             for (tile, &cell) in y.iter_mut().zip(&route.cells) {
-                tile[position] = avx512.join(cells[cell].into(), Vector::ZERO);
+                tile[position] = avx512.join_bf16(cells[cell].into(), Vector::ZERO);
             }
         }
     }
 
-    fn stem_of_sets(
+    fn stem_of_discs(
         &mut self,
         tiles: &Tiles,
         route: &Route,
@@ -82,7 +84,7 @@ impl Kernel {
                 tiles.multiply_four();
                 store_four(tiles, sums);
                 for (sums, square) in sums.iter().zip(squares) {
-                    leave(tiles.avx512, sums, &mut self.x[square * depth + outputs]);
+                    relu_to_bf16(tiles.avx512, sums, &mut self.x[square * depth + outputs]);
                 }
             }
         }

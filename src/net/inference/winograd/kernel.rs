@@ -1,44 +1,46 @@
-//! A batch of positions through a residual net.
+//! The kernel: computes a residual net for a batch of positions.
 //!
-//! A batch goes through a layer in groups, and then through the next one: the filters of a layer at
-//! all points take 11 times the memory of its weights, and must not be fetched anew too often. They
-//! come from the third-level cache, in time; what the second one is to keep is the batch's
-//! activations and a group's points. A small batch takes as long as its filters take to come, which
-//! is why they are in f16 where that can be read; all sums are in float32. Nothing is allocated after
-//! the start.
+//! A whole batch is computed layer by layer, each layer in groups of positions. At all points the
+//! filters of a layer take 11 times the memory of its weights, so they must not be loaded too
+//! often. They come from the third-level cache and are prefetched. The second-level cache holds the
+//! batch's activations and a group's numbers at the points.
+//!
+//! The time of a small batch is the time to load the filters. Therefore they are stored in f16
+//! where the processor can read that. All sums are in float32. Computing a batch allocates no
+//! memory.
 
-use super::pack::{Matrix, Packed, Points, Storage};
+use super::pack::{Matrix, Packed, PointFilters, Storage};
 use super::{AnyKernel, unsupported};
 use crate::game::Layout;
 use crate::net::encode::{Encoding, Input};
-use crate::net::fold::Folded;
+use crate::net::fold::FoldedNet;
 use crate::net::inference::InferenceError;
 use crate::net::plan::{HIDDEN, NetSpec};
 use crate::net::vector::{LANES, Vector, flat, flat_mut};
 #[cfg(target_arch = "x86_64")]
-use crate::net::winograd::product::Halves;
+use crate::net::winograd::product::HalfFactors;
 use crate::net::winograd::product::{Rows, multiply};
-use crate::net::winograd::{Board, Channels, Plane, Workspace};
+use crate::net::winograd::{BoardTransform, Channels, Plane, Workspace};
 
-/// Positions that go through the layers together.
+/// Positions that are computed layer by layer together.
 pub(super) const BATCH: usize = 32;
-/// Positions of a group.
+/// Positions that are convolved together.
 const GROUP: usize = 16;
 
 /// Vectors of the hidden layer.
 const HIDDEN_VECTORS: usize = HIDDEN / LANES;
 
-/// Where a batch's answers go.
-pub(super) struct Answers<'a> {
-    /// Rows of a logit for each square.
+/// The slices of [`Outputs`](crate::net::inference::Outputs) for one batch.
+pub(super) struct OutputSlices<'a> {
+    /// A row of logits of all squares for each position.
     pub policy: &'a mut [f32],
-    /// The expected outcome.
+    /// The expected result of each position.
     pub value: &'a mut [f32],
-    /// The final disc difference in discs.
+    /// The final disc difference of each position, in discs.
     pub score: &'a mut [f32],
 }
 
-/// A net and room for one batch on boards of `W` rows.
+/// A packed net, and memory for one batch on boards of `W` rows.
 pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     layout: &'static Layout,
     net: Packed,
@@ -46,53 +48,57 @@ pub(super) struct Kernel<const W: usize, const PAIRS: usize> {
     workspace: Workspace<W, PAIRS>,
     /// 1 on squares, 0 on holes.
     mask: Vec<Vector>,
-    /// Vectors of channels.
+    /// Channel vectors of the trunk.
     depth: usize,
     encoding: Encoding,
-    /// `[position][cell]` of planes.
+    /// Input planes, `[position][cell]`.
     planes: Vec<Vector>,
-    /// `[position][channel vector][cell]`: the trunk, and inside a block.
+    /// The trunk, `[position][channel vector][cell]`.
     trunk: Vec<Vector>,
+    /// Between a block's convolutions, `[position][channel vector][cell]`.
     inner: Vec<Vector>,
     /// The trunk's result as `[position][cell][channel vector]`.
     rows: Vec<Vector>,
-    /// `[position][means, then maxima]`, and what they add, `[position][channel vector]`.
+    /// `[position][means, then maxima]`.
     pooled: Vec<Vector>,
+    /// Bias plus global pooling of a block, `[position][channel vector]`.
     added: Vec<Vector>,
-    /// `[position][cell][policy, features]`, and the features by themselves.
+    /// Sums of the 1x1 convolutions, `[position][cell][policy, features]`.
     heads: Vec<Vector>,
+    /// The features after ReLU, `[position][cell]`.
     features: Vec<Vector>,
+    /// Sums of the hidden layer without bias, `[position][vector]`.
     hidden: Vec<Vector>,
 }
 
 fn packed<const W: usize, const PAIRS: usize>(
-    net: &Folded,
-    board: &Board<W, PAIRS>,
+    net: &FoldedNet,
+    board: &BoardTransform<W, PAIRS>,
     storage: Storage,
 ) -> Result<Packed, InferenceError> {
     match net {
-        Folded::Resnet(net) => Ok(Packed::new(net, board, storage)),
-        Folded::Paper(_) => Err(unsupported()),
+        FoldedNet::Resnet(net) => Ok(Packed::new(net, board, storage)),
+        FoldedNet::Paper(_) => Err(unsupported()),
     }
 }
 
 impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
-    /// Room for nets like `net`.
+    /// The kernel for `net`.
     ///
     /// # Errors
     ///
-    /// It is no residual net.
+    /// It is not a residual net.
     pub(super) fn new(
         spec: &NetSpec,
-        net: &Folded,
+        net: &FoldedNet,
         storage: Storage,
     ) -> Result<Kernel<W, PAIRS>, InferenceError> {
         let layout = spec.shape.layout();
-        let net = packed(net, &Board::<W, PAIRS>::new(), storage)?;
+        let net = packed(net, &BoardTransform::<W, PAIRS>::new(), storage)?;
         let depth = net.stem.bias.len();
-        let cells = BATCH * Board::<W, PAIRS>::CELLS;
-        let room = |vectors: usize| vec![Vector::ZERO; vectors];
-        let mut mask = room(Board::<W, PAIRS>::CELLS);
+        let cells = BATCH * BoardTransform::<W, PAIRS>::CELLS;
+        let zeros = |vectors: usize| vec![Vector::ZERO; vectors];
+        let mut mask = zeros(BoardTransform::<W, PAIRS>::CELLS);
         layout.cell_of.iter().for_each(|&cell| mask[cell as usize] = Vector::ONE);
         Ok(Kernel {
             layout,
@@ -102,33 +108,33 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             mask,
             depth,
             encoding: Encoding::new(spec),
-            planes: room(cells),
-            trunk: room(cells * depth),
-            inner: room(cells * depth),
-            rows: room(cells * depth),
-            pooled: room(BATCH * 2 * depth),
-            added: room(BATCH * depth),
-            heads: room(cells * 2),
-            features: room(cells),
-            hidden: room(BATCH * HIDDEN_VECTORS),
+            planes: zeros(cells),
+            trunk: zeros(cells * depth),
+            inner: zeros(cells * depth),
+            rows: zeros(cells * depth),
+            pooled: zeros(BATCH * 2 * depth),
+            added: zeros(BATCH * depth),
+            heads: zeros(cells * 2),
+            features: zeros(cells),
+            hidden: zeros(BATCH * HIDDEN_VECTORS),
         })
     }
 
     fn encode(&mut self, inputs: &[Input]) {
         let numbers = flat_mut(&mut self.planes);
-        let rows = numbers.chunks_exact_mut(Board::<W, PAIRS>::CELLS * LANES);
+        let rows = numbers.chunks_exact_mut(BoardTransform::<W, PAIRS>::CELLS * LANES);
         for (input, row) in inputs.iter().zip(rows) {
             self.encoding.write(input, row, LANES);
         }
     }
 
-    /// From planes to the trunk.
+    /// Stem and residual blocks: from `planes` to `trunk`.
     fn tower(&mut self, positions: usize) {
-        let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
+        let (depth, cells) = (self.depth, BoardTransform::<W, PAIRS>::CELLS);
         let Kernel { net, workspace, mask, planes, trunk, inner, pooled, added, .. } = self;
         let at = |position: usize, c: usize| (position * depth + c) * cells;
         let channels = Channels { inputs: self.encoding.planes, outputs: depth };
-        let filter = &net.stem.points;
+        let filter = &net.stem.filters;
         for (first, positions) in groups(positions) {
             let read = |position: usize, _, plane: &mut Plane<W>| {
                 let from = &planes[(first + position) * cells..][..cells];
@@ -136,7 +142,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             };
             convolve(workspace, filter, channels, positions, read, |position, c, sums| {
                 let into = &mut trunk[at(first + position, c)..];
-                leave(sums, net.stem.bias[c], mask, into);
+                bias_relu(sums, net.stem.bias[c], mask, into);
             });
         }
         let channels = Channels { inputs: depth * LANES, outputs: depth };
@@ -153,7 +159,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
             for added in added.chunks_exact_mut(depth) {
                 added.iter_mut().zip(&block.first.bias).for_each(|(added, bias)| *added += *bias);
             }
-            let filter = &block.first.points;
+            let filter = &block.first.filters;
             for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
                     let from = &trunk[at(first + position, c)..][..cells];
@@ -162,10 +168,10 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 convolve(workspace, filter, channels, positions, read, |position, c, sums| {
                     let position = first + position;
                     let into = &mut inner[at(position, c)..];
-                    leave(sums, added[position * depth + c], mask, into);
+                    bias_relu(sums, added[position * depth + c], mask, into);
                 });
             }
-            let filter = &block.second.points;
+            let filter = &block.second.filters;
             for (first, positions) in groups(positions) {
                 let read = |position: usize, c: usize, plane: &mut Plane<W>| {
                     let from = &inner[at(first + position, c)..][..cells];
@@ -183,10 +189,11 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         }
     }
 
-    /// From the trunk to the answers.
-    fn heads(&mut self, positions: usize, answers: Answers<'_>) {
-        let (depth, cells) = (self.depth, Board::<W, PAIRS>::CELLS);
-        let Packed { heads, hidden, policy, policy_bias, last, last_bias, .. } = &self.net;
+    /// The heads: from `trunk` to the outputs.
+    fn heads(&mut self, positions: usize, outputs: OutputSlices<'_>) {
+        let (depth, cells) = (self.depth, BoardTransform::<W, PAIRS>::CELLS);
+        let Packed { heads, hidden, policy, policy_bias, output_weights, output_bias, .. } =
+            &self.net;
         let size = cells * depth;
         let boards = self.trunk.chunks_exact(size).zip(self.rows.chunks_exact_mut(size));
         for (planes, rows) in boards.take(positions) {
@@ -206,7 +213,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 let sum = (from[2 * cell + 1] + heads.bias[1]).fast_max(Vector::ZERO);
                 *feature = sum * self.mask[cell];
             }
-            let logits = &mut answers.policy[position * squares..][..squares];
+            let logits = &mut outputs.policy[position * squares..][..squares];
             for (square, logit) in logits.iter_mut().enumerate() {
                 let cell = usize::from(self.layout.cell_of[square]);
                 let sum = (from[2 * cell] + heads.bias[0]).fast_max(Vector::ZERO);
@@ -217,7 +224,7 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
         let sizes = (positions, cells * LANES, HIDDEN_VECTORS);
         multiply(left, &hidden.factors, &mut self.hidden, sizes);
         let rows = self.hidden.chunks_exact(HIDDEN_VECTORS);
-        for ((row, value), score) in rows.zip(answers.value).zip(answers.score) {
+        for ((row, value), score) in rows.zip(outputs.value).zip(outputs.score) {
             let dot = |Matrix { bias, .. }: &Matrix, factors: &[Vector]| {
                 let terms = row.iter().zip(bias).zip(factors);
                 let sum = terms.fold(Vector::ZERO, |sum, ((&hidden, &bias), &factor)| {
@@ -225,46 +232,48 @@ impl<const W: usize, const PAIRS: usize> Kernel<W, PAIRS> {
                 });
                 sum.reduce_add()
             };
-            *value = (dot(hidden, &last[0]) + last_bias[0]).tanh();
-            *score = (dot(hidden, &last[1]) + last_bias[1]) * squares as f32;
+            *value = (dot(hidden, &output_weights[0]) + output_bias[0]).tanh();
+            *score = (dot(hidden, &output_weights[1]) + output_bias[1]) * squares as f32;
         }
     }
 }
 
-/// [`Workspace::convolve`] with filters as they are kept.
+/// [`Workspace::convolve`] with filters in either format.
 #[inline(always)]
 fn convolve<const W: usize, const PAIRS: usize>(
     workspace: &mut Workspace<W, PAIRS>,
-    filter: &Points,
+    filter: &PointFilters,
     channels: Channels,
     positions: usize,
     read: impl FnMut(usize, usize, &mut Plane<W>),
     put: impl FnMut(usize, usize, &Plane<W>),
 ) {
     match filter {
-        Points::Full(filter) => workspace.convolve(&filter[..], channels, positions, read, put),
+        PointFilters::Full(filter) => {
+            workspace.convolve(&filter[..], channels, positions, read, put)
+        }
         #[cfg(target_arch = "x86_64")]
-        Points::Half(numbers, avx512) => {
-            let filter = Halves { numbers, avx512: *avx512 };
+        PointFilters::Half(numbers, avx512) => {
+            let filter = HalfFactors { numbers, avx512: *avx512 };
             workspace.convolve(filter, channels, positions, read, put);
         }
     }
 }
 
-/// A batch in groups: the first position of each, and how many.
+/// The groups of a batch: the first position of each, and the number of positions.
 fn groups(positions: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
 }
 
-/// Sums on their way into a layer's result: bias, ReLU, and 0 on holes.
+/// Writes sums plus bias, after ReLU and with holes set to 0.
 #[inline(always)]
-fn leave<const W: usize>(sums: &Plane<W>, bias: Vector, mask: &[Vector], into: &mut [Vector]) {
+fn bias_relu<const W: usize>(sums: &Plane<W>, bias: Vector, mask: &[Vector], into: &mut [Vector]) {
     for ((sum, mask), into) in sums.as_flattened().iter().zip(mask).zip(into) {
         *into = (*sum + bias).fast_max(Vector::ZERO) * *mask;
     }
 }
 
-/// Means over the squares and maxima of each channel.
+/// Computes the mean over the squares and the maximum of each channel.
 fn pool_cells(
     trunk: &[Vector],
     pooled: &mut [Vector],
@@ -275,7 +284,7 @@ fn pool_cells(
     let boards = trunk.chunks_exact(cells * depth).take(positions);
     for (board, pooled) in boards.zip(pooled.chunks_exact_mut(2 * depth)) {
         for (c, plane) in board.chunks_exact(cells).enumerate() {
-            // Holes hold 0 and nothing is below it, so they change neither sum nor maximum.
+            // Holes hold 0 and no value is negative, so holes change neither sum nor maximum.
             let (mut sum, mut top) = (Vector::ZERO, Vector::ZERO);
             for cell in plane {
                 sum += *cell;
@@ -287,17 +296,17 @@ fn pool_cells(
 }
 
 impl<const W: usize, const PAIRS: usize> AnyKernel for Kernel<W, PAIRS> {
-    fn run(&mut self, inputs: &[Input], answers: Answers<'_>) {
+    fn run(&mut self, inputs: &[Input], outputs: OutputSlices<'_>) {
         self.encode(inputs);
         self.tower(inputs.len());
-        self.heads(inputs.len(), answers);
+        self.heads(inputs.len(), outputs);
     }
 
     fn load(&mut self, packed: Packed) {
         self.net = packed;
     }
 
-    fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError> {
+    fn pack(&self, weights: &FoldedNet) -> Result<Packed, InferenceError> {
         packed(weights, self.workspace.board(), self.storage)
     }
 }

@@ -1,23 +1,23 @@
-//! A residual net in play on any processor: sums in float32, convolutions after Winograd.
+//! Inference of a residual net on any processor: Winograd's convolutions with sums in float32.
 //!
-//! The best there is where the processor has no matrix tiles: a direct convolution in bf16 has
-//! twice the multiplications a second, and five times as many to do.
+//! This is the fastest backend on processors without matrix tiles. A direct convolution in bf16
+//! does twice as many multiplications per second, but needs five times as many.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `pack` | a net's weights as the kernel reads them |
+//! | `pack` | a net's weights in the layout of the kernel |
 //! | `kernel` | a batch of positions through the net |
 
 mod kernel;
 mod pack;
 
-use kernel::{Answers, BATCH, Kernel};
+use kernel::{BATCH, Kernel, OutputSlices};
 use pack::{Packed, Storage};
 
 use super::{Backend, BackendKind, InferenceError, Outputs, Precision};
 use crate::game::Layout;
 use crate::net::encode::Input;
-use crate::net::fold::Folded;
+use crate::net::fold::FoldedNet;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::vector::instructions;
@@ -26,23 +26,24 @@ use crate::net::winograd::for_width;
 
 const RESNETS_ONLY: &str = "it computes `resnet` towers only";
 
-/// Rows of the largest board whose filters may be in f16: with 8 logits are off by less than bf16
-/// throughout makes them, with 10 Winograd's longer polynomials make it 8 % of their deviation.
-const WIDEST_HALF: usize = 8;
+/// Rows of the largest board whose filters may be stored in f16. With 8 rows the error of logits is
+/// smaller than that of a net in bf16. With 10 rows it is 8 % of their standard deviation, because
+/// Winograd's polynomials are longer.
+const MAX_HALF_WIDTH: usize = 8;
 
-/// Why the kernel cannot compute a net; `None` where it can.
+/// The reason why the kernel cannot compute a net. `None` if it can.
 pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
     (spec.options.tower != Tower::Resnet).then_some(RESNETS_ONLY)
 }
 
-/// A [`Kernel`] of some board.
+/// A [`Kernel`] for a board of any width.
 trait AnyKernel: Send {
-    fn run(&mut self, inputs: &[Input], answers: Answers<'_>);
+    fn run(&mut self, inputs: &[Input], outputs: OutputSlices<'_>);
     fn load(&mut self, packed: Packed);
-    fn pack(&self, weights: &Folded) -> Result<Packed, InferenceError>;
+    fn pack(&self, weights: &FoldedNet) -> Result<Packed, InferenceError>;
 }
 
-/// A net and room for one batch of positions.
+/// A packed net, and memory for one batch of positions.
 pub(super) struct Winograd {
     spec: NetSpec,
     kernel: Box<dyn AnyKernel>,
@@ -50,21 +51,22 @@ pub(super) struct Winograd {
 }
 
 impl Winograd {
-    /// A copy of the net, in float32 throughout or as the processor is fastest.
+    /// A copy of the net. With [`Precision::Auto`] filters are stored in the format that is fastest
+    /// on this processor, otherwise in float32.
     ///
     /// # Errors
     ///
-    /// It is no residual net, or the weights are of another net.
+    /// It is not a residual net, or the weights belong to another net.
     pub(super) fn new(
         spec: &NetSpec,
         weights: &Weights,
         precision: Precision,
     ) -> Result<Winograd, InferenceError> {
         let storage = match precision {
-            Precision::Auto if spec.shape.layout().width <= WIDEST_HALF => Storage::fastest(),
+            Precision::Auto if spec.shape.layout().width <= MAX_HALF_WIDTH => Storage::fastest(),
             _ => Storage::Full,
         };
-        let kernel = open(spec, &Folded::new(spec, weights)?, storage)?;
+        let kernel = open(spec, &FoldedNet::new(spec, weights)?, storage)?;
         Ok(Winograd { spec: spec.clone(), kernel, storage })
     }
 
@@ -75,7 +77,7 @@ impl Winograd {
 
 fn open(
     spec: &NetSpec,
-    net: &Folded,
+    net: &FoldedNet,
     storage: Storage,
 ) -> Result<Box<dyn AnyKernel>, InferenceError> {
     for_width!(spec.shape.layout().width, W, PAIRS => {
@@ -96,13 +98,13 @@ impl Backend for Winograd {
             .zip(outputs.policy.chunks_mut(BATCH * squares))
             .zip(outputs.value.chunks_mut(BATCH).zip(outputs.score.chunks_mut(BATCH)));
         for ((inputs, policy), (value, score)) in batches {
-            self.kernel.run(inputs, Answers { policy, value, score });
+            self.kernel.run(inputs, OutputSlices { policy, value, score });
         }
         Ok(())
     }
 
     fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
-        let packed = self.kernel.pack(&Folded::new(&self.spec, weights)?)?;
+        let packed = self.kernel.pack(&FoldedNet::new(&self.spec, weights)?)?;
         self.kernel.load(packed);
         Ok(())
     }

@@ -1,43 +1,43 @@
-//! Products of tiles.
+//! Convolutions and filter gradients as products of tiles.
 
 use crate::net::tile::{TILE_ROWS, Tile, Tiles, ZEROS};
 use crate::net::trainer::GROUP;
 use crate::net::vector::{LANES, Vector};
 
-/// Where sums start.
-static NOTHING: Tile = ZEROS;
+/// Initial sums.
+static ZERO_TILE: Tile = ZEROS;
 
-/// Vectors of cells, and how many lie from one cell to the next.
-type Cells<'a> = (&'a [Vector], usize);
+/// Vectors for each cell, and the number of vectors from one cell to the next.
+type StridedVectors<'a> = (&'a [Vector], usize);
 
-/// The 16 vectors from `place` on.
+/// The 16 vectors from index `first` on.
 #[inline(always)]
-fn tile(vectors: &[Vector], place: usize) -> &Tile {
-    &vectors[place..].as_chunks().0[0]
+fn tile(vectors: &[Vector], first: usize) -> &Tile {
+    &vectors[first..].as_chunks().0[0]
 }
 
-/// The row or column that a tap meets from `place`; `None` beyond the board.
+/// The row (or column) of a tap of a cell in row (or column) `at`. `None` beyond the board.
 #[inline(always)]
-fn met<const W: usize>(place: usize, tap: usize) -> Option<usize> {
-    (place + tap).checked_sub(1).filter(|&there| there < W)
+fn tap_target<const W: usize>(at: usize, tap: usize) -> Option<usize> {
+    (at + tap).checked_sub(1).filter(|&target| target < W)
 }
 
-/// A convolution of a group.
-pub(super) struct Products<'a> {
-    /// `[cell][32 channels][position]`.
-    pub rows: Cells<'a>,
-    /// `[32 outputs][tap][32 channels][2]` of tiles.
+/// The convolution of a group.
+pub(super) struct GroupConvolution<'a> {
+    /// Inputs, `[cell][block of 32 channels][position]`.
+    pub rows: StridedVectors<'a>,
+    /// Tiles `[block of 32 outputs][tap][block of 32 inputs][2]`.
     pub filter: &'a [Vector],
-    /// Blocks of 32 channels that are read.
+    /// Blocks of 32 input channels.
     pub blocks: usize,
-    /// Vectors of channels that are made.
+    /// Vectors of output channels.
     pub outputs: usize,
-    /// Whether the taps look the other way, as from an input to the outputs that it has a part in.
+    /// Whether the taps are mirrored, as for gradients of inputs.
     pub mirrored: bool,
 }
 
-impl Products<'_> {
-    /// Computes `[cell][channel vector][position]`.
+impl GroupConvolution<'_> {
+    /// Computes the outputs `[cell][channel vector][position]` into `out`.
     pub(super) fn compute<const W: usize>(
         &self,
         tiles: &Tiles,
@@ -47,19 +47,20 @@ impl Products<'_> {
         let filters = self.filter.chunks_exact(9 * of_tap);
         for (pair, filter) in filters.enumerate().take(self.outputs / 2) {
             for cell in 0..W * W {
-                tiles.load::<0>(&NOTHING);
-                tiles.load::<1>(&NOTHING);
-                tiles.load::<2>(&NOTHING);
-                tiles.load::<3>(&NOTHING);
+                tiles.load::<0>(&ZERO_TILE);
+                tiles.load::<1>(&ZERO_TILE);
+                tiles.load::<2>(&ZERO_TILE);
+                tiles.load::<3>(&ZERO_TILE);
                 for (tap, filter) in filter.chunks_exact(of_tap).enumerate() {
                     let tap = if self.mirrored { 8 - tap } else { tap };
-                    let (row, column) = (met::<W>(cell / W, tap / 3), met::<W>(cell % W, tap % 3));
+                    let (row, column) =
+                        (tap_target::<W>(cell / W, tap / 3), tap_target::<W>(cell % W, tap % 3));
                     if let (Some(row), Some(column)) = (row, column) {
                         self.tap(tiles, row * W + column, filter);
                     }
                 }
                 let out = &mut out[cell * stride + 2 * pair * GROUP..][..2 * GROUP];
-                // Of each vector of channels the first 16 positions, then the others.
+                // For each channel vector: the first 16 positions, then the others.
                 let out = out.as_chunks_mut::<TILE_ROWS>().0;
                 tiles.store::<0>(&mut out[0]);
                 tiles.store::<2>(&mut out[1]);
@@ -69,7 +70,7 @@ impl Products<'_> {
         }
     }
 
-    /// Adds what the cell `from` gives through a tap.
+    /// Adds the products of the cell `from` with the filter of one tap.
     #[inline(always)]
     fn tap(&self, tiles: &Tiles, from: usize, filter: &[Vector]) {
         let (rows, stride) = self.rows;
@@ -84,20 +85,20 @@ impl Products<'_> {
     }
 }
 
-/// What a group means for a filter.
-pub(super) struct Filters<'a> {
-    /// Inputs, `[cell][channel]` of 32 positions.
-    pub columns: Cells<'a>,
+/// The gradients of a filter for a group.
+pub(super) struct FilterGradients<'a> {
+    /// Inputs, `[cell][channel]`, a row is 32 positions.
+    pub columns: StridedVectors<'a>,
     /// Gradients of outputs, `[cell][channel vector][pair of positions]`.
-    pub pairs: Cells<'a>,
+    pub pairs: StridedVectors<'a>,
     /// Vectors of outputs.
     pub outputs: usize,
 }
 
-impl Filters<'_> {
-    /// Adds to `[input vector][32 outputs][tap][2]` of tiles of sums, whose rows are inputs. Three
-    /// taps of a row go together: the inputs that they meet are still in the first-level cache when
-    /// the next cell wants them.
+impl FilterGradients<'_> {
+    /// Adds the gradients to `sums`: tiles `[input vector][block of 32 outputs][tap][2]`, whose
+    /// rows are inputs. The three taps of a row are computed together, because then the inputs of
+    /// the next cell are still in the first-level cache.
     pub(super) fn add<const W: usize>(&self, tiles: &Tiles, sums: &mut [Vector]) {
         for (index, sums) in sums.chunks_exact_mut(6 * TILE_ROWS).enumerate() {
             let (input, pair, tap) =
@@ -110,7 +111,7 @@ impl Filters<'_> {
             tiles.load::<4>(&sums[4]);
             tiles.load::<5>(&sums[5]);
             for row in 0..W {
-                let Some(from) = met::<W>(row, tap) else { continue };
+                let Some(from) = tap_target::<W>(row, tap) else { continue };
                 for column in 0..W {
                     self.cell::<W>(tiles, (row, from), column, input, pair);
                 }
@@ -124,7 +125,7 @@ impl Filters<'_> {
         }
     }
 
-    /// Adds what one cell's gradients mean for the taps that meet the row `from`.
+    /// Adds the products of one cell's gradients with the inputs of row `from`.
     #[inline(always)]
     fn cell<const W: usize>(
         &self,
@@ -137,16 +138,17 @@ impl Filters<'_> {
         let (columns, stride) = self.columns;
         let inputs = |column: usize| tile(columns, (from * W + column) * stride + input * LANES);
         let (pairs, stride) = self.pairs;
-        let place = (row * W + column) * stride + 2 * pair * TILE_ROWS;
-        let met = [column.checked_sub(1), Some(column), (column + 1 < W).then_some(column + 1)];
-        let inputs = met.map(|column| column.map(inputs));
-        let gradients = [tile(pairs, place), tile(pairs, place + TILE_ROWS)];
+        let first = (row * W + column) * stride + 2 * pair * TILE_ROWS;
+        let targets = [column.checked_sub(1), Some(column), (column + 1 < W).then_some(column + 1)];
+        let inputs = targets.map(|column| column.map(inputs));
+        let gradients = [tile(pairs, first), tile(pairs, first + TILE_ROWS)];
         add_three::<0, 2, 4>(tiles, gradients[0], inputs);
         add_three::<1, 3, 5>(tiles, gradients[1], inputs);
     }
 }
 
-/// Tiles `A`, `B` and `C` += each of three tiles of inputs, where there is one, times one of gradients.
+/// Adds to tiles `A`, `B` and `C` the products of three tiles of inputs, where they exist, with one
+/// tile of gradients.
 #[inline(always)]
 fn add_three<const A: u8, const B: u8, const C: u8>(
     tiles: &Tiles,

@@ -1,4 +1,4 @@
-//! Convolutions on tiles against plain sums over taps of the same bf16 numbers.
+//! Compares convolutions on tiles with direct sums of the same bf16 numbers.
 
 use half::bf16;
 use rand::{RngExt, SeedableRng};
@@ -11,11 +11,12 @@ use crate::net::vector::{flat, flat_mut};
 
 const W: usize = 6;
 const POSITIONS: usize = 19;
-/// Half of a row of inputs and one pair of outputs; and several of both, the last row half full.
+/// First: inputs that fill half a row, and one pair of output vectors. Second: inputs that fill one
+/// and a half rows, and two pairs.
 const CASES: [Channels; 2] =
     [Channels { inputs: LANES, outputs: 2 }, Channels { inputs: 3 * LANES, outputs: 4 }];
 
-/// Numbers that bf16 holds exactly.
+/// Random numbers that bf16 holds exactly.
 fn random(count: usize, seed: u64) -> Vec<Vector> {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut vectors = vec![Vector::ZERO; count];
@@ -25,13 +26,13 @@ fn random(count: usize, seed: u64) -> Vec<Vector> {
     vectors
 }
 
-/// Planes of `depth` vectors of a group of positions, `[position][channel vector][cell]`.
+/// The range of a plane in `[position][channel vector][cell]` with `depth` channel vectors.
 fn place(position: usize, c: usize, depth: usize) -> std::ops::Range<usize> {
     let first = (position * depth + c) * W * W;
     first..first + W * W
 }
 
-/// `(output cell, tap, input cell)` of all taps on the board.
+/// All taps on the board, as `(output cell, tap, input cell)`.
 fn steps() -> impl Iterator<Item = (usize, usize, usize)> {
     (0..W * W * 9).filter_map(|index| {
         let (cell, tap) = (index / 9, index % 9);
@@ -48,15 +49,15 @@ fn close(found: &[Vector], wanted: &[Vector], what: &str) {
     }
 }
 
-/// Boards, gradients of outputs and taps, and what they should give.
+/// Inputs, gradients of outputs and taps, with the expected results.
 struct Case {
     channels: Channels,
     boards: Vec<Vector>,
     gradients: Vec<Vector>,
     taps: Vec<Vector>,
     outputs: Vec<Vector>,
-    of_taps: Vec<Vector>,
-    of_inputs: Vec<Vector>,
+    tap_gradients: Vec<Vector>,
+    input_gradients: Vec<Vector>,
 }
 
 impl Case {
@@ -69,8 +70,8 @@ impl Case {
         let mut case = Case {
             channels,
             outputs: zeros(&gradients),
-            of_taps: zeros(&taps),
-            of_inputs: zeros(&boards),
+            tap_gradients: zeros(&taps),
+            input_gradients: zeros(&boards),
             boards,
             gradients,
             taps,
@@ -83,9 +84,9 @@ impl Case {
                 let tap = factor(channels, tap, input, c);
                 let number = flat(&case.boards[from..=from])[input % LANES];
                 case.outputs[to] += case.taps[tap] * number;
-                case.of_taps[tap] += case.gradients[to] * number;
+                case.tap_gradients[tap] += case.gradients[to] * number;
                 let sum = (case.taps[tap] * case.gradients[to]).reduce_add();
-                flat_mut(&mut case.of_inputs)[from * LANES + input % LANES] += sum;
+                flat_mut(&mut case.input_gradients)[from * LANES + input % LANES] += sum;
             }
         }
         case
@@ -96,71 +97,77 @@ impl Case {
         plane.as_flattened_mut().copy_from_slice(&self.boards[place]);
     }
 
-    fn outputs(&self, unit: &mut Tiled<W>) {
+    fn check_outputs(&self, convolver: &mut TileConvolver<W>) {
         let mut filter = Vec::new();
-        unit.filter(&self.taps, self.channels, &mut filter);
+        convolver.filter(&self.taps, self.channels, &mut filter);
         let mut found = vec![Vector::ZERO; self.outputs.len()];
         let read = |position: usize, c: usize, plane: &mut Plane<W>| self.board(position, c, plane);
-        unit.convolve(&filter, self.channels, POSITIONS, read, |position, c, plane| {
+        convolver.convolve(&filter, self.channels, POSITIONS, read, |position, c, plane| {
             let place = place(position, c, self.channels.outputs);
             found[place].copy_from_slice(plane.as_flattened());
         });
         close(&found, &self.outputs, "outputs");
     }
 
-    fn of_taps(&self, unit: &mut Tiled<W>) {
-        let mut sums = vec![Vector::ZERO; Tiled::<W>::sums(self.channels)];
+    fn check_tap_gradients(&self, convolver: &mut TileConvolver<W>) {
+        let mut sums = vec![Vector::ZERO; TileConvolver::<W>::sums(self.channels)];
         let read = |position: usize, c: usize, plane: &mut Plane<W>| self.board(position, c, plane);
-        unit.filter_gradients(&mut sums, self.channels, POSITIONS, read, |position, c, plane| {
-            let place = place(position, c, self.channels.outputs);
-            plane.as_flattened_mut().copy_from_slice(&self.gradients[place]);
-        });
+        convolver.filter_gradients(
+            &mut sums,
+            self.channels,
+            POSITIONS,
+            read,
+            |position, c, plane| {
+                let place = place(position, c, self.channels.outputs);
+                plane.as_flattened_mut().copy_from_slice(&self.gradients[place]);
+            },
+        );
         let mut found = vec![Vector::ZERO; self.taps.len()];
-        unit.taps(&sums, self.channels, &mut found);
-        close(&found, &self.of_taps, "taps");
+        convolver.taps(&sums, self.channels, &mut found);
+        close(&found, &self.tap_gradients, "taps");
     }
 
-    /// After [`Case::of_taps`], which has read the gradients. Planes are made in pairs, so there may be
-    /// one more than inputs, whose taps are 0.
-    fn of_inputs(&self, unit: &mut Tiled<W>) {
+    /// Call [`Case::check_tap_gradients`] first, which makes the convolver read the gradients.
+    /// Vectors are computed in pairs, so there may be one more than input vectors. Its taps are 0.
+    fn check_input_gradients(&self, convolver: &mut TileConvolver<W>) {
         let Channels { inputs, outputs } = self.channels;
-        let made = vectors(inputs).next_multiple_of(SIDE_BY_SIDE);
-        let back = Channels { inputs: outputs * LANES, outputs: made };
-        let mut turned = vec![Vector::ZERO; 9 * back.size()];
+        let width = vectors(inputs).next_multiple_of(SIDE_BY_SIDE);
+        let back = Channels { inputs: outputs * LANES, outputs: width };
+        let mut transposed = vec![Vector::ZERO; 9 * back.size()];
         for (tap, c) in (0..9 * outputs).map(|i| (i / outputs, i % outputs)) {
             for (input, lane) in (0..inputs * LANES).map(|i| (i / LANES, i % LANES)) {
-                let to = (tap * back.inputs + c * LANES + lane) * made * LANES + input;
+                let to = (tap * back.inputs + c * LANES + lane) * width * LANES + input;
                 let from = factor(self.channels, tap, input, c);
-                flat_mut(&mut turned)[to] = self.taps[from].to_array()[lane];
+                flat_mut(&mut transposed)[to] = self.taps[from].to_array()[lane];
             }
         }
         let mut filter = Vec::new();
-        unit.filter(&turned, back, &mut filter);
+        convolver.filter(&transposed, back, &mut filter);
         let mut found = vec![Vector::ZERO; self.boards.len()];
-        let all = Channels { inputs: made * LANES, outputs };
-        unit.input_gradients(&filter, all, POSITIONS, |position, c, plane| {
+        let all = Channels { inputs: width * LANES, outputs };
+        convolver.input_gradients(&filter, all, POSITIONS, |position, c, plane| {
             if c < vectors(inputs) {
                 let place = place(position, c, vectors(inputs));
                 found[place].copy_from_slice(plane.as_flattened());
             }
         });
-        close(&found, &self.of_inputs, "inputs");
+        close(&found, &self.input_gradients, "inputs");
     }
 }
 
-/// Where the taps of an input lie, for a vector of outputs.
+/// The index of the taps from `input` to output vector `c`.
 fn factor(channels: Channels, tap: usize, input: usize, c: usize) -> usize {
     (tap * channels.inputs + input) * channels.outputs + c
 }
 
-/// Leaves numbers in all of a unit's memory.
-fn fill(unit: &mut Tiled<W>, depth: usize) {
+/// Fills a convolver's memory with numbers other than 0.
+fn fill(convolver: &mut TileConvolver<W>, depth: usize) {
     let channels = Channels { inputs: depth * LANES, outputs: depth };
-    let mut sums = vec![Vector::ZERO; Tiled::<W>::sums(channels)];
+    let mut sums = vec![Vector::ZERO; TileConvolver::<W>::sums(channels)];
     let ones = |_, _, plane: &mut Plane<W>| plane.as_flattened_mut().fill(Vector::ONE);
-    unit.filter_gradients(&mut sums, channels, GROUP, ones, ones);
-    let filter = vec![Vector::ZERO; Tiled::<W>::sums(channels) / 2];
-    unit.convolve(&filter, channels, GROUP, ones, |_, _, _| ());
+    convolver.filter_gradients(&mut sums, channels, GROUP, ones, ones);
+    let filter = vec![Vector::ZERO; TileConvolver::<W>::sums(channels) / 2];
+    convolver.convolve(&filter, channels, GROUP, ones, |_, _, _| ());
 }
 
 fn agree() {
@@ -169,23 +176,23 @@ fn agree() {
         return;
     }
     const DEPTH: usize = 4;
-    let mut unit = Tiled::<W>::new(DEPTH);
+    let mut convolver = TileConvolver::<W>::new(DEPTH);
     for channels in CASES {
         let case = Case::new(channels);
-        fill(&mut unit, DEPTH);
-        case.outputs(&mut unit);
-        fill(&mut unit, DEPTH);
-        case.of_taps(&mut unit);
-        case.of_inputs(&mut unit);
+        fill(&mut convolver, DEPTH);
+        case.check_outputs(&mut convolver);
+        fill(&mut convolver, DEPTH);
+        case.check_tap_gradients(&mut convolver);
+        case.check_input_gradients(&mut convolver);
     }
 }
 
 #[test]
-fn products_on_tiles_are_sums_over_taps() {
+fn convolutions_on_tiles_agree_with_direct_sums() {
     agree();
 }
 
 #[test]
-fn products_on_tiles_in_memory_are_sums_over_taps() {
+fn convolutions_on_emulated_tiles_agree_with_direct_sums() {
     emulated::with(agree);
 }

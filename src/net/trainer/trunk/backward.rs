@@ -1,31 +1,31 @@
-//! Gradients through the blocks, from the last one back to the stem.
+//! The backward pass of the trunk, from the last block to the stem.
 
-use super::planes::{Cells, Inside};
+use super::planes::{Cells, InnerActivations};
 use super::{Layer, Trunk};
-use crate::net::trainer::arrays::{Places, Vectors};
+use crate::net::trainer::arrays::{ArrayMap, Vectors};
+use crate::net::trainer::convolver::{Convolver, StoredVector};
 use crate::net::trainer::filter::Convolution;
 use crate::net::trainer::norm::Norm;
 use crate::net::trainer::pool::Pool;
-use crate::net::trainer::unit::{Kept, Unit};
 use crate::net::vector::Vector;
 use crate::net::winograd::Plane;
 
-impl<const W: usize, U: Unit<W>> Trunk<W, U> {
-    /// Brings the gradients that [`Trunk::last`] was given back through all layers.
-    pub(in crate::net::trainer) fn backward(&mut self, places: &Places, gradients: &mut Vectors) {
-        self.through_last();
+impl<const W: usize, C: Convolver<W>> Trunk<W, C> {
+    /// Computes the gradients of all arrays of the trunk from those in [`Trunk::output`].
+    pub(in crate::net::trainer) fn backward(&mut self, arrays: &ArrayMap, gradients: &mut Vectors) {
+        self.backward_output();
         for block in (0..self.pools.len()).rev() {
-            self.second(block, places, gradients);
-            self.first(block, places, gradients);
+            self.backward_second(block, arrays, gradients);
+            self.backward_first(block, arrays, gradients);
         }
-        let Trunk { cells, unit, planes, layers, outer, sums, taps, .. } = self;
+        let Trunk { cells, convolver, planes, layers, outer, sums, taps, .. } = self;
         let board = cells.mask.len();
         let Layer { convolution, norm, outputs } = &mut layers[0];
-        norm.finish_gradients(places, gradients, cells.count());
+        norm.finish_gradients(arrays, gradients, cells.count());
         sums.clear();
-        sums.resize(U::sums(convolution.channels), Vector::ZERO);
+        sums.resize(C::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            unit.filter_gradients(
+            convolver.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
@@ -38,11 +38,11 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                 },
             );
         }
-        convolution.store(&*unit, sums, (places, gradients), taps);
+        convolution.store(&*convolver, sums, (arrays, gradients), taps);
     }
 
-    /// Through the ReLU that made the last result, from the heads' gradients to `outer`.
-    fn through_last(&mut self) {
+    /// Backward through the last block's ReLU: from the heads' gradients to `outer`.
+    fn backward_output(&mut self) {
         let Trunk { cells, layers, results, row_gradients, outer, .. } = self;
         let (Some(Layer { norm, outputs, .. }), Some(result)) = (layers.last_mut(), results.last())
         else {
@@ -59,39 +59,39 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                     let outputs = cells.plane(outputs, position, c);
                     let planes = into.iter_mut().zip(gradients).zip(result).zip(outputs);
                     let counted = planes.map(|(((into, gradient), result), y)| {
-                        let gradient = *gradient & result.vector().simd_gt(Vector::ZERO);
-                        *into = Kept::keep(gradient);
-                        (y.vector(), gradient)
+                        let gradient = *gradient & result.to_vector().simd_gt(Vector::ZERO);
+                        *into = StoredVector::store(gradient);
+                        (y.to_vector(), gradient)
                     });
-                    norm.count_gradients(c, counted);
+                    norm.accumulate_gradients(c, counted);
                 }
             }
-            norm.close_group();
+            norm.end_group();
         }
     }
 
-    /// Back through a block's second convolution: from `outer` to `inner`.
-    fn second(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
-        let Trunk { cells, unit, layers, pools, outer, inner, sums, taps, .. } = self;
+    /// Backward through a block's second convolution: from `outer` to `inner`.
+    fn backward_second(&mut self, block: usize, arrays: &ArrayMap, gradients: &mut Vectors) {
+        let Trunk { cells, convolver, layers, pools, outer, inner, sums, taps, .. } = self;
         let pool = &mut pools[block];
         let [one, two] = &mut layers[2 * block + 1..2 * block + 3] else { return };
         let Layer { convolution, norm, outputs } = two;
-        norm.finish_gradients(places, gradients, cells.count());
+        norm.finish_gradients(arrays, gradients, cells.count());
         sums.clear();
-        sums.resize(U::sums(convolution.channels), Vector::ZERO);
+        sums.resize(C::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            let inside = Inside { cells, layer: one, pool: pool.as_ref() };
-            unit.filter_gradients(
+            let activations = InnerActivations { cells, layer: one, pool: pool.as_ref() };
+            convolver.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
-                |position, c, plane| inside.fill(first + position, c, plane),
+                |position, c, plane| activations.fill(first + position, c, plane),
                 |position, c, plane| {
                     before_norm(cells, (norm, outputs), outer, (first + position, c), plane);
                 },
             );
             let Convolution { back, channels, .. } = &*convolution;
-            unit.input_gradients(back, *channels, positions, |position, c, plane| {
+            convolver.input_gradients(back, *channels, positions, |position, c, plane| {
                 let position = first + position;
                 let (forward, added) = (one.norm.forward(c), added(pool, cells, position, c));
                 let into = cells.plane_mut(inner, position, c);
@@ -99,85 +99,86 @@ impl<const W: usize, U: Unit<W>> Trunk<W, U> {
                 let planes = plane.as_flattened().iter().zip(into).zip(outputs).zip(&cells.mask);
                 let mut sum = Vector::ZERO;
                 let gradients = planes.map(|(((value, into), y), mask)| {
-                    let y = y.vector();
+                    let y = y.to_vector();
                     let before = (forward.apply(y) + added) * *mask;
                     let gradient = *value & before.simd_gt(Vector::ZERO);
-                    *into = Kept::keep(gradient);
+                    *into = StoredVector::store(gradient);
                     sum += gradient;
                     (y, gradient)
                 });
-                one.norm.count_gradients(c, gradients);
+                one.norm.accumulate_gradients(c, gradients);
                 if let Some(pool) = pool.as_mut() {
                     pool.added[position * cells.depth + c] = sum;
                 }
             });
-            one.norm.close_group();
+            one.norm.end_group();
         }
-        convolution.store(&*unit, sums, (places, gradients), taps);
-        one.norm.finish_gradients(places, gradients, cells.count());
+        convolution.store(&*convolver, sums, (arrays, gradients), taps);
+        one.norm.finish_gradients(arrays, gradients, cells.count());
         if let Some(pool) = pool {
-            pool.backward(places, gradients);
+            pool.backward(arrays, gradients);
         }
     }
 
-    /// Back through a block's first convolution and around the block: from `inner` and `outer` to
-    /// the `outer` of the result before.
-    fn first(&mut self, block: usize, places: &Places, gradients: &mut Vectors) {
-        let Trunk { cells, unit, layers, pools, results, outer, inner, sums, taps, .. } = self;
+    /// Backward through a block's first convolution and its residual connection: from `inner` and
+    /// `outer` to the `outer` of the block before.
+    fn backward_first(&mut self, block: usize, arrays: &ArrayMap, gradients: &mut Vectors) {
+        let Trunk { cells, convolver, layers, pools, results, outer, inner, sums, taps, .. } = self;
         let [previous, one] = &mut layers[2 * block..2 * block + 2] else { return };
         let Layer { convolution, norm, outputs } = one;
         let (result, pool) = (&results[block], &pools[block]);
         sums.clear();
-        sums.resize(U::sums(convolution.channels), Vector::ZERO);
+        sums.resize(C::sums(convolution.channels), Vector::ZERO);
         for (first, positions) in cells.groups() {
-            unit.filter_gradients(
+            convolver.filter_gradients(
                 sums,
                 convolution.channels,
                 positions,
                 |position, c, plane| {
                     let from = cells.plane(result, first + position, c);
                     let cells = plane.as_flattened_mut().iter_mut().zip(from);
-                    cells.for_each(|(to, from)| *to = from.vector());
+                    cells.for_each(|(to, from)| *to = from.to_vector());
                 },
                 |position, c, plane| {
                     before_norm(cells, (norm, outputs), inner, (first + position, c), plane);
                 },
             );
             let Convolution { back, channels, .. } = &*convolution;
-            unit.input_gradients(back, *channels, positions, |position, c, plane| {
+            convolver.input_gradients(back, *channels, positions, |position, c, plane| {
                 let position = first + position;
                 let into = cells.plane_mut(outer, position, c);
                 let result = cells.plane(result, position, c);
                 let outputs = cells.plane(&previous.outputs, position, c);
                 let planes = plane.as_flattened().iter().zip(into).zip(result.iter().zip(outputs));
-                let spread = pool.as_ref().map(|p| p.spread(position, c, cells.layout.squares));
+                let spread =
+                    pool.as_ref().map(|p| p.cell_gradients(position, c, cells.layout.squares));
                 let gradients = planes.enumerate().map(|(cell, ((value, into), (result, y)))| {
-                    let sum = into.vector() + *value;
-                    let sum = spread.map_or(sum, |spread| sum + spread.to(cell));
-                    let gradient = sum & result.vector().simd_gt(Vector::ZERO);
-                    *into = Kept::keep(gradient);
-                    (y.vector(), gradient)
+                    let sum = into.to_vector() + *value;
+                    let sum = spread.map_or(sum, |spread| sum + spread.at(cell));
+                    let gradient = sum & result.to_vector().simd_gt(Vector::ZERO);
+                    *into = StoredVector::store(gradient);
+                    (y.to_vector(), gradient)
                 });
-                previous.norm.count_gradients(c, gradients);
+                previous.norm.accumulate_gradients(c, gradients);
             });
-            previous.norm.close_group();
+            previous.norm.end_group();
         }
-        convolution.store(&*unit, sums, (places, gradients), taps);
+        convolution.store(&*convolver, sums, (arrays, gradients), taps);
     }
 }
 
-/// What a block's pooling adds to the cells of a position.
+/// What a block's global pooling adds to the cells of a position.
 #[inline(always)]
 fn added(pool: &Option<Pool>, cells: &Cells, position: usize, c: usize) -> Vector {
     pool.as_ref().map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c])
 }
 
-/// Fills a plane with gradients before a norm, from those after it.
+/// Fills a plane with gradients of a norm's inputs, computed from those of its outputs.
 #[inline(always)]
-fn before_norm<const W: usize, K: Kept>(
+fn before_norm<const W: usize, S: StoredVector>(
     cells: &Cells,
-    (norm, outputs): (&Norm, &[K]),
-    gradients: &[K],
+    (norm, outputs): (&Norm, &[S]),
+    gradients: &[S],
     (position, c): (usize, usize),
     plane: &mut Plane<W>,
 ) {
@@ -185,6 +186,6 @@ fn before_norm<const W: usize, K: Kept>(
     let outputs = cells.plane(outputs, position, c);
     let from = outputs.iter().zip(cells.plane(gradients, position, c));
     for (to, (y, gradient)) in plane.as_flattened_mut().iter_mut().zip(from) {
-        *to = backward.apply(y.vector(), gradient.vector());
+        *to = backward.apply(y.to_vector(), gradient.to_vector());
     }
 }

@@ -1,39 +1,39 @@
-//! Planes of a batch as convolutions read them: what goes into a block, and what lies inside it.
+//! The planes that a block's convolutions read, computed from the outputs of the layers before.
 
 use super::Layer;
 use crate::game::Layout;
 use crate::net::trainer::GROUP;
+use crate::net::trainer::convolver::StoredVector;
 use crate::net::trainer::pool::Pool;
-use crate::net::trainer::unit::Kept;
 use crate::net::vector::Vector;
 use crate::net::winograd::Plane;
 
-/// What is known about the boards. What is kept of a batch lies as `[position][channel
-/// vector][cell]`, so that a plane is a run of memory.
+/// The sizes of a batch. Its activations lie as `[position][channel vector][cell]`, so that a plane
+/// is contiguous in memory.
 pub(super) struct Cells {
     pub layout: &'static Layout,
     /// 1 on squares, 0 on holes.
     pub mask: Vec<Vector>,
-    /// Vectors of channels.
+    /// Channel vectors.
     pub depth: usize,
     /// Positions of the batch.
     pub positions: usize,
 }
 
 impl Cells {
-    /// The batch in groups: the first position, and how many.
+    /// The groups of the batch: the first position of each, and the number of positions.
     pub(super) fn groups(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let positions = self.positions;
         (0..positions).step_by(GROUP).map(move |first| (first, GROUP.min(positions - first)))
     }
 
-    /// The cells of channel vector `c` of a position.
+    /// The plane of channel vector `c` of a position.
     #[inline(always)]
     pub(super) fn plane<'a, T>(&self, from: &'a [T], position: usize, c: usize) -> &'a [T] {
         &from[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
-    /// The same, to be written.
+    /// The same, for writing.
     #[inline(always)]
     pub(super) fn plane_mut<'a, T>(
         &self,
@@ -44,59 +44,63 @@ impl Cells {
         &mut into[(position * self.depth + c) * self.mask.len()..][..self.mask.len()]
     }
 
-    /// Cells of the whole batch.
+    /// The number of cells of all positions.
     pub(super) fn count(&self) -> usize {
         self.positions * self.mask.len()
     }
 }
 
-/// What lies between a block's two convolutions.
-pub(super) struct Inside<'a, K> {
+/// The activations between a block's two convolutions.
+pub(super) struct InnerActivations<'a, S> {
     pub cells: &'a Cells,
-    pub layer: &'a Layer<K>,
+    pub layer: &'a Layer<S>,
     pub pool: Option<&'a Pool>,
 }
 
-impl<K: Kept> Inside<'_, K> {
-    /// Fills a plane of a position of the batch.
+impl<S: StoredVector> InnerActivations<'_, S> {
+    /// Computes the plane of channel vector `c` of a position of the batch.
     #[inline(always)]
     pub(super) fn fill<const W: usize>(&self, position: usize, c: usize, plane: &mut Plane<W>) {
-        let Inside { cells, layer, pool } = self;
+        let InnerActivations { cells, layer, pool } = self;
         let forward = layer.norm.forward(c);
         let added = pool.map_or(Vector::ZERO, |pool| pool.added[position * cells.depth + c]);
         let outputs = cells.plane(&layer.outputs, position, c);
         for ((to, y), mask) in plane.as_flattened_mut().iter_mut().zip(outputs).zip(&cells.mask) {
-            *to = (forward.apply(y.vector()) + added).fast_max(Vector::ZERO) * *mask;
+            *to = (forward.apply(y.to_vector()) + added).fast_max(Vector::ZERO) * *mask;
         }
     }
 }
 
-/// What goes into a block: the norm's outputs plus what went into the block before, through a ReLU.
-pub(super) struct Entry<'a, K> {
+/// The input of a block, which is the result of the block before: ReLU of the last norm's outputs
+/// plus the input of that block.
+pub(super) struct BlockInput<'a, S> {
     cells: &'a Cells,
-    layer: &'a Layer<K>,
-    before: Option<&'a [K]>,
-    into: &'a mut [K],
+    /// The layer before the block.
+    layer: &'a Layer<S>,
+    /// The input of the block before. `None` after the stem.
+    before: Option<&'a [S]>,
+    /// The memory where the input is stored.
+    into: &'a mut [S],
 }
 
-impl<'a, K: Kept> Entry<'a, K> {
-    /// The entry of block `block`, whose place in `results` is filled.
+impl<'a, S: StoredVector> BlockInput<'a, S> {
+    /// The input of block number `block`, to be stored in `results[block]`.
     pub(super) fn new(
         cells: &'a Cells,
-        layer: &'a Layer<K>,
-        results: &'a mut [Vec<K>],
+        layer: &'a Layer<S>,
+        results: &'a mut [Vec<S>],
         block: usize,
-    ) -> Entry<'a, K> {
+    ) -> BlockInput<'a, S> {
         let (before, after) = results.split_at_mut(block);
         let before = before.last().map(|before| &before[..]);
-        Entry { cells, layer, before, into: &mut after[0] }
+        BlockInput { cells, layer, before, into: &mut after[0] }
     }
 
-    /// Computes a plane of a position of the batch and keeps it; `plane` gets it before it is rounded
-    /// for that.
+    /// Computes the plane of channel vector `c` of a position of the batch, and stores it. `plane`
+    /// gets the numbers before they are rounded for storing.
     #[inline(always)]
     pub(super) fn fill<const W: usize>(&mut self, position: usize, c: usize, plane: &mut Plane<W>) {
-        let Entry { cells, layer, before, into } = self;
+        let BlockInput { cells, layer, before, into } = self;
         let forward = layer.norm.forward(c);
         let outputs = cells.plane(&layer.outputs, position, c);
         let into = cells.plane_mut(into, position, c);
@@ -106,15 +110,15 @@ impl<'a, K: Kept> Entry<'a, K> {
             Some(before) => {
                 let before = cells.plane(before, position, c);
                 for (((to, into), (y, mask)), residual) in places.zip(before) {
-                    let sum = forward.apply(y.vector()) + residual.vector();
+                    let sum = forward.apply(y.to_vector()) + residual.to_vector();
                     *to = sum.fast_max(Vector::ZERO) * *mask;
-                    *into = K::keep(*to);
+                    *into = S::store(*to);
                 }
             }
             None => {
                 for ((to, into), (y, mask)) in places {
-                    *to = forward.apply(y.vector()).fast_max(Vector::ZERO) * *mask;
-                    *into = K::keep(*to);
+                    *to = forward.apply(y.to_vector()).fast_max(Vector::ZERO) * *mask;
+                    *into = S::store(*to);
                 }
             }
         }

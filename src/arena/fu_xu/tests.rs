@@ -7,15 +7,16 @@ use super::*;
 use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::game::Square8;
 
-/// Draws its first moves, from the first of the legal ones, and then plays the first legal move.
-struct Drawer {
+/// Draws its moves in the first `plies` plies from the first `of` legal moves. Later it plays the
+/// first legal move.
+struct DrawingPlayer {
     seed: u64,
     of: usize,
     plies: u32,
     ended: Arc<AtomicU32>,
 }
 
-impl<G: Geometry> Player<G> for Drawer {
+impl<G: Geometry> Player<G> for DrawingPlayer {
     fn name(&self) -> String {
         "drawer".into()
     }
@@ -47,39 +48,39 @@ fn drawer(
         deterministic,
         line: None,
         open: Box::new(move |seed| {
-            Ok(Box::new(Drawer { seed, of, plies, ended: Arc::clone(&ended) }))
+            Ok(Box::new(DrawingPlayer { seed, of, plies, ended: Arc::clone(&ended) }))
         }),
     }
 }
 
-/// The row as played, and how many games were played to their end for it.
-fn replay(row: &Row, of: usize, opponent: (usize, u32, bool)) -> (Replayed, u32) {
+/// The result of a row, and the number of games that were played to their end.
+fn replay(row: &Row, of: usize, opponent: (usize, u32, bool)) -> (RowResult, u32) {
     let ended = Arc::new(AtomicU32::new(0));
     let net = drawer(of, DRAWN_PLIES, false, &ended);
     let (of, plies, deterministic) = opponent;
     let opponent = drawer(of, plies, deterministic, &ended);
     let stop = AtomicBool::new(false);
     let result = play_row(row, [&net, &opponent], 3, 2, &stop).expect("a row");
-    // Each game ends for two players.
+    // `end_game` is called for both players.
     (result, ended.load(Ordering::Relaxed) / 2)
 }
 
-/// Never draws.
+/// The arguments of a player that never draws.
 const FIXED: (usize, u32, bool) = (1, 0, true);
 
 #[test]
-fn only_games_that_begin_differently_are_played_to_their_end() {
+fn only_games_with_distinct_beginnings_are_played_to_their_end() {
     let row = &ROWS[2];
     let (wide, ended) = replay(row, 60, FIXED);
     assert_eq!((wide.black.games(), wide.white.games()), (15, 15));
-    // Two games may come to be symmetric to each other: hardly ever.
+    // Rarely two games are symmetric to each other.
     assert!((30..=33).contains(&ended), "{ended}");
 
-    // One of two moves, three times with black and twice with white: 8 games and 4.
+    // Two moves to draw from, three times with black and twice with white: 8 and 4 games.
     let (narrow, ended) = replay(row, 2, FIXED);
     assert!(narrow.is_short());
     assert!((narrow.black.games(), narrow.white.games()) <= (8, 4), "{narrow:?}");
-    assert_eq!(ended, 12, "each of the games once");
+    assert_eq!(ended, 12, "each game once");
 }
 
 #[test]
@@ -87,5 +88,5 @@ fn an_opponent_that_draws_is_played_in_all_games() {
     let row = &ROWS[0];
     let (result, ended) = replay(row, 1, (60, 60, false));
     assert!(!result.is_short());
-    assert_eq!(ended, 30, "games that begin alike go on differently");
+    assert_eq!(ended, 30, "games with the same beginning differ later");
 }

@@ -1,10 +1,10 @@
-//! The game loop: a person at a board, and the player that answers.
+//! The game loop of `play`: commands of a person, moves of the player.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::commands::{Command, HELP};
-use super::display::{self, Look, printable};
+use super::display::{self, BoardStyle, printable};
 use super::game_file::{self, Loaded};
 use super::input::{Entry, Input};
 use super::moves::{BadMove, play_all};
@@ -18,7 +18,7 @@ use crate::store::ggf::Header;
 /// The person's name in a saved game.
 const PERSON: &str = "human";
 
-/// How the talk ended.
+/// How the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// By `quit` or the end of the input.
@@ -27,28 +27,28 @@ pub enum End {
     Interrupt,
 }
 
-/// A person, the player opposite, and the game between them.
-pub struct Table<G: Geometry, W> {
+/// A game between a person and a player.
+pub struct GameLoop<G: Geometry, W> {
     player: Box<dyn Player<G>>,
     human: Colour,
     goal: Goal,
-    look: Look,
+    style: BoardStyle,
     session: Session<G>,
-    /// The running game's number, by which the player knows it.
+    /// The number of the current game, for the player.
     game: u32,
     output: W,
 }
 
-impl<G: Geometry, W: Write> Table<G, W> {
-    /// A table with the start position on it.
+impl<G: Geometry, W: Write> GameLoop<G, W> {
+    /// A game at the start position.
     pub fn new(
         player: Box<dyn Player<G>>,
         human: Colour,
         goal: Goal,
-        look: Look,
+        style: BoardStyle,
         output: W,
-    ) -> Table<G, W> {
-        Table { player, human, goal, look, session: Session::default(), game: 0, output }
+    ) -> GameLoop<G, W> {
+        GameLoop { player, human, goal, style, session: Session::default(), game: 0, output }
     }
 
     /// Plays until the person leaves.
@@ -68,17 +68,17 @@ impl<G: Geometry, W: Write> Table<G, W> {
                 Entry::Unusable(reason) => writeln!(self.output, "{reason}")?,
                 Entry::Line(line) => match Command::of(&line) {
                     Command::Quit => return Ok(End::Quit),
-                    command => self.obey(command)?,
+                    command => self.execute(command)?,
                 },
             }
         }
     }
 
-    fn obey(&mut self, command: Command<'_>) -> io::Result<()> {
+    fn execute(&mut self, command: Command<'_>) -> io::Result<()> {
         match command {
-            // `run` has left the table by then.
+            // `run` handles `quit`.
             Command::Quit | Command::Nothing => Ok(()),
-            Command::Help => write!(self.output, "{HELP}{}", self.look.legend()),
+            Command::Help => write!(self.output, "{HELP}{}", self.style.legend()),
             Command::Board => self.show(),
             Command::Moves if self.session.moves().is_empty() => {
                 writeln!(self.output, "no move has been made")
@@ -128,7 +128,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
         }
     }
 
-    /// Lets the player move until it is the person's turn.
+    /// Plays the player's moves until it is the person's turn.
     fn answer(&mut self) -> io::Result<()> {
         while !self.session.is_over() && self.session.position().side != self.human {
             if !self.think()? {
@@ -138,7 +138,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
         if self.session.is_over() { self.result() } else { Ok(()) }
     }
 
-    /// Makes the player's move for the side to move; false if it has none.
+    /// Plays the player's move for the side to move; false if the player has failed.
     fn think(&mut self) -> io::Result<bool> {
         let side = self.session.position().side;
         let turn = self.session.turn(self.game);
@@ -157,7 +157,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
 
     fn show(&mut self) -> io::Result<()> {
         let (board, status) =
-            (display::board(&self.session, self.look), display::status(&self.session));
+            (display::board(&self.session, self.style), display::status(&self.session));
         writeln!(self.output, "\n{board}{status}")
     }
 
@@ -170,7 +170,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
         writeln!(self.output, "the game is over; new for another, undo, save FILE, or quit")
     }
 
-    /// What the game is worth to black, once it is over.
+    /// The final score for black.
     fn score(&self) -> i32 {
         self.session.black_view().final_score(self.goal)
     }
@@ -195,7 +195,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
     fn undo(&mut self) -> io::Result<()> {
         let before = self.session.clone();
         while self.session.undo() {
-            // A pass that a file has is taken back by itself, and is no move.
+            // A pass from a file is a step of its own and not a move.
             let is_shorter = self.session.moves().len() < before.moves().len();
             if is_shorter && self.session.position().side == self.human {
                 return self.show();
@@ -217,7 +217,7 @@ impl<G: Geometry, W: Write> Table<G, W> {
         self.session = session;
     }
 
-    /// Puts a file's game on the table; a file that is refused leaves the game as it was.
+    /// Replaces the game by one from a file. A refused file leaves the game unchanged.
     ///
     /// # Errors
     ///

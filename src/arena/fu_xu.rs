@@ -1,16 +1,15 @@
-//! Tables 1 to 4 of "Learning to Play Othello: A Self-Play Approach" (Fu and Xu), played again.
+//! Plays Tables 1 to 4 of Fu and Xu ("Learning to Play Othello: A Self-Play Approach") again.
 //!
-//! The paper's opponents of three levels belong to a course and are not published. Here
-//! level 1 is the random player, level 2 the greedy one (most discs flipped) and level 3
-//! alpha-beta search of depth 3; wherever a table is shown they are named so. How the paper's
-//! alpha-beta evaluates is not told either, so each of its rows is played twice: against the
-//! positional evaluator and against one that counts discs. By Table 3, which has no net, the
-//! first is harder than the paper's level 3 and the second easier.
+//! The opponents of levels 1 to 3 in Fu and Xu belong to a course and are not published. Here
+//! level 1 is the random player, level 2 the greedy player (most discs turned) and level 3
+//! alpha-beta search of depth 3. The tables here show these names too. The evaluator of the
+//! alpha-beta search in Fu and Xu is not published either. So each of its rows is played twice:
+//! against the positional evaluator and against one that counts discs. By Table 3, which has no
+//! net, the first is stronger than level 3 of Fu and Xu and the second is weaker.
 //!
-//! As in the paper games begin at the start position, and the net draws its moves in proportion
-//! to visits for the first five moves of a game; with no other randomness games repeat
-//! themselves, so games are begun until there are as many different ones as the paper counted,
-//! or no more are found.
+//! As in Fu and Xu, games begin at the start position, and the net draws its first five moves of a
+//! game in proportion to visits. There is no other randomness, so games repeat. More games are
+//! played until there are as many distinct games as in Fu and Xu, or no more are found.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -21,48 +20,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use super::matches::{
-    Contestant, MatchError, MatchSettings, Played, beginnings, first_colour, play_numbered,
+    Contestant, MatchError, MatchGame, MatchSettings, beginnings, first_colour, play_numbered,
 };
-use super::openings::{Source, canonical_game};
+use super::openings::{OpeningSource, canonical_game};
 use super::report::table;
 use super::spec::{NetPlayerSpec, PlayerKind, PlayerSpec, PolicySpec, RolloutsSpec};
 use super::tally::WinDrawLoss;
 use crate::game::{Colour, Geometry, Goal, Square};
 use crate::search::mcts;
 
-/// How many moves of a game are drawn in proportion to visits.
+/// The number of plies in which moves are drawn in proportion to visits.
 const DRAWN_PLIES: u32 = 5;
-/// Rollouts of the paper's plain search.
+/// Simulations of the search without a net in Fu and Xu.
 const ROLLOUTS: u32 = 200;
-/// How often a match is made twice as long because games repeated themselves. Four times as
-/// many games find nearly all there are: sixteen times as many found one more in two rows.
-const ROUNDS: u32 = 2;
+/// How often the number of games is doubled if too few are distinct. Four times the number finds
+/// nearly all distinct games: sixteen times the number found one more in each of two rows.
+const DOUBLINGS: u32 = 2;
 
-/// Who plays in a row of a table.
+/// The player of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Agent {
     /// The net with tree search.
     Net,
-    /// Tree search with random rollouts, without the net.
+    /// Tree search with random rollouts, without a net.
     Rollouts,
-    /// The net's policy alone.
+    /// The net's policy, without a search.
     Policy,
 }
 
-/// A row of one of the tables, with the paper's figures.
+/// A row of one of the tables, with the figures of Fu and Xu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row {
     /// The table's number.
     pub table: u32,
-    /// Who plays.
+    /// The player.
     pub agent: Agent,
-    /// The opponent as the paper calls it.
+    /// The opponent's name in Fu and Xu.
     pub opponent: &'static str,
-    /// Who stands for it here.
+    /// The specification of the opponent here.
     pub stand_in: &'static str,
-    /// Games won with black and with white.
+    /// Games won with black and with white in Fu and Xu.
     pub won: [u32; 2],
-    /// Games played with each colour.
+    /// Games played with each colour in Fu and Xu.
     pub played: u32,
 }
 
@@ -77,7 +76,8 @@ const fn row(
     Row { table, agent, opponent, stand_in, won, played }
 }
 
-/// All rows, in the paper's order; the second of two with the same opponent has the easier one.
+/// All rows, in the order of Fu and Xu. The second of two rows with the same opponent has
+/// the weaker one.
 pub const ROWS: [Row; 18] = [
     row(1, Agent::Net, "level 1", "random", [15, 15], 15),
     row(1, Agent::Net, "level 2", "greedy", [20, 20], 20),
@@ -99,18 +99,18 @@ pub const ROWS: [Row; 18] = [
     row(4, Agent::Policy, "level 3", "alphabeta:depth=3,eval=discs", [1, 1], 15),
 ];
 
-/// What each table shows.
+/// The title of a table.
 pub fn title(table: u32) -> &'static str {
     match table {
-        1 => "Table 1: net with tree search",
-        2 => "Table 2: net with tree search against alpha-beta",
-        3 => "Table 3: tree search with 200 random rollouts, no net",
-        _ => "Table 4: the net's policy alone",
+        1 => "Fu and Xu, Table 1: net with tree search",
+        2 => "Fu and Xu, Table 2: net with tree search against alpha-beta",
+        3 => "Fu and Xu, Table 3: tree search with 200 random rollouts, no net",
+        _ => "Fu and Xu, Table 4: the net's policy without a search",
     }
 }
 
 impl Agent {
-    /// The player: the paper's search with the net at `checkpoint` and so many simulations.
+    /// The player's specification: the search of Fu and Xu with the net at `checkpoint`.
     pub fn spec(self, checkpoint: &Path, simulations: u32) -> PlayerSpec {
         let kind = match self {
             Agent::Net => PlayerKind::Net(NetPlayerSpec {
@@ -147,21 +147,21 @@ impl Agent {
     }
 }
 
-/// A row as played here.
+/// The result of a row here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Replayed {
+pub struct RowResult {
     /// The row.
     pub row: Row,
-    /// With black.
+    /// Games with black.
     pub black: WinDrawLoss,
-    /// With white.
+    /// Games with white.
     pub white: WinDrawLoss,
 }
 
 /// Plays a row.
 ///
-/// Where only the first moves are drawn, two games that begin alike are the same game: then the
-/// beginnings are played first, and only games with different ones to their end.
+/// If only the first moves are drawn, games with the same first moves are the same game. Then the
+/// first moves of all games are played first, and only distinct games are played to their end.
 ///
 /// # Errors
 ///
@@ -172,27 +172,28 @@ pub fn play_row<G: Geometry>(
     seed: u64,
     threads: usize,
     stop: &AtomicBool,
-) -> Result<Replayed, MatchError> {
-    let start = Source::Start.book::<G>(1, seed);
+) -> Result<RowResult, MatchError> {
+    let start = OpeningSource::Start.book::<G>(1, seed);
     let openings = start.map(|book| book.openings).unwrap_or_default();
-    let setting =
+    let settings =
         MatchSettings { goal: Goal::Most, games: 2 * row.played, seed, threads, sprt: None };
-    let beginnings_decide = row.agent != Agent::Rollouts && pair[1].deterministic;
+    let is_decided_by_beginning = row.agent != Agent::Rollouts && pair[1].deterministic;
     let (mut games, mut next, mut known) = (Vec::new(), 0, [HashSet::new(), HashSet::new()]);
     let mut result =
-        Replayed { row: *row, black: WinDrawLoss::default(), white: WinDrawLoss::default() };
-    for round in 0..=ROUNDS {
-        let end = setting.games << round;
+        RowResult { row: *row, black: WinDrawLoss::default(), white: WinDrawLoss::default() };
+    for round in 0..=DOUBLINGS {
+        let end = settings.games << round;
         let mut numbers: Vec<u32> = (next..end).collect();
         next = end;
-        if beginnings_decide {
+        if is_decided_by_beginning {
             let plies = DRAWN_PLIES as usize;
-            let lines = beginnings(pair, &openings, &setting, &numbers, plies, stop)?;
+            let lines = beginnings(pair, &openings, &settings, &numbers, plies, stop)?;
             let begun = numbers.into_iter().zip(lines);
-            numbers = new_ones(begun, &mut known, result.missing());
+            numbers = distinct_games(begun, &mut known, result.missing());
         }
-        let mut go_on = |_: &Played<G>| ControlFlow::Continue(());
-        games = play_numbered(pair, &openings, &setting, &numbers, games, stop, &mut go_on)?.games;
+        let mut on_game = |_: &MatchGame<G>| ControlFlow::Continue(());
+        games =
+            play_numbered(pair, &openings, &settings, &numbers, games, stop, &mut on_game)?.games;
         (result.black, result.white) = count(&games, row.played);
         if !result.is_short() || stop.load(Ordering::Relaxed) {
             break;
@@ -201,9 +202,9 @@ pub fn play_row<G: Geometry>(
     Ok(result)
 }
 
-/// The games that begin like no other with the same colour, as many as are wanted with black and
-/// with white.
-fn new_ones(
+/// The numbers of games whose first moves differ from those of all other games with the same
+/// colour, at most `wanted` with black and with white.
+fn distinct_games(
     begun: impl Iterator<Item = (u32, Vec<Square>)>,
     known: &mut [HashSet<Vec<Square>>; 2],
     mut wanted: [u32; 2],
@@ -217,28 +218,28 @@ fn new_ones(
     begun.filter_map(|(number, line)| is_new(number, line).then_some(number)).collect()
 }
 
-/// The first `most` different games of each colour.
-fn count<G: Geometry>(games: &[Played<G>], most: u32) -> (WinDrawLoss, WinDrawLoss) {
+/// The results of the first `most` distinct games with each colour.
+fn count<G: Geometry>(games: &[MatchGame<G>], most: u32) -> (WinDrawLoss, WinDrawLoss) {
     let (mut black, mut white) = (WinDrawLoss::default(), WinDrawLoss::default());
     let mut seen = HashSet::new();
     for played in games {
         let side = if played.first == Colour::Black { &mut black } else { &mut white };
         let moves: Vec<_> = played.moves().collect();
-        let identity = (played.first, canonical_game(played.opening.start.board, &moves));
-        if side.games() < most && seen.insert(identity) {
+        let key = (played.first, canonical_game(played.opening.start.board, &moves));
+        if side.games() < most && seen.insert(key) {
             side.add(played.first_score());
         }
     }
     (black, white)
 }
 
-impl Replayed {
-    /// How many games with black and with white there are fewer than in the paper.
+impl RowResult {
+    /// The number of missing games with black and with white, compared to Fu and Xu.
     fn missing(&self) -> [u32; 2] {
         [self.black, self.white].map(|side| self.row.played.saturating_sub(side.games()))
     }
 
-    /// Whether there are fewer games than in the paper.
+    /// Whether there are fewer games than in Fu and Xu.
     fn is_short(&self) -> bool {
         self.missing() != [0, 0]
     }
@@ -246,7 +247,7 @@ impl Replayed {
     /// The row as JSON.
     pub fn json(&self) -> Value {
         let row = &self.row;
-        let paper = |won: u32| json!({ "wins": won, "games": row.played });
+        let fu_xu = |won: u32| json!({ "wins": won, "games": row.played });
         json!({
             "version": 1,
             "table": row.table,
@@ -259,19 +260,26 @@ impl Replayed {
             "stand_in": row.stand_in,
             "black": self.black,
             "white": self.white,
-            "paper": { "black": paper(row.won[0]), "white": paper(row.won[1]) },
+            "paper": { "black": fu_xu(row.won[0]), "white": fu_xu(row.won[1]) },
         })
     }
 }
 
-/// The tables side by side with the paper's.
-pub fn text(results: &[Replayed]) -> String {
+/// The tables with the results here and in Fu and Xu.
+pub fn text(results: &[RowResult]) -> String {
     let mut text = String::new();
     for number in 1..=4 {
         let rows = results.iter().filter(|result| result.row.table == number);
-        let head = ["the paper's", "opponent here", "black here", "paper", "white here", "paper"];
+        let head = [
+            "opponent in Fu and Xu",
+            "opponent here",
+            "black here",
+            "Fu and Xu",
+            "white here",
+            "Fu and Xu",
+        ];
         let mut lines = vec![head.map(String::from).to_vec()];
-        for Replayed { row, black, white } in rows {
+        for RowResult { row, black, white } in rows {
             lines.push(vec![
                 row.opponent.to_string(),
                 row.stand_in.to_string(),
@@ -289,25 +297,25 @@ pub fn text(results: &[Replayed]) -> String {
         }
     }
     text.push_str(
-        "Games won of games played, each game different from the others. The paper's levels are not\npublished, nor how its alpha-beta evaluates: the players named beside them stand for them.\n",
+        "Games won of games played; all games of a row are distinct. The opponents of Fu and Xu are not\npublished; the players in the second column replace them.\n",
     );
-    if results.iter().any(Replayed::is_short) {
+    if results.iter().any(RowResult::is_short) {
         let _ = writeln!(
             text,
-            "Where there are fewer games than in the paper, the players had no more different ones in\n{} times as many games.",
-            1 << ROUNDS
+            "Rows with fewer games than in Fu and Xu: {} times as many games had no more distinct ones.",
+            1 << DOUBLINGS
         );
     }
     text
 }
 
-fn won(outcomes: WinDrawLoss) -> String {
-    let draws = match outcomes.draws {
+fn won(results: WinDrawLoss) -> String {
+    let draws = match results.draws {
         0 => String::new(),
         1 => " (1 draw)".into(),
         draws => format!(" ({draws} draws)"),
     };
-    format!("{}/{}{draws}", outcomes.wins, outcomes.games())
+    format!("{}/{}{draws}", results.wins, results.games())
 }
 
 #[cfg(test)]

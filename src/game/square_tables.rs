@@ -1,36 +1,37 @@
-//! What lies around a square: its rays, its neighbours and the lines through it.
+//! Tables for each square: its rays, its neighbours and the lines through it.
 //!
-//! Tables that follow from a shape at compile time, for the vector kernels and the exact
-//! solver.
+//! They are computed at compile time from a shape. Vector move generation, stability and the
+//! exact solver use them.
 
 use std::marker::PhantomData;
 
 use super::board::SquareSet;
-use super::geometry::{Geometry, Word};
+use super::geometry::{Bitboard, Geometry};
 
-/// Steps in rows and columns: four directions towards higher bits.
+/// The four directions towards higher bits, as steps in rows and columns. The other four
+/// directions are their opposites.
 const STEPS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, -1), (1, 1)];
 
-/// The squares that lie in each of the eight directions from one square up to the edge or a
-/// hole: first the directions of [`STEPS`], then their opposites.
+/// The squares in each of the eight directions from one square, up to the edge or a hole: first
+/// the directions of [`STEPS`], then their opposites.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Rays(pub [u64; 8]);
 
-/// The four lines through a square, and where on each of them the square is.
+/// The four lines through a square, and the place of the square on each of them.
 #[derive(Clone, Copy)]
 pub(super) struct Lines {
     /// The squares of each line.
     pub squares: [u64; 4],
-    /// How many squares of the line lie before the square.
+    /// The number of squares of the line before the square.
     pub before: [u8; 4],
 }
 
-/// Holder of the tables of shape `G`. Those of 64-bit words are of no use on larger boards.
-pub(super) struct Around<G>(PhantomData<G>);
+/// The tables of shape `G`. `RAYS` and `LINES` are all zero for boards of more than 64 squares.
+pub(super) struct SquareTables<G>(PhantomData<G>);
 
-impl<G: Geometry> Around<G> {
-    /// For each bit the rays from it.
+impl<G: Geometry> SquareTables<G> {
+    /// For each bit, the rays from its square.
     pub(super) const RAYS: &'static [Rays; 64] = &{
         let mut table = [Rays([0; 8]); 64];
         let mut bit = 0;
@@ -45,7 +46,7 @@ impl<G: Geometry> Around<G> {
         table
     };
 
-    /// For each bit the lines through it.
+    /// For each bit, the lines through its square.
     pub(super) const LINES: &'static [Lines; 64] = &{
         let mut table = [Lines { squares: [0; 4], before: [0; 4] }; 64];
         let mut bit = 0;
@@ -62,7 +63,7 @@ impl<G: Geometry> Around<G> {
         table
     };
 
-    /// For each bit the squares beside it.
+    /// For each bit, the up to eight squares beside its square.
     pub(super) const NEIGHBOURS: &'static [u128; 128] = &{
         let mut table = [0; 128];
         let mut bit = 0;
@@ -80,9 +81,9 @@ impl<G: Geometry> Around<G> {
         table
     };
 
-    /// For each of the eight directions the squares that have a neighbour behind them, so that
-    /// something that moves that way can reach them.
-    pub(super) const REACHED: &'static [u128; 8] = &{
+    /// For each of the eight directions, the squares where a step in that direction can end. A
+    /// shift of a set of squares is masked with them, so that it does not wrap around the edge.
+    pub(super) const STEP_TARGETS: &'static [u128; 8] = &{
         let mut table = [0; 8];
         let mut direction = 0;
         while direction < 8 {
@@ -99,7 +100,7 @@ impl<G: Geometry> Around<G> {
         table
     };
 
-    /// The bit one step from `bit`; 128 where there is no square, or none to start from.
+    /// The bit one step from `bit`; 128 if there is no square there or none at `bit`.
     const fn step(bit: usize, direction: usize) -> usize {
         let (mut down, mut right) = STEPS[direction % 4];
         if direction >= 4 {
@@ -127,40 +128,41 @@ impl<G: Geometry> Around<G> {
 }
 
 impl<G: Geometry> SquareSet<G> {
-    /// The squares one step from any of the set along the lines `lines` of [`STEPS`].
+    /// The squares one step from any square of the set, along two of the lines of [`STEPS`].
     #[inline(always)]
     fn beside(self, lines: [usize; 2]) -> SquareSet<G> {
         let by = [1, G::STRIDE, G::STRIDE - 1, G::STRIDE + 1];
-        let reached = |direction: usize| G::Word::narrow(Around::<G>::REACHED[direction]);
+        let reached =
+            |direction: usize| G::Bitboard::narrow(SquareTables::<G>::STEP_TARGETS[direction]);
         let along = lines.map(|line| {
             self.0 << by[line] & reached(line) | self.0 >> by[line] & reached(line + 4)
         });
         SquareSet(along[0] | along[1])
     }
 
-    /// The squares in a row or column beside any of the set.
+    /// The squares directly beside, above or below any square of the set.
     #[inline(always)]
     pub fn beside_orthogonally(self) -> SquareSet<G> {
         self.beside([0, 1])
     }
 
-    /// The squares diagonally beside any of the set.
+    /// The squares diagonally beside any square of the set.
     #[inline(always)]
     pub fn beside_diagonally(self) -> SquareSet<G> {
         self.beside([2, 3])
     }
 }
 
-/// How many discs turn on one line, by how many of its squares lie before the one that is
-/// played and by the line's own discs, if all other discs are the opponent's.
-pub(super) static TURNED: [[u8; 256]; 8] = {
+/// `LINE_FLIPS[before][own]`: how many discs turn on one line when a side fills the last empty
+/// square of the board. `before` is the number of squares of the line before that square. `own`
+/// has the side's discs on the line, one bit per square. All other discs are the opponent's.
+pub(super) static LINE_FLIPS: [[u8; 256]; 8] = {
     let mut table = [[0; 256]; 8];
     let mut at = 0;
     while at < 8 {
         let mut own = 0;
         while own < 256 {
-            // Squares beyond the end of a shorter line hold no own disc either, so that runs
-            // over the end turn nothing, as they should.
+            // A shorter line has no own discs beyond its end, so a run over the end turns nothing.
             let above = own >> (at + 1);
             let below = own & ((1 << at) - 1);
             if above != 0 {

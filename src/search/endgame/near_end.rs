@@ -1,19 +1,22 @@
-//! Null windows near the end: a small table that stays in the processor's cache, and moves
-//! ordered by how few replies they leave.
+//! Null-window search near the end of the game: at most [`NEAR_END`] empties.
+//!
+//! It has a small table that stays in the processor's cache, and tries moves with few replies
+//! first.
 
-use super::last::{Leaves, NONE, played};
+use super::leaf_solver::{LeafSolver, NO_MOVE, play_at};
+use super::order::{Candidate, take_best};
 use super::parity;
-use super::searcher::{Candidate, take_best};
-use crate::game::{Board, Geometry, Goal, Square, SquareSet, Word};
+use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
-/// With at most this many empties a null window is this module's.
-pub(super) const NEAR: u32 = 11;
-/// With at most this many empties neither table nor sorting pays.
+/// Null windows with at most this many empties are searched by this module.
+pub(super) const NEAR_END: u32 = 11;
+/// With at most this many empties, neither the table nor move ordering saves time.
 const SHALLOW: u32 = 6;
-/// Slots of the small table.
+/// The number of slots of the small table.
 const SLOTS: usize = 1 << 14;
 
-/// What is known of a position. The whole position is kept, so that none is taken for another.
+/// The bounds on the score of a position. A slot has the whole position and not a hash, so two
+/// positions are never confused.
 #[derive(Clone, Copy)]
 struct Slot<G: Geometry> {
     board: Board<G>,
@@ -23,15 +26,15 @@ struct Slot<G: Geometry> {
 }
 
 /// Solves null windows with few empties.
-pub(super) struct Near<G: Geometry> {
-    pub(super) leaves: Leaves,
+pub(super) struct NearEndSearch<G: Geometry> {
+    pub(super) leaf_solver: LeafSolver,
     slots: Box<[Slot<G>]>,
 }
 
-/// Where a board stands in the small table.
+/// The index of a board's slot in the small table.
 #[inline(always)]
 fn place<G: Geometry>(board: Board<G>) -> usize {
-    let fold = |word: G::Word| {
+    let fold = |word: G::Bitboard| {
         let wide = word.widen();
         (wide ^ wide >> 64) as u64
     };
@@ -41,15 +44,15 @@ fn place<G: Geometry>(board: Board<G>) -> usize {
     (mixed >> (64 - SLOTS.ilog2())) as usize
 }
 
-impl<G: Geometry> Near<G> {
+impl<G: Geometry> NearEndSearch<G> {
     pub(super) fn new(goal: Goal) -> Self {
-        // No position has both sides' discs on one square.
+        // An empty slot has a board that cannot occur: both sides have discs on every square.
         let board = Board { mine: G::PLAYABLE, theirs: G::PLAYABLE };
         let slot = Slot { board, lower: 0, upper: 0, best: Square(0) };
-        Near { leaves: Leaves::new(goal), slots: vec![slot; SLOTS].into() }
+        NearEndSearch { leaf_solver: LeafSolver::new(goal), slots: vec![slot; SLOTS].into() }
     }
 
-    /// A bound on the score that tells whether it is above `alpha`.
+    /// A bound on the score on the same side of `alpha` as the score.
     #[inline]
     pub(super) fn search(
         &mut self,
@@ -65,17 +68,17 @@ impl<G: Geometry> Near<G> {
     }
 
     fn node(&mut self, board: Board<G>, legal: SquareSet<G>, alpha: i32, empties: u32) -> i32 {
-        self.leaves.nodes += 1;
+        self.leaf_solver.nodes += 1;
         if legal.is_empty() {
             let passed = board.pass();
             let legal = passed.legal();
-            self.leaves.nodes -= 1;
+            self.leaf_solver.nodes -= 1;
             if legal.is_empty() {
-                return self.leaves.finished(board);
+                return self.leaf_solver.finished(board);
             }
             return -self.node(passed, legal, -alpha - 1, empties);
         }
-        if let Some(bound) = self.leaves.stable_bound(board, alpha) {
+        if let Some(bound) = self.leaf_solver.stable_bound(board, alpha) {
             return bound;
         }
         let place = place(board);
@@ -105,14 +108,14 @@ impl<G: Geometry> Near<G> {
         hint: Option<Square>,
     ) -> (i32, Square) {
         let nothing = Candidate { square: Square(0), board, legal, value: 0 };
-        let mut candidates = [nothing; NEAR as usize];
+        let mut candidates = [nothing; NEAR_END as usize];
         let mut count = 0;
         let odd = parity::squares::<G>(parity::odd::<G>(board.empty().0));
         for square in legal {
             candidates[count] = valued(board, square, odd, hint);
             count += 1;
         }
-        let (mut best, mut chosen) = (NONE, candidates[0].square);
+        let (mut best, mut chosen) = (NO_MOVE, candidates[0].square);
         for index in 0..count {
             let Some(candidate) = take_best(&mut candidates[..count], index) else { break };
             let score = -self.search(candidate.board, candidate.legal, -alpha - 1, empties - 1);
@@ -126,7 +129,7 @@ impl<G: Geometry> Near<G> {
         (best, chosen)
     }
 
-    /// Appends the moves of a node with their values; returns where they start.
+    /// Appends the moves of a node with their values. Returns the index of the first one.
     pub(super) fn push(
         &self,
         candidates: &mut Vec<Candidate<G>>,
@@ -140,18 +143,18 @@ impl<G: Geometry> Near<G> {
         start
     }
 
-    /// Few empties.
+    /// Searches a node with at most [`SHALLOW`] empties.
     fn shallow(&mut self, board: Board<G>, alpha: i32, empties: u32) -> i32 {
         if empties <= 4 {
-            return self.last(board, alpha, empties);
+            return self.solve_leaf(board, alpha, empties);
         }
-        self.leaves.nodes += 1;
+        self.leaf_solver.nodes += 1;
         let empty = board.empty().0;
         let first = parity::squares::<G>(parity::odd::<G>(empty));
-        let mut best = NONE;
+        let mut best = NO_MOVE;
         for mut set in [empty & first, empty & !first] {
             while !set.is_zero() {
-                if let Some(child) = played(board, set.lowest()) {
+                if let Some(child) = play_at(board, set.lowest()) {
                     best = best.max(-self.shallow(child, -alpha - 1, empties - 1));
                     if best > alpha {
                         return best;
@@ -160,17 +163,17 @@ impl<G: Geometry> Near<G> {
                 set = set.without_lowest();
             }
         }
-        if best > NONE {
+        if best > NO_MOVE {
             return best;
         }
-        self.leaves.nodes -= 1;
+        self.leaf_solver.nodes -= 1;
         if board.pass().legal().is_empty() {
-            return self.leaves.finished(board);
+            return self.leaf_solver.finished(board);
         }
         -self.shallow(board.pass(), -alpha - 1, empties)
     }
 
-    fn last(&mut self, board: Board<G>, alpha: i32, empties: u32) -> i32 {
+    fn solve_leaf(&mut self, board: Board<G>, alpha: i32, empties: u32) -> i32 {
         let empty = board.empty().0;
         let mut bits = [0; 4];
         let first = parity::squares::<G>(parity::odd::<G>(empty));
@@ -184,21 +187,22 @@ impl<G: Geometry> Near<G> {
         }
         let [w, x, y, z] = bits;
         match empties {
-            4 => self.leaves.last4(board, [w, x, y, z], alpha),
-            3 => self.leaves.last3(board, [w, x, y], alpha),
-            2 => self.leaves.last2(board, [w, x], alpha),
-            1 => self.leaves.last1(board, w),
-            _ => self.leaves.finished(board),
+            4 => self.leaf_solver.solve_4(board, [w, x, y, z], alpha),
+            3 => self.leaf_solver.solve_3(board, [w, x, y], alpha),
+            2 => self.leaf_solver.solve_2(board, [w, x], alpha),
+            1 => self.leaf_solver.solve_1(board, w),
+            _ => self.leaf_solver.finished(board),
         }
     }
 }
 
-/// A move with its value: few replies are good, and so is the last word in a region.
+/// A move with its value for ordering: the fewer replies, the greater, with a bonus for a region
+/// with an odd number of empties.
 #[inline(always)]
 fn valued<G: Geometry>(
     board: Board<G>,
     square: Square,
-    odd: G::Word,
+    odd: G::Bitboard,
     hint: Option<Square>,
 ) -> Candidate<G> {
     let child = board.play_unchecked(square);

@@ -1,36 +1,35 @@
-//! What computes the trunk's convolutions, a group of positions at a time: Winograd's polynomials in
-//! float32, or matrix tiles in bf16.
+//! The interface of the trunk's convolutions, one group of positions at a time. Implementations are
+//! Winograd's algorithm in float32 (here) and matrix tiles in bf16 (`tiled`).
 
 use super::GROUP;
 use crate::net::vector::{Vector, instructions};
-use crate::net::winograd::{Board, Channels, Plane, Workspace};
+use crate::net::winograd::{BoardTransform, Channels, Plane, Workspace};
 
-/// Convolutions of groups of up to [`GROUP`] positions on boards of `W` rows.
+/// Computes convolutions of groups of up to [`GROUP`] positions on boards of `W` rows.
 ///
-/// Functions that read or take planes are called with a position of the group, a vector of
-/// channels, and the plane of both: once for each, in any order. Taps lie as
-/// `[row][column][input][output vector]`, filters as
-/// it suits whoever reads them.
-pub(super) trait Unit<const W: usize>: Send + Sized {
-    /// What a batch's activations and gradients are kept as, between layers.
-    type Kept: Kept;
+/// Closures that read or write planes are called with the position within the group, the index of
+/// the channel vector, and the plane: once for each plane, in any order. Taps lie as
+/// `[row][column][input][output vector]`. The layout of filters depends on the implementation.
+pub(super) trait Convolver<const W: usize>: Send + Sized {
+    /// The format in which a batch's activations and gradients are stored between layers.
+    type Stored: StoredVector;
 
-    /// Room for up to `depth` vectors of channels.
+    /// A convolver for up to `depth` channel vectors.
     fn new(depth: usize) -> Self;
 
-    /// Instructions and number format, for people.
+    /// The instructions and number format, for messages.
     fn describe() -> String;
 
-    /// Lays taps out as a filter.
+    /// Converts taps to a filter.
     fn filter(&self, taps: &[Vector], channels: Channels, filter: &mut Vec<Vector>);
 
-    /// Vectors that [`Unit::filter_gradients`] needs for its sums.
+    /// The number of vectors that [`Convolver::filter_gradients`] needs for its sums.
     fn sums(channels: Channels) -> usize;
 
-    /// From such sums to the gradients of taps.
+    /// Converts these sums to gradients of taps.
     fn taps(&self, sums: &[Vector], channels: Channels, taps: &mut [Vector]);
 
-    /// Convolves a group with a filter: `read` fills planes of inputs, `put` gets those of sums.
+    /// Convolves a group. `read` fills planes of inputs, `put` gets planes of outputs.
     fn convolve(
         &mut self,
         filter: &[Vector],
@@ -40,8 +39,8 @@ pub(super) trait Unit<const W: usize>: Send + Sized {
         put: impl FnMut(usize, usize, &Plane<W>),
     );
 
-    /// What gradients of the outputs mean for the filter: adds to `sums`. `read` fills planes of
-    /// inputs, `gradient` those of gradients.
+    /// Adds the gradients of the filter to `sums`. `read` fills planes of inputs, `gradient` planes
+    /// of gradients of outputs.
     fn filter_gradients(
         &mut self,
         sums: &mut [Vector],
@@ -51,9 +50,9 @@ pub(super) trait Unit<const W: usize>: Send + Sized {
         gradient: impl FnMut(usize, usize, &mut Plane<W>),
     );
 
-    /// What the gradients that [`Unit::filter_gradients`] has just read mean for the inputs:
-    /// `put` gets their planes. `back` is the filter of the same taps with inputs and outputs
-    /// exchanged, for a convolution whose inputs fill vectors.
+    /// Computes the gradients of the inputs from the gradients of outputs that the last call of
+    /// [`Convolver::filter_gradients`] read. `put` gets their planes. `back` is the filter of the
+    /// same taps with inputs and outputs exchanged. The input channels must fill whole vectors.
     fn input_gradients(
         &mut self,
         back: &[Vector],
@@ -63,33 +62,33 @@ pub(super) trait Unit<const W: usize>: Send + Sized {
     );
 }
 
-/// A vector of channels of one cell in memory.
-pub(super) trait Kept: Copy + Send {
+/// A channel vector in the format in which it is stored.
+pub(super) trait StoredVector: Copy + Send {
     const ZERO: Self;
 
-    /// Keeps a vector, as exactly as it can.
-    fn keep(vector: Vector) -> Self;
+    /// Rounds a vector to the format.
+    fn store(vector: Vector) -> Self;
 
-    /// The vector as it was kept.
-    fn vector(self) -> Vector;
+    /// The stored vector in float32.
+    fn to_vector(self) -> Vector;
 }
 
-impl Kept for Vector {
+impl StoredVector for Vector {
     const ZERO: Vector = Vector::ZERO;
 
     #[inline(always)]
-    fn keep(vector: Vector) -> Vector {
+    fn store(vector: Vector) -> Vector {
         vector
     }
 
     #[inline(always)]
-    fn vector(self) -> Vector {
+    fn to_vector(self) -> Vector {
         self
     }
 }
 
-impl<const W: usize, const PAIRS: usize> Unit<W> for Workspace<W, PAIRS> {
-    type Kept = Vector;
+impl<const W: usize, const PAIRS: usize> Convolver<W> for Workspace<W, PAIRS> {
+    type Stored = Vector;
 
     fn new(depth: usize) -> Self {
         Workspace::new(GROUP, depth)
@@ -101,12 +100,12 @@ impl<const W: usize, const PAIRS: usize> Unit<W> for Workspace<W, PAIRS> {
 
     fn filter(&self, taps: &[Vector], channels: Channels, filter: &mut Vec<Vector>) {
         let size = channels.size();
-        filter.resize(Board::<W, PAIRS>::POINTS * size, Vector::ZERO);
+        filter.resize(BoardTransform::<W, PAIRS>::POINTS * size, Vector::ZERO);
         self.board().filter(taps, filter, size);
     }
 
     fn sums(channels: Channels) -> usize {
-        Board::<W, PAIRS>::POINTS * channels.size()
+        BoardTransform::<W, PAIRS>::POINTS * channels.size()
     }
 
     fn taps(&self, sums: &[Vector], channels: Channels, taps: &mut [Vector]) {
