@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -122,17 +123,29 @@ fn a_finished_run_that_cannot_be_rated_does_not_grow() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
     let config = config(folder.path());
-    let none = "evaluation.opponents=[]";
-    succeeds(&train(&run, &[&*config, "--set", "limits.steps=8", "--set", none]));
+    // The opponent exists when the run is checked, and not any more when a net is to be rated.
+    let rival = folder.path().join("rival.safetensors");
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints/6x6/net.safetensors");
+    fs::copy(shipped, &rival).expect("a net");
+    let opponents = format!("evaluation.opponents=[\"net:{}\"]", rival.display());
+    let mut first = Command::new(env!("CARGO_BIN_EXE_outflank"));
+    first.arg("train").arg(&config).args(["--set", "limits.steps=8", "--set", &opponents]);
+    first.arg("--run-dir").arg(&run).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut first = first.spawn().expect("the program runs");
+    let mut stderr = BufReader::new(first.stderr.take().expect("a pipe")).lines();
+    let line = stderr.next().expect("a line").expect("text");
+    assert!(line.starts_with("run directory"), "{line}");
+    fs::remove_file(&rival).expect("a file");
+    let rest: String = stderr.map_while(Result::ok).collect();
+    assert!(first.wait().expect("it ends").success(), "{rest}");
     let counted = counts(&run);
-    let missing = "evaluation.opponents=[\"net:nowhere\"]";
-    let output = train(&run, &["--resume", "--set", missing]);
+    let output = train(&run, &["--resume"]);
     succeeds(&output);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("no more evaluations in this run"), "{stderr}");
     assert_eq!(counts(&run), counted);
     // Without opponents there is nothing to rate.
-    let output = train(&run, &["--resume", "--set", none]);
+    let output = train(&run, &["--resume", "--set", "evaluation.opponents=[]"]);
     succeeds(&output);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("nothing was changed"), "{stderr}");
