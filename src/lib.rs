@@ -38,11 +38,12 @@
 //! use outflank::arena::control::Control;
 //! use outflank::arena::open::{PlayerContext, contestant};
 //! use outflank::arena::player::Turn;
-//! use outflank::arena::spec::PlayerSpec;
-//! use outflank::game::{Goal, Position, Square8, notation};
+//! use outflank::arena::shipped;
+//! use outflank::game::{Goal, Position, Shape, Square8, notation};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let spec: PlayerSpec = "net:checkpoints/8x8,simulations=400".parse()?;
+//!     // Any specification works: `let spec = "net:PATH,simulations=400".parse()?;`
+//!     let spec = shipped::opponent(Shape::Square8, Goal::Most);
 //!     let opened = contestant::<Square8>(&spec, &PlayerContext::new(Goal::Most))?;
 //!     let seed = 1;
 //!     let mut player = (opened.open)(seed)?;
@@ -57,14 +58,18 @@
 //! }
 //! ```
 //!
-//! The path of a net is relative to the working directory. The side to move of a turn must have a
-//! legal move; [`Position::pass_if_forced`](game::Position::pass_if_forced) makes a forced pass.
-//! [`Player::analyze`](arena::player::Player::analyze) returns the best moves with their scores.
+//! [`arena::shipped`] finds the nets in this source tree, also from another crate. Paths in a
+//! specification are relative to the working directory. A turn needs a position with a legal move:
+//! [`Board::is_over`](game::Board::is_over) tells whether the game has ended.
+//! [`Player::hints`](arena::player::Player::hints) returns the best moves with their scores. The
+//! errors have messages for users: print them with `{}` and their sources.
 //!
 //! # Use from another crate
 //!
 //! Cargo applies neither the link arguments of this package's `build.rs` nor its
-//! `.cargo/config.toml` to a crate that depends on it. Such a crate must make three settings.
+//! `.cargo/config.toml` nor its profiles to a crate that depends on it. Such a crate must make four
+//! settings itself. It needs the Rust version of this package's `rust-toolchain.toml`, or a newer
+//! one.
 //!
 //! Its `.cargo/config.toml` needs the path of libtorch 2.11.0, which `scripts/setup.sh` downloads,
 //! and the processor to build for. Without the path, the build of `torch-sys` or of this crate
@@ -78,7 +83,15 @@
 //! rustflags = ["-Ctarget-cpu=native"]
 //! ```
 //!
-//! Its `build.rs` links libtorch:
+//! Its `Cargo.toml` optimises dependencies in development builds. Without that a move takes a
+//! hundred times as long; release builds need no setting.
+//!
+//! ```toml
+//! [profile.dev.package."*"]
+//! opt-level = 3
+//! ```
+//!
+//! Its `build.rs` links libtorch; this is the body of its `main`:
 //!
 //! ```no_run
 //! let lib = format!("{}/lib", std::env::var("LIBTORCH").expect("LIBTORCH is set"));

@@ -46,7 +46,7 @@ pub struct Contestant<'a, G: Geometry> {
     pub deterministic: bool,
     /// The line about the player that ladders store, if there is anything to store.
     pub line: Option<PlayerLine>,
-    /// Makes the player.
+    /// Makes the player. The seed decides its random choices; most players have none.
     pub open: Box<PlayerFactory<'a, G>>,
 }
 

@@ -15,13 +15,15 @@ use crate::game::{Board, Geometry, Position, Square, SquareSet};
 /// A position of a game in progress in which the player is to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a, G: Geometry> {
-    /// The game's number: the same for all turns of the game, unique within a match.
+    /// The game's number: the same for all turns of the game, unique within a match. Players keep
+    /// trees and clocks by it. For a single position any number will do.
     pub game: u32,
     /// The position where the game began.
     pub start: Position<G>,
     /// The moves since `start`, without passes.
     pub moves: &'a [Square],
-    /// The current position. It has a legal move.
+    /// The current position. It must have a legal move, so it follows a forced pass and does not
+    /// end the game ([`Board::is_over`]). Players may panic without one.
     pub position: Position<G>,
 }
 
@@ -37,7 +39,8 @@ impl<G: Geometry> Turn<'_, G> {
 pub struct Choice {
     /// The move.
     pub square: Square,
-    /// The expected final disc difference for the player, if it estimates one.
+    /// The expected final disc difference for the player, if it estimates one. For a net it is the
+    /// prediction after the move, without search, unless the search has proven the score.
     pub score: Option<f32>,
     /// Search depth in plies; for Monte Carlo tree search the number of simulations.
     pub depth: Option<u32>,
@@ -106,7 +109,8 @@ pub struct Hint {
     pub line: Vec<Square>,
     /// The chance to win, from 0 to 1, if the player estimates it. A draw counts as half a win.
     pub win_chance: Option<f32>,
-    /// The final disc difference for the side to move, if the player has one.
+    /// The final disc difference for the side to move, if the player has one. For a net see
+    /// [`Choice::score`]; `win_chance` is the search's.
     pub score: Option<f32>,
     /// Whether the score is an estimate, a bound, or exact.
     pub bound: Bound,
@@ -202,8 +206,10 @@ pub trait Player<G: Geometry>: Send {
         self.choose(std::slice::from_ref(turn)).pop().ok_or_else(nothing)?
     }
 
-    /// The best moves, at most `count`, best first. The time of an analysis does not count against
-    /// the player's time for a game.
+    /// The best moves, at most `count`, best first: by the search's policy for a net, by the score
+    /// for alpha-beta. After `think` on the same turn a net continues with its tree, so the first
+    /// hint may differ from the choice. The time of an analysis does not count against the player's
+    /// time for a game.
     ///
     /// # Errors
     ///

@@ -21,6 +21,9 @@ impl GameArgs {
     /// Takes what is not given from the first net among the players. A net that cannot be read is
     /// left to the code that opens the players, which reports it.
     pub fn complete<'a>(&mut self, players: impl IntoIterator<Item = &'a PlayerSpec>) {
+        if self.shape.is_some() && self.goal.is_some() {
+            return;
+        }
         let path = players.into_iter().find_map(|player| match &player.kind {
             PlayerKind::Net(net) => Some(&net.path),
             PlayerKind::Policy(policy) => Some(&policy.path),

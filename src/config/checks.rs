@@ -3,7 +3,7 @@
 use super::Config;
 use super::reader::{Reader, as_toml};
 use crate::arena::spec::{PlayerKind, PlayerSpec};
-use crate::game::Shape;
+use crate::game::Goal;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};
 
@@ -27,10 +27,10 @@ fn opponents(reader: &mut Reader<'_>, config: &Config) {
             continue;
         };
         if spec.probcut.is_some() && !spec.evaluator.has_probcut(config.board, config.goal) {
-            let why = "`probcut` is measured on 8x8 for goal `most` only; leave it out";
-            let other = match config.board {
-                Shape::Square8 => ("goal", as_toml(&config.goal.name())),
-                board => ("board", as_toml(&board.name())),
+            let why = "the evaluator has no parameters of `probcut` there; leave it out";
+            let other = match spec.evaluator.has_probcut(config.board, Goal::Most) {
+                true => ("goal", as_toml(&config.goal.name())),
+                false => ("board", as_toml(&config.board.name())),
             };
             reader.contradiction(("evaluation.opponents", as_toml(opponent)), other, why);
         }

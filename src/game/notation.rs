@@ -174,7 +174,8 @@ fn legal_names<G: Geometry>(board: Board<G>) -> Box<str> {
     names.join(" ").into()
 }
 
-/// Parses a transcript that starts at `position`. Returns its moves and the position after them.
+/// Parses a transcript that starts at `position`. Returns its moves, without passes, and the
+/// position after them, in which a forced pass has been made.
 ///
 /// Forced passes may be left out; passes in the text (`pa`, `pass`, `--`, `@@`) are checked. Blanks
 /// between moves, commas, move numbers and dots are errors.

@@ -83,11 +83,14 @@ pub fn spec(config: &Config) -> NetSpec {
 ///
 /// # Errors
 ///
-/// The device does not exist, or the configured backend cannot run on it.
+/// The device does not exist, the configured backend cannot run on it, or an opponent of the
+/// evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     let (options, device) = (&config.inference, &config.device);
     crate::net::inference::check(&spec(config), options, device)?;
-    dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
+    if config.evaluation.every_minutes > 0.0 {
+        dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
+    }
     Ok(())
 }
 
