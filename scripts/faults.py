@@ -204,8 +204,9 @@ def interrupt(run, checks, rng, number):
     fault = f"{fault} ({second.name} after {1000 * delay:.1f} ms)"
     checks.record("exit code", code in (0, 130), f"{fault}: exit code {code}: {run.stderr()}")
     checks.stderr(run.stderr(), fault)
-    # A run that ended normally has the state "stopped"; one that had no time looks killed.
-    checks.disk(run, fault, "stopped" if code == 0 else "killed")
+    # A run that had no time to say that it stopped looks killed. The second signal may also come
+    # after that, just before the normal end.
+    checks.disk(run, fault, *(("stopped",) if code == 0 else ("killed", "stopped")))
     return code
 
 

@@ -138,8 +138,8 @@ class Checks:
         self.leftovers_known |= still
         self.record("leftovers", not names, f"{fault}: {names}")
 
-    def disk(self, run, fault, state):
-        """Checks all files of a run that has just ended."""
+    def disk(self, run, fault, *states):
+        """Checks all files of a run that has just ended in one of the given states."""
         self.engines(run, fault)
         if not (run.folder / "run.json").exists():
             # Killed before the run was created.
@@ -147,7 +147,7 @@ class Checks:
             return
         self.stored_games(run, fault)
         saved = self.newest_checkpoint(run, fault)
-        self.run_counters(run, fault, state, saved)
+        self.run_counters(run, fault, states, saved)
         for name in ("ladder.jsonl", "metrics.jsonl"):
             self.whole_lines(run.folder / name, fault)
 
@@ -194,7 +194,7 @@ class Checks:
         self.record("checkpoint", not wrong, f"{fault}: {'; '.join(wrong)}")
         return state
 
-    def run_counters(self, run, fault, state, saved):
+    def run_counters(self, run, fault, states, saved):
         """Compares `outflank runs` with the files of the run and with its earlier counters."""
         listed = subprocess.run(
             [run.program, "runs", "--json", run.folder], capture_output=True, text=True
@@ -204,7 +204,8 @@ class Checks:
         except ValueError:
             self.record("state", False, f"{fault}: `outflank runs` printed {listed}")
             return
-        self.record("state", listed["state"] == state, f"{fault}: {listed['state']}, not {state}")
+        state = listed["state"]
+        self.record("state", state in states, f"{fault}: {state}, not {' or '.join(states)}")
         files = {"games": len(self.games), "positions": sum(self.games.values())}
         wrong = []
         for name in ("games", "positions", "steps", "starts"):
