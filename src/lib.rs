@@ -14,18 +14,19 @@
 //! | 1 | [`eval`] | evaluators: estimates of the final disc difference without search |
 //! | 2 | [`search`], [`net`] | tree search; networks. Neither uses the other |
 //! | 3 | [`store`] | run directories, checkpoints, game files |
-//! | 4 | [`train`], [`arena`] | self-play, replay window, learner; players, matches, ratings |
-//! | 5 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
-//! | 6 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
+//! | 4 | [`train`], [`players`] | self-play, replay window, learner; everything that chooses moves |
+//! | 5 | [`arena`] | matches and ratings |
+//! | 6 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
+//! | 7 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
 //!
 //! Where to start:
 //!
 //! - [`game::Board`] and [`game::Position`] have the rules; [`game::notation`] reads and writes
 //!   moves and positions. The board shape is a type parameter: [`game::Square8`] is 8x8.
 //!   [`dispatch!`](crate::dispatch) turns a shape that is known only at run time into the type.
-//! - [`arena::open::contestant`] makes any player from its specification, as in the example below.
+//! - [`players::open::contestant`] makes any player from its specification, as in the example below.
 //!   A player is anything that chooses moves: a net with tree search, alpha-beta search, another
-//!   program. [`arena::player::Player`] is the interface of all players.
+//!   program. [`players::player::Player`] is the interface of all players.
 //! - [`search::endgame::Solver`] solves positions near the end of the game exactly.
 //! - [`search::alphabeta::AlphaBetaSearch`] searches with any [`eval::Evaluator`], and
 //!   [`search::mcts::TreeSearch`] with predictions from any source.
@@ -35,10 +36,10 @@
 //! The best move of a position, by a net that comes with the program:
 //!
 //! ```no_run
-//! use outflank::arena::control::Control;
-//! use outflank::arena::open::{PlayerContext, contestant};
-//! use outflank::arena::player::Turn;
-//! use outflank::arena::shipped;
+//! use outflank::players::control::Control;
+//! use outflank::players::open::{PlayerContext, contestant};
+//! use outflank::players::player::Turn;
+//! use outflank::players::shipped;
 //! use outflank::game::{Goal, Position, Shape, Square8, notation};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -58,7 +59,7 @@
 //! }
 //! ```
 //!
-//! [`arena::shipped`] finds the nets in this source tree, also from another crate. Paths in a
+//! [`players::shipped`] finds the nets in this source tree, also from another crate. Paths in a
 //! specification are relative to the working directory. A turn needs a position with a legal move:
 //! [`Board::is_over`](game::Board::is_over) tells whether the game has ended.
 //! [`Player::hints`](arena::player::Player::hints) returns the best moves with their scores. The
@@ -122,6 +123,7 @@ pub mod config;
 pub mod eval;
 pub mod net;
 pub mod pipeline;
+pub mod players;
 pub mod protocol;
 pub mod search;
 pub mod store;

@@ -1,8 +1,8 @@
 //! The options for the game of a subcommand: board and goal, by default those of the first net.
 
-use crate::arena::nets::LoadedNet;
-use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::{Goal, Shape};
+use crate::players::nets::LoadedNet;
+use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The board and the goal.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]

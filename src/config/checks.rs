@@ -2,10 +2,10 @@
 
 use super::Config;
 use super::reader::{Reader, as_toml};
-use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::Goal;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};
+use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The AMX kernel computes blocks of this many channels.
 const AMX_CHANNELS: u32 = 32;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::arena::SpecError;
+use crate::players::SpecError;
 use crate::store::FileError;
 
 /// Where a value was given.

@@ -16,8 +16,8 @@ use super::entries::{Entries, Entry, MAX_NAME_CHARS, Source};
 use super::problem::{Fault, MAX_PROBLEMS, Place, Problem, nearest};
 use super::removed::removed;
 use super::unknown::unknown;
-use crate::arena::spec::PlayerSpec;
 use crate::game::notation::excerpt;
+use crate::players::spec::PlayerSpec;
 
 /// A key, as the reference page shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]

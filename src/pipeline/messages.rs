@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arena::nets::LoadedNet;
 use crate::net::weights::Weights;
+use crate::players::nets::LoadedNet;
 use crate::train::game::Work;
 
 /// From an actor to the coordinator: its activity since its last report.

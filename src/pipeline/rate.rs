@@ -6,8 +6,8 @@ use crossbeam_channel::Sender;
 use super::clock::TrainingClock;
 use super::coordinator::Coordinator;
 use super::messages::NetToRate;
-use crate::arena::nets::LoadedNet;
 use crate::game::Geometry;
+use crate::players::nets::LoadedNet;
 use crate::store::checkpoint::NetLocation;
 
 impl<G: Geometry> Coordinator<'_, G> {

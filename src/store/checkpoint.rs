@@ -242,13 +242,11 @@ impl Checkpoint {
     }
 }
 
-/// Reads a checkpoint's minutes of training and its [`Checkpoint::state`], without the net.
-///
-/// # Errors
-///
-/// `state.json` is missing, damaged, not of this program, or of another version.
-pub fn minutes_and_state(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError> {
-    read_state(path).map(|file| (file.minutes, file.state))
+/// The games of self-play, if they are known, and the minutes of training before a checkpoint was
+/// saved. `None` if its `state.json` cannot be read.
+pub fn training_at(path: &Path) -> Option<(Option<u64>, f64)> {
+    let file = read_state(path).ok()?;
+    Some((file.state["games"].as_u64(), file.minutes))
 }
 
 fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use bolero::check;
 use outflank::arena::ladder::Ladder;
-use outflank::arena::nets::LoadedNet;
 use outflank::dispatch;
 use outflank::game::{Goal, Shape, Square6, Square8};
 use outflank::net::weights::{Metadata, Weights};
 use outflank::net::{Description, Net, NetSpec, TowerOptions, inference};
+use outflank::players::nets::LoadedNet;
 use outflank::store::checkpoint::Checkpoint;
 use outflank::store::games::{self, GameWriter};
 use outflank::store::net_file::NetFile;

@@ -13,14 +13,15 @@ const FLOORS: &[(&str, u8)] = &[
     ("net", 2),
     ("store", 3),
     ("train", 4),
-    ("arena", 4),
-    ("pipeline", 5),
-    ("telemetry", 5),
-    ("config", 5),
-    ("cli", 6),
-    ("protocol", 6),
-    ("main", 7),
-    ("lib", 7),
+    ("players", 4),
+    ("arena", 5),
+    ("pipeline", 6),
+    ("telemetry", 6),
+    ("config", 6),
+    ("cli", 7),
+    ("protocol", 7),
+    ("main", 8),
+    ("lib", 8),
 ];
 
 /// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.

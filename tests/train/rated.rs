@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::arena::ladder::{Ladder, Origin};
-use outflank::arena::nets::LoadedNet;
+use outflank::arena::ladder::Ladder;
+use outflank::players::contestant::Origin;
+use outflank::players::nets::LoadedNet;
 use outflank::store::checkpoint;
 
 use crate::common::{CONFIG, count, edit_json, manifest, succeeds, train};

@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use super::*;
-use crate::arena::player::{Bound, Choice, Hint, PlayerError};
-use crate::arena::players::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
-use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::{Goal, Position, Square, Square8};
+use crate::players::kinds::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
+use crate::players::player::{Bound, Choice, Hint, PlayerError};
+use crate::players::spec::{PlayerKind, PlayerSpec};
 use crate::search::rollouts::Options;
 use proptest::prelude::*;
 

@@ -4,13 +4,13 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::arena::control::Analysis;
-use crate::arena::player::{Bound, Player, random_square};
-use crate::arena::players::NetCopies;
-use crate::arena::players::net::NetPlayerSettings;
 use crate::game::{Goal, Position, Square, Square8};
 use crate::net::inference::{Backend, Outputs};
 use crate::net::weights::Weights;
+use crate::players::control::Analysis;
+use crate::players::kinds::NetCopies;
+use crate::players::kinds::net::NetPlayerSettings;
+use crate::players::player::{Bound, Player, random_square};
 use crate::search::endgame::Solver;
 use crate::search::mcts;
 

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use super::AlphaBetaPlayer;
-use crate::arena::control::Control;
-use crate::arena::player::{Bound, Hint, PlayerError, Turn};
 use crate::game::{Geometry, Position, Square};
+use crate::players::control::Control;
+use crate::players::player::{Bound, Hint, PlayerError, Turn};
 use crate::search::alphabeta::{SearchLimits, SearchResult};
 
 /// The scale, in discs, of the logistic function from scores to chances to win: a player whose

@@ -1,15 +1,14 @@
 //! Makes players from their specifications.
 
+use super::contestant::{Contestant, PlayerFactory};
 use super::external::{ExternalPlayer, missing_program};
-use super::labels::label;
-use super::ladder::PlayerLine;
-use super::matches::{Contestant, PlayerFactory};
-use super::nets::{LoadedNet, NetError};
-use super::player::Player;
-use super::players::{
+use super::kinds::{
     AlphaBetaPlayer, GreedyPlayer, NetCopies, NetPlayer, NetPlayerSettings, PolicyPlayer,
     RandomPlayer, RolloutsPlayer, SymmetricNet,
 };
+use super::labels::label;
+use super::nets::{LoadedNet, NetError};
+use super::player::Player;
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference::{self, Backend};
@@ -103,8 +102,8 @@ pub fn contestant<G: Geometry>(
             Box::new(move |_| boxed(ExternalPlayer::new(called.clone(), own.clone())))
         }
     };
-    let line = given.map(|given| PlayerLine::labelled(name.clone(), given));
-    Ok(Contestant { name, deterministic: spec.kind.is_deterministic(), line, open })
+    let deterministic = spec.kind.is_deterministic();
+    Ok(Contestant { name, label: given, origin: None, deterministic, open })
 }
 
 fn alphabeta_player<G: Geometry>(
@@ -179,7 +178,7 @@ fn with_net<G: Geometry>(
 ) -> Contestant<'static, G> {
     let (name, context) = (found.to_string(), context.clone());
     let called = label(&name, given.as_deref());
-    let line = Some(net.line(&name).with_label(given));
+    let origin = Some(net.origin());
     let open = move |seed| {
         let copy = || -> Result<Box<dyn Backend>, OpenError> {
             let net = net.backend(&context.inference, &context.device)?;
@@ -191,7 +190,8 @@ fn with_net<G: Geometry>(
         let others = (1..copies.threads).map(|_| copy()).collect::<Result<_, _>>()?;
         Ok(make(called.clone(), NetCopies::new(copy()?, others), seed))
     };
-    Contestant { name, deterministic: found.is_deterministic(), line, open: Box::new(open) }
+    let deterministic = found.is_deterministic();
+    Contestant { name, label: given, origin, deterministic, open: Box::new(open) }
 }
 
 fn boxed<G: Geometry>(player: impl Player<G> + 'static) -> Result<Box<dyn Player<G>>, OpenError> {

@@ -4,7 +4,7 @@ use super::{
     AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, ExternalSpec, NetPlayerSpec, PolicySpec,
     Protocol, RolloutsSpec, ThinkingLimit, Time,
 };
-use crate::arena::grammar::{Fields, SpecError};
+use crate::players::grammar::{Fields, SpecError};
 use crate::search::mcts::FirstPlay;
 
 pub(super) fn read_alphabeta(mut fields: Fields) -> Result<AlphaBetaSpec, SpecError> {

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ladder::PlayerLine;
-use super::run_curve;
+use super::contestant::Origin;
 use crate::game::{Goal, Shape};
 use crate::net::Description;
 use crate::net::inference::{self, Backend, InferenceError};
@@ -163,14 +162,18 @@ impl LoadedNet {
         format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
     }
 
-    /// The line about a player with this net that ladders store: its run and training step.
-    pub fn line(&self, name: &str) -> PlayerLine {
+    /// The run and training step of the net.
+    pub fn origin(&self) -> Origin {
         let Description { steps, positions, .. } = self.description;
-        let run = run_name(&self.path);
-        let training = run_curve::training_at(&self.path);
-        PlayerLine::new(name.into(), run, steps, Some(positions))
-            .with_net(self.weights_checksum.clone())
-            .with_training(training.and_then(|(games, _)| games), training.map(|(_, m)| m))
+        let training = checkpoint::training_at(&self.path);
+        Origin {
+            run: run_name(&self.path),
+            step: steps,
+            positions: Some(positions),
+            games: training.and_then(|(games, _)| games),
+            minutes: training.map(|(_, minutes)| minutes),
+            net: Some(self.weights_checksum.clone()),
+        }
     }
 }
 

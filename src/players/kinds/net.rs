@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::NetCopies;
-use crate::arena::control::{Analysis, Control};
-use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
-use crate::arena::spec::Time;
 use crate::game::{Geometry, Goal, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError, Outputs};
+use crate::players::control::{Analysis, Control};
+use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
+use crate::players::spec::Time;
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
 

@@ -28,7 +28,7 @@ impl fmt::Display for PlayerName {
 
 /// Whether a character can be shown: it is not a control character and not one of Unicode's
 /// invisible characters that change the layout of the text around them.
-pub(in crate::arena) fn is_printable(letter: char) -> bool {
+pub(in crate::players) fn is_printable(letter: char) -> bool {
     let is_layout = matches!(
         letter,
         '\u{ad}'

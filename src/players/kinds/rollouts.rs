@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use crate::arena::control::{Analysis, Control};
-use crate::arena::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::game::{Geometry, Goal};
+use crate::players::control::{Analysis, Control};
+use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
 use crate::search::rollouts::{MoveReport, Options, Rollouts};
 
 /// Simulations between two checks of the control.

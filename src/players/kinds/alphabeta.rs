@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use analysis::best_hint;
 
-use crate::arena::control::{Analysis, Control, Effort};
-use crate::arena::player::{Choice, Player, PlayerError, Turn};
-use crate::arena::spec::{AlphaBetaSpec, ThinkingLimit};
 use crate::eval::Evaluator;
 use crate::game::{Geometry, Goal};
+use crate::players::control::{Analysis, Control, Effort};
+use crate::players::player::{Choice, Player, PlayerError, Turn};
+use crate::players::spec::{AlphaBetaSpec, ThinkingLimit};
 use crate::search::alphabeta::{AlphaBetaSearch, NoProbCut, SearchLimits, SearchResult};
 
 /// The least time that a player counts as left for a game, since it must still move.
@@ -155,12 +155,12 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
 mod tests {
     use super::analysis::legal_part;
     use super::*;
-    use crate::arena::player::Bound;
     use crate::game::{Position, Square, Square6, Square8};
+    use crate::players::player::Bound;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
-        let spec: crate::arena::spec::PlayerSpec = spec.parse().expect("a player");
-        let crate::arena::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
+        let spec: crate::players::spec::PlayerSpec = spec.parse().expect("a player");
+        let crate::players::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
             panic!("alpha-beta");
         };
         let evaluator = spec.evaluator.evaluator(Goal::Most);

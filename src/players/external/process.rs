@@ -15,7 +15,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::running::{self, Engine};
 use super::shown;
-use crate::arena::player::PlayerError;
+use crate::players::player::PlayerError;
 
 /// The most bytes that an engine may print before its answer.
 const MAX_ANSWER_BYTES: usize = 1 << 20;

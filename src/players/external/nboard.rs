@@ -6,8 +6,8 @@
 
 use super::process::Process;
 use super::{Session, read_move, shown};
-use crate::arena::player::{PlayerError, Turn};
 use crate::game::{Geometry, Square};
+use crate::players::player::{PlayerError, Turn};
 use crate::store::ggf;
 
 pub(super) struct Nboard {

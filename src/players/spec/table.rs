@@ -2,8 +2,8 @@
 //! these tables.
 
 use super::{EvaluatorKind, PlayerName, PlayerSpec, Protocol};
-use crate::arena::grammar::AllowedValues::{Counts, Names, Number, Text, Time, Whole};
-use crate::arena::grammar::{SpecKey, SpecKind};
+use crate::players::grammar::AllowedValues::{Counts, Names, Number, Text, Time, Whole};
+use crate::players::grammar::{SpecKey, SpecKind};
 use crate::search::mcts::FirstPlay;
 
 /// The key that every player may have.

@@ -1,14 +1,9 @@
 //! Tests with engines of a few lines of shell that make all kinds of errors.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::*;
-use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
-use crate::arena::openings::OpeningSource;
-use crate::arena::players::RandomPlayer;
-use crate::game::{Goal, Position, Square8};
+use crate::game::{Position, Square8};
 
 /// The specification of an engine that is a shell script in `folder`.
 fn engine(folder: &std::path::Path, protocol: Protocol, script: &str) -> ExternalSpec {
@@ -144,39 +139,21 @@ fn a_missing_program_is_named() {
     assert!(error.contains("could not be started: /nowhere/engine"), "{error}");
 }
 
-fn play_against(spec: ExternalSpec, games: u32) -> MatchResult<Square8> {
-    let external = Contestant::<Square8> {
-        name: "engine".into(),
-        deterministic: false,
-        line: None,
-        open: Box::new(move |_| Ok(Box::new(ExternalPlayer::new("engine".into(), spec.clone())))),
-    };
-    let random = Contestant {
-        name: "random".into(),
-        deterministic: false,
-        line: None,
-        open: Box::new(|seed| Ok(Box::new(RandomPlayer::new(seed)))),
-    };
-    let book = OpeningSource::Random { plies: 4 }.book(games as usize / 2, 1).expect("a book");
-    let settings = MatchSettings { goal: Goal::Most, games, seed: 1, threads: 1, sprt: None };
-    let stop = AtomicBool::new(false);
-    let mut on_game = |_: &_| ControlFlow::Continue(());
-    play([&external, &random], &book.openings, &settings, Vec::new(), &stop, &mut on_game)
-        .expect("a match")
-}
-
-/// Every game is forfeited and recorded, and the engine is started again for each.
+/// Every game has an error, and the engine is started again for each.
 #[test]
-fn a_crashing_engine_forfeits_and_is_started_again() {
+fn a_crashing_engine_is_an_error_and_is_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let starts = folder.path().join("starts");
     let script = format!("echo x >> {}\n{}", starts.display(), nboard_script("exit 7"));
-    let result = play_against(engine(folder.path(), Protocol::Nboard, &script), 6);
-    assert_eq!(result.games.len(), 6);
-    for played in &result.games {
-        let forfeit = played.forfeit.as_ref().expect("a forfeit");
-        assert_eq!(forfeit.by, played.first);
-        assert!(forfeit.reason.contains("exit status: 7"), "{}", forfeit.reason);
+    let spec = engine(folder.path(), Protocol::Nboard, &script);
+    let mut player = ExternalPlayer::new("engine".into(), spec);
+    let start = Position::<Square8>::start();
+    for game in 0..6 {
+        let turn = Turn { game, start, moves: &[], position: start };
+        let choice = player.choose(&[turn]).pop().expect("an answer");
+        let error = choice.expect_err("it crashes").to_string();
+        assert!(error.contains("exit status: 7"), "{error}");
+        Player::<Square8>::end_game(&mut player, game);
     }
     let starts = std::fs::read_to_string(starts).expect("the engine was started");
     assert_eq!(starts.lines().count(), 6);

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{NetPlayer, TurnResult, network_error, prediction};
-use crate::arena::control::Control;
-use crate::arena::player::{Bound, Hint, PlayerError, Turn};
-use crate::arena::players::hints;
 use crate::game::{Geometry, Position, Square};
 use crate::net::Input;
 use crate::net::inference::InferenceError;
+use crate::players::control::Control;
+use crate::players::kinds::hints;
+use crate::players::player::{Bound, Hint, PlayerError, Turn};
 use crate::search::mcts::{MoveStats, TreeSearch};
 use crate::search::stop::Stop;
 

@@ -8,7 +8,7 @@ use super::{
     AlphaBetaSpec, DEFAULT_DEPTH, DEFAULT_TIMEOUT, ExternalSpec, NetPlayerSpec, PlayerKind,
     PlayerSpec, PolicySpec, RolloutsSpec, SpecKind, ThinkingLimit, Time, table,
 };
-use crate::arena::grammar::Quoted;
+use crate::players::grammar::Quoted;
 use crate::search::mcts;
 
 impl fmt::Display for PlayerSpec {

@@ -1,7 +1,7 @@
 //! Hints from a tree search with a net.
 
-use crate::arena::player::{Bound, Hint};
 use crate::game::Geometry;
+use crate::players::player::{Bound, Hint};
 use crate::search::mcts::{MoveStats, TreeSearch};
 
 /// The most moves of a hint's line.

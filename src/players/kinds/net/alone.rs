@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use rand::Rng;
 
 use super::{NetPlayer, TurnResult, network_error, prediction};
-use crate::arena::control::{Control, Effort};
-use crate::arena::player::{Choice, PlayerError, Turn, stream};
-use crate::arena::spec::Time;
 use crate::game::Geometry;
 use crate::net::Input;
 use crate::net::inference::{Backend as _, InferenceError};
+use crate::players::control::{Control, Effort};
+use crate::players::player::{Choice, PlayerError, Turn, stream};
+use crate::players::spec::Time;
 use crate::search::mcts::{Gathered, Mode, Ticket, TreeSearch};
 use crate::search::stop::Stop;
 

@@ -1,7 +1,7 @@
 //! The two players without a search. They are the weakest players of most ladders.
 
-use crate::arena::player::{Choice, Player, PlayerError, Turn, random_square, stream};
 use crate::game::{Bitboard, Geometry, Square, SquareSet};
+use crate::players::player::{Choice, Player, PlayerError, Turn, random_square, stream};
 
 /// Plays a random legal move; all are equally likely.
 pub struct RandomPlayer {

@@ -41,7 +41,7 @@ pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::nets::LoadedNet;
+    use crate::players::nets::LoadedNet;
 
     #[test]
     fn every_shipped_net_is_for_the_board_and_goal_of_its_name() {

@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 
 use super::process::Process;
 use super::{Session, read_move, shown};
-use crate::arena::player::{PlayerError, Turn};
 use crate::game::notation::{obf, square_name};
 use crate::game::{Colour, Geometry, Position, Square};
+use crate::players::player::{PlayerError, Turn};
 
 /// A command that is not part of the protocol: sets the start of the game to an OBF position.
 pub const SET_POSITION: &str = "outflank_set_position";

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use super::net::{GAMES_PER_BATCH, network_error, prediction, set_times};
-use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::game::{Board, Geometry, Square};
 use crate::net::Input;
 use crate::net::inference::{Backend, Outputs};
+use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::search::draw::draw;
 
 /// Plays the move with the highest policy of a net, without a search.
