@@ -11,13 +11,15 @@
 //! | floor | modules | purpose |
 //! |---|---|---|
 //! | 0 | [`game`], [`choices`] | the rules; enums whose variants have names |
-//! | 1 | [`eval`] | evaluators: estimates of the final disc difference without search |
-//! | 2 | [`search`], [`net`] | tree search; networks. Neither uses the other |
-//! | 3 | [`store`] | run directories, checkpoints, game files |
-//! | 4 | [`train`], [`players`] | self-play, replay window, learner; everything that chooses moves |
-//! | 5 | [`arena`] | matches and ratings |
-//! | 6 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
-//! | 7 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
+//! | 1 | [`model`] | models as plain data |
+//! | 2 | [`eval`] | evaluators: estimates of the final disc difference without search |
+//! | 3 | [`predict`] | predictions: what a tree search asks, and what answers |
+//! | 4 | [`search`], [`net`] | tree search; networks. Neither uses the other |
+//! | 5 | [`store`] | run directories, checkpoints, game files |
+//! | 6 | [`train`], [`players`] | self-play, replay window, learner; everything that chooses moves |
+//! | 7 | [`arena`] | matches and ratings |
+//! | 8 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
+//! | 9 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
 //!
 //! Where to start:
 //!
@@ -121,9 +123,11 @@ pub mod choices;
 pub mod cli;
 pub mod config;
 pub mod eval;
+pub mod model;
 pub mod net;
 pub mod pipeline;
 pub mod players;
+pub mod predict;
 pub mod protocol;
 pub mod search;
 pub mod store;

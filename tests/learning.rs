@@ -2,8 +2,8 @@
 
 use outflank::game::record::GameRecord;
 use outflank::game::{Colour, Goal, Shape, Square6};
-use outflank::net::server::{LocalPredictor, Server};
 use outflank::net::{Net, NetSpec, TowerOptions, inference};
+use outflank::predict::{LocalPredictor, Server};
 use outflank::search::mcts;
 use outflank::train::game::{SelfPlaySettings, Work};
 use outflank::train::learner::{self, Learner, RunProgress};

@@ -18,12 +18,13 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Bitboard, Board, Geometry, Position, Shape, perft};
+use crate::model::weights::Weights;
 use crate::net::bench::positions;
-use crate::net::inference::{self, Outputs};
-use crate::net::server::LocalPredictor;
-use crate::net::weights::Weights;
+use crate::net::inference;
 use crate::net::{Net, NetSpec, keep_freed_memory};
 use crate::pipeline;
+use crate::predict::LocalPredictor;
+use crate::predict::Predictions;
 use crate::train::game::Work;
 use crate::train::learner::{Learner, RunProgress};
 use crate::train::replay::{Batch, Replay};
@@ -214,9 +215,9 @@ fn net(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     let mut backend = inference::open(&spec, &weights, &config.inference, &config.device)?;
     let batch = config.selfplay.games_per_actor as usize;
     let inputs = positions(config.board, batch, 1);
-    let mut outputs = Outputs::default();
+    let mut outputs = Predictions::default();
     let rate = measured(seconds, || {
-        backend.evaluate(&inputs, &mut outputs)?;
+        backend.predict(&inputs, &mut outputs)?;
         Ok(batch as f64)
     })?;
     let name = format!("net {} batch {batch}", backend.describe());

@@ -6,11 +6,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tch::{Kind, Tensor};
 
-use super::encode::Input;
-use super::inference::{Backend, InferenceError, Outputs};
 use super::optimizer::{Optimizer, UpdateRule};
 use super::tower::{Net, Pass};
 use crate::game::{Geometry, Position, Shape};
+use crate::predict::{Backend, Input, PredictError, Predictions};
 
 /// Positions of random games on `shape`. The same seed gives the same positions.
 pub fn positions(shape: Shape, count: usize, seed: u64) -> Vec<Input> {
@@ -49,10 +48,10 @@ pub fn predictions_per_second(
     shape: Shape,
     batch: usize,
     time: Duration,
-) -> Result<f64, InferenceError> {
+) -> Result<f64, PredictError> {
     let inputs = positions(shape, batch, 1);
-    let mut outputs = Outputs::default();
-    best_rate(batch, time, || backend.evaluate(&inputs, &mut outputs))
+    let mut outputs = Predictions::default();
+    best_rate(batch, time, || backend.predict(&inputs, &mut outputs))
 }
 
 /// Positions per second of training in `kind`, with `batch` positions per step and all heads.

@@ -5,30 +5,8 @@ use tch::{Device, Kind, Tensor};
 use super::lookahead::{NUMBER_PLANES, SET_PLANES, look_ahead};
 use super::options::{Inputs, Tower, TowerOptions};
 use super::plan::NetSpec;
-use crate::game::{Bitboard, Board, Geometry, Layout, SquareSet};
-
-/// A position from the view of the side to move. Bits are numbered `row * stride + column`, with
-/// the stride of the board's [`Layout`].
-///
-/// It is small enough to be passed between threads by value. Each backend encodes it directly into
-/// its own memory layout.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Input {
-    /// Discs of the side to move.
-    pub mine: u128,
-    /// Discs of the other side.
-    pub theirs: u128,
-    /// Squares where the side to move may play.
-    pub legal: u128,
-}
-
-impl Input {
-    /// A board whose legal moves are known.
-    #[inline]
-    pub fn new<G: Geometry>(board: Board<G>, legal: SquareSet<G>) -> Input {
-        Input { mine: board.mine.widen(), theirs: board.theirs.widen(), legal: legal.0.widen() }
-    }
-}
+use crate::game::{Geometry, Layout};
+use crate::predict::Input;
 
 /// The number of input planes of a net.
 ///
@@ -250,7 +228,7 @@ impl PlaneWriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::{Position, Shape, Symmetry};
+    use crate::game::{Board, Position, Shape, Symmetry};
 
     fn some_inputs<G: Geometry>() -> Vec<Input> {
         let mut position = Position::<G>::start();

@@ -7,9 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(crate) use super::bench::positions;
 use super::plan::{NetSpec, Role, array_specs};
-use super::weights::Weights;
 use super::{Net, TowerOptions};
 use crate::game::Shape;
+use crate::model::weights::Weights;
 
 /// Prints which check is skipped on this machine, and why. Writes to stderr directly, because the
 /// test runner hides the output of tests that pass.

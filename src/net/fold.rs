@@ -7,7 +7,7 @@ use super::options::Tower;
 use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
 use super::tower::NORM_EPSILON;
 use super::variables::check;
-use super::weights::{Weights, WeightsError};
+use crate::model::weights::{Weights, WeightsError};
 
 /// The weights and biases of a fully connected layer or a convolution.
 #[derive(Clone, Debug, PartialEq, Default)]

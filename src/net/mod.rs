@@ -16,7 +16,6 @@ pub mod lookahead;
 pub mod optimizer;
 mod options;
 mod plan;
-pub mod server;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -25,12 +24,11 @@ mod tower;
 pub mod trainer;
 mod variables;
 mod vector;
-pub mod weights;
 mod winograd;
 
 pub use allocator::keep_freed_memory;
 pub use description::Description;
-pub use encode::{Encoding, Input};
+pub use encode::Encoding;
 pub use options::{Inputs, Tower, TowerOptions};
 pub use plan::{ArraySpec, NetSpec, Role, Start, array_specs};
 pub use tower::{Heads, Net, Pass};

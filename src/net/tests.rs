@@ -3,11 +3,10 @@
 use tch::{Device, Kind, Tensor};
 
 use super::optimizer::{Optimizer, UpdateRule};
-use super::weights::Weights;
 use super::{Net, NetSpec, Pass, Tower};
 use crate::game::{Shape, Symmetry};
+use crate::model::weights::{Metadata, Weights};
 use crate::net::fixtures::{positions, resnet, trained};
-use crate::net::weights::Metadata;
 use crate::net::{Inputs, TowerOptions, array_specs};
 
 fn paper(shape: Shape) -> NetSpec {
@@ -134,7 +133,7 @@ fn a_symmetric_net_turns_with_the_board() {
             weights.insert(part.name, part.shape, values);
         }
         let net = Net::with_weights(&spec, &weights, Device::Cpu).unwrap();
-        let policy = |inputs: &[crate::net::Input]| {
+        let policy = |inputs: &[crate::predict::Input]| {
             net.forward(&net.planes(inputs, Kind::Float), Pass::INFERENCE).policy
         };
         let layout = shape.layout();
@@ -150,7 +149,7 @@ fn a_symmetric_net_turns_with_the_board() {
                 })
             };
             let turned: Vec<_> = (inputs.iter())
-                .map(|input| crate::net::Input {
+                .map(|input| crate::predict::Input {
                     mine: turn(input.mine),
                     theirs: turn(input.theirs),
                     legal: turn(input.legal),

@@ -8,7 +8,7 @@ use super::encode::Encoding;
 use super::options::Tower;
 use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
 use super::variables::{Slices, Variables, check};
-use super::weights::{Weights, WeightsError};
+use crate::model::weights::{Weights, WeightsError};
 
 /// Batch norms add this to a variance before taking its root.
 pub(super) const NORM_EPSILON: f64 = 1e-5;
@@ -134,7 +134,7 @@ impl Net {
     }
 
     /// The input planes `[n, planes, width, width]` of positions, for a pass in `kind`.
-    pub fn planes(&self, inputs: &[super::Input], kind: Kind) -> Tensor {
+    pub fn planes(&self, inputs: &[crate::predict::Input], kind: Kind) -> Tensor {
         Encoding::new(&self.spec).planes(inputs, kind, self.device)
     }
 

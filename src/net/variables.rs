@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use tch::{Device, Kind, Tensor};
 
 use super::plan::{ArraySpec, NetSpec, Role, Start, array_specs};
-use super::weights::{Weights, WeightsError};
+use crate::model::weights::{Weights, WeightsError};
 
 /// The roles, in the order of [`Variables::vectors`].
 pub(super) const ROLES: [Role; 4] =

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::model::weights::Weights;
 use crate::net::NetSpec;
 use crate::net::inference::{self, InferenceError};
-use crate::net::server::{LocalPredictor, Predictor, Server};
-use crate::net::weights::Weights;
+use crate::predict::{LocalPredictor, Predictor, Server};
 
 /// Batches in progress on a device: one is computed while the results of another are copied back.
 const BATCHES_IN_FLIGHT: usize = 2;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
 use crate::players::nets::LoadedNet;
 use crate::train::game::Work;
 

@@ -33,9 +33,9 @@ use crossbeam_channel::{Sender, bounded, unbounded};
 
 use crate::config::Config;
 use crate::game::Geometry;
-use crate::net::inference::InferenceError;
 use crate::net::inference::device;
 use crate::net::{NetSpec, keep_freed_memory};
+use crate::predict::PredictError;
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{GameStream, in_process};
@@ -229,7 +229,7 @@ fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
 
 /// Joins all threads. Returns the coordinator's result, or an error of an actor.
 fn join_threads(
-    actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
+    actors: Vec<ScopedJoinHandle<'_, Result<(), PredictError>>>,
     evaluation: Option<ScopedJoinHandle<'_, ()>>,
     result: anyhow::Result<RunEnd>,
 ) -> anyhow::Result<RunEnd> {
@@ -304,7 +304,7 @@ impl Drop for EndRunOnDrop<'_> {
 
 /// The actor threads, and the channels for their nets.
 type Actors<'scope> =
-    (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
+    (Vec<ScopedJoinHandle<'scope, Result<(), PredictError>>>, Vec<Sender<NewNet>>);
 
 impl<'env> ThreadParts<'env> {
     /// Starts one actor thread per predictor. `net` is the version of the predictors' net.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::contestant::Origin;
 use crate::game::{Goal, Shape};
+use crate::model::weights::{Weights, WeightsError};
 use crate::net::Description;
-use crate::net::inference::{self, Backend, InferenceError};
-use crate::net::weights::{Weights, WeightsError};
+use crate::net::inference::{self, InferenceError};
+use crate::predict::Backend;
 use crate::store::checkpoint::{self, CheckpointError, NetLocation};
 use crate::store::net_file::{NetFile, NetFileError};
 use crate::store::run_dir::CHECKPOINTS;

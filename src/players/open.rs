@@ -11,7 +11,8 @@ use super::nets::{LoadedNet, NetError};
 use super::player::Player;
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
-use crate::net::inference::{self, Backend};
+use crate::net::inference;
+use crate::predict::Backend;
 use crate::search::{mcts, rollouts};
 
 /// Why a player cannot be made.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{self, FileError};
 use super::limits;
-use crate::net::weights::{LONGEST_HEADER, WeightsError, check_header};
+use crate::model::weights::{LONGEST_HEADER, WeightsError, check_header};
 
 const VERSION: u32 = 1;
 const ENTRY: &str = "outflank";

@@ -11,11 +11,11 @@ pub use super::losses::Losses;
 pub use super::options::learner::{Backend, OptimizerKind, Options, Precision};
 
 use super::replay::Batch;
+use crate::model::weights::{Weights, WeightsError};
 use crate::net::average::Average;
 use crate::net::encode::upload;
 use crate::net::optimizer::{Optimizer, UpdateRule};
 use crate::net::trainer::Trainer;
-use crate::net::weights::{Weights, WeightsError};
 use crate::net::{Heads, Net, NetSpec, Pass, inference};
 
 /// Why training fails.

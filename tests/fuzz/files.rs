@@ -7,7 +7,7 @@ use bolero::check;
 use outflank::arena::ladder::Ladder;
 use outflank::dispatch;
 use outflank::game::{Goal, Shape, Square6, Square8};
-use outflank::net::weights::{Metadata, Weights};
+use outflank::model::weights::{Metadata, Weights};
 use outflank::net::{Description, Net, NetSpec, TowerOptions, inference};
 use outflank::players::nets::LoadedNet;
 use outflank::store::checkpoint::Checkpoint;

@@ -8,20 +8,22 @@ use proc_macro2::{TokenStream, TokenTree};
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
     ("choices", 0),
-    ("eval", 1),
-    ("search", 2),
-    ("net", 2),
-    ("store", 3),
-    ("train", 4),
-    ("players", 4),
-    ("arena", 5),
-    ("pipeline", 6),
-    ("telemetry", 6),
-    ("config", 6),
-    ("cli", 7),
-    ("protocol", 7),
-    ("main", 8),
-    ("lib", 8),
+    ("model", 1),
+    ("eval", 2),
+    ("predict", 3),
+    ("search", 4),
+    ("net", 4),
+    ("store", 5),
+    ("train", 6),
+    ("players", 6),
+    ("arena", 7),
+    ("pipeline", 8),
+    ("telemetry", 8),
+    ("config", 8),
+    ("cli", 9),
+    ("protocol", 9),
+    ("main", 10),
+    ("lib", 10),
 ];
 
 /// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.
@@ -32,7 +34,8 @@ const NEIGHBOURS: &[(&str, &str)] =
 const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
 
 /// Modules that must not use the tensor library. `game` may use no library at all.
-const WITHOUT_TENSORS: &[&str] = &["game", "eval", "search", "store", "protocol"];
+const WITHOUT_TENSORS: &[&str] =
+    &["game", "model", "eval", "predict", "search", "store", "players", "arena", "protocol"];
 
 /// Files in which `unsafe` is allowed.
 const UNSAFE_ALLOWED: &[&str] =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::net::weights::{Metadata, Weights};
+use outflank::model::weights::{Metadata, Weights};
 use outflank::store::net_file::NetFile;
 
 use crate::common::{CONFIG, FinishedRun, count, edit_json, manifest, refused, succeeds, train};

@@ -11,29 +11,10 @@ mod winograd;
 
 use tch::{Cuda, Device, Kind};
 
-use super::encode::Input;
 pub use super::options::inference::{BackendKind, Options, Precision};
 use super::plan::NetSpec;
-use super::weights::{Weights, WeightsError};
-
-/// A net's predictions for a batch of positions. The vectors are reused for the next batch.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outputs {
-    /// One row per position: a logit for each square, legal or not.
-    pub policy: Vec<f32>,
-    /// The expected result for the side to move, -1 (loss) to 1 (win).
-    pub value: Vec<f32>,
-    /// The final disc difference for the side to move, in discs. 0 without a score head.
-    pub score: Vec<f32>,
-}
-
-impl Outputs {
-    fn resize(&mut self, positions: usize, squares: usize) {
-        self.policy.resize(positions * squares, 0.0);
-        self.value.resize(positions, 0.0);
-        self.score.resize(positions, 0.0);
-    }
-}
+use crate::model::{Weights, WeightsError};
+use crate::predict::{Backend, PredictError};
 
 /// Why a net's predictions cannot be computed.
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +50,6 @@ pub enum InferenceError {
         /// The reason.
         why: &'static str,
     },
-    /// A query was collected from an empty slot.
-    #[error("slot {slot} holds no query")]
-    EmptySlot {
-        /// The slot.
-        slot: usize,
-    },
-    /// The threads of the inference server have ended.
-    #[error("the inference server has ended")]
-    ServerEnded,
 }
 
 // Keeps only the text: when an actor or a server ends, it logs the error without its sources.
@@ -85,26 +57,6 @@ impl From<tch::TchError> for InferenceError {
     fn from(error: tch::TchError) -> InferenceError {
         InferenceError::Torch { message: error.to_string().into() }
     }
-}
-
-/// A copy of a net that computes predictions for batches of positions.
-pub trait Backend: Send {
-    /// Writes the predictions for `inputs` into `outputs`.
-    ///
-    /// # Errors
-    ///
-    /// The device fails.
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError>;
-
-    /// Replaces the weights.
-    ///
-    /// # Errors
-    ///
-    /// `weights` belong to another net. Nothing has changed then.
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError>;
-
-    /// The code, precision and device, for messages.
-    fn describe(&self) -> String;
 }
 
 /// The device called `name`. `auto` is the first GPU, or the CPU if there is no GPU.
@@ -156,6 +108,15 @@ pub fn kind(precision: Precision, device: Device) -> Kind {
         (Precision::Auto, Device::Cuda(_)) => Kind::BFloat16,
         (Precision::Auto, _) if has_bf16() => Kind::BFloat16,
         (Precision::Auto, _) => Kind::Float,
+    }
+}
+
+impl From<InferenceError> for PredictError {
+    fn from(error: InferenceError) -> PredictError {
+        match error {
+            InferenceError::Weights(error) => PredictError::Weights(error),
+            error => PredictError::Backend(error.into()),
+        }
     }
 }
 

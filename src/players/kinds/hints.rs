@@ -86,8 +86,9 @@ mod tests {
 
     use super::*;
     use crate::game::{Board, Goal, Square8};
+    use crate::predict::Prediction;
     use crate::search::endgame::Solver;
-    use crate::search::mcts::{Gathered, Mode, Options, Prediction};
+    use crate::search::mcts::{Gathered, Mode, Options};
 
     /// A search of a random position with 12 empty squares, with a random policy. Moves are solved
     /// after a few visits.

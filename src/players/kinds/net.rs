@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use super::NetCopies;
 use crate::game::{Geometry, Goal, Square};
-use crate::net::Input;
-use crate::net::inference::{Backend as _, InferenceError, Outputs};
 use crate::players::control::{Analysis, Control};
 use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::players::spec::Time;
+use crate::predict::Input;
+use crate::predict::{Backend as _, PredictError, Predictions};
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
+use crate::search::mcts::{self, Gathered, Mode, Ticket, TreeSearch};
 
 /// The preferred number of games in one call of `choose`: enough for a full batch.
 pub(super) const GAMES_PER_BATCH: usize = 64;
@@ -60,7 +60,7 @@ pub struct NetPlayer<G: Geometry> {
     inputs: Vec<Input>,
     /// For each of `inputs` the index of its turn and the leaf's ticket.
     tickets: Vec<(usize, Ticket)>,
-    outputs: Outputs,
+    predictions: Predictions,
     /// The leaves that each helper of `net_copies` is computing.
     pending: Vec<Vec<Ticket>>,
 }
@@ -94,7 +94,7 @@ impl<G: Geometry> NetPlayer<G> {
             searches: HashMap::new(),
             inputs: Vec::new(),
             tickets: Vec::new(),
-            outputs: Outputs::default(),
+            predictions: Predictions::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl<G: Geometry> NetPlayer<G> {
     fn think_about_all(
         &mut self,
         turns: &[Turn<'_, G>],
-    ) -> Result<Vec<TurnResult<G>>, InferenceError> {
+    ) -> Result<Vec<TurnResult<G>>, PredictError> {
         let mut results: Vec<_> = turns.iter().map(|turn| self.begin(turn, None)).collect();
         for (turn, result) in turns.iter().zip(&mut results) {
             if let TurnResult::Searched(search, _) = result {
@@ -147,12 +147,12 @@ impl<G: Geometry> NetPlayer<G> {
         &mut self,
         turns: &[Turn<'_, G>],
         results: &mut [TurnResult<G>],
-    ) -> Result<(), InferenceError> {
+    ) -> Result<(), PredictError> {
         while self.gather(turns, results) {
-            self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
+            self.net_copies.predict(&self.inputs, &mut self.predictions)?;
             for (index, &(turn, ticket)) in self.tickets.iter().enumerate() {
                 if let TurnResult::Searched(search, _) = &mut results[turn] {
-                    search.apply(ticket, prediction::<G>(&self.outputs, index));
+                    search.apply(ticket, self.predictions.get(index, G::SQUARES));
                 }
             }
         }
@@ -208,15 +208,7 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-pub(super) fn prediction<G: Geometry>(outputs: &Outputs, index: usize) -> Prediction<'_> {
-    Prediction {
-        policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
-        value: outputs.value[index],
-        score: outputs.score[index],
-    }
-}
-
-pub(super) fn network_error(error: InferenceError) -> PlayerError {
+pub(super) fn network_error(error: PredictError) -> PlayerError {
     PlayerError::Network { reason: error.to_string().into() }
 }
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvError, Sender, TryRecvError, bounded};
 
-use crate::net::Input;
-use crate::net::inference::{Backend, InferenceError, Outputs};
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
+use crate::predict::Input;
+use crate::predict::{Backend, PredictError, Predictions};
 
 /// The least number of positions for each thread. For fewer the transfer to a thread costs more
 /// than it saves.
@@ -28,11 +28,11 @@ pub struct NetCopies {
 
 /// A task for a helper.
 enum Task {
-    Predict(Vec<Input>, Outputs),
+    Predict(Vec<Input>, Predictions),
     Load(Weights),
 }
 
-type TaskResult = Result<(Vec<Input>, Outputs), InferenceError>;
+type TaskResult = Result<(Vec<Input>, Predictions), PredictError>;
 
 /// A copy on a thread of its own. The thread ends with the helper. There is at most one task at a
 /// time, so neither channel is ever full.
@@ -42,7 +42,7 @@ struct Helper {
     done: Receiver<TaskResult>,
     thread: Option<JoinHandle<()>>,
     /// Buffers that are sent with a task and come back. Between tasks: the last result.
-    buffers: (Vec<Input>, Outputs),
+    buffers: (Vec<Input>, Predictions),
 }
 
 impl Helper {
@@ -53,8 +53,8 @@ impl Helper {
             while let Ok(task) = receive(&received) {
                 let result = match task {
                     Task::Load(weights) => copy.load(&weights).map(|()| Default::default()),
-                    Task::Predict(inputs, mut outputs) => {
-                        copy.evaluate(&inputs, &mut outputs).map(|()| (inputs, outputs))
+                    Task::Predict(inputs, mut predictions) => {
+                        copy.predict(&inputs, &mut predictions).map(|()| (inputs, predictions))
                     }
                 };
                 if sender.send(result).is_err() {
@@ -73,14 +73,14 @@ impl Helper {
     }
 
     fn begin_batch(&mut self, batch: &[Input]) {
-        let (mut inputs, outputs) = std::mem::take(&mut self.buffers);
+        let (mut inputs, predictions) = std::mem::take(&mut self.buffers);
         inputs.clear();
         inputs.extend_from_slice(batch);
-        self.begin(Task::Predict(inputs, outputs));
+        self.begin(Task::Predict(inputs, predictions));
     }
 
     /// Waits for the result of a task.
-    fn finish(&mut self) -> Result<(), InferenceError> {
+    fn finish(&mut self) -> Result<(), PredictError> {
         let done = receive(&self.done);
         self.buffers = done.unwrap_or_else(|_| panic!("a thread that computes a net panicked"))?;
         Ok(())
@@ -136,7 +136,7 @@ impl NetCopies {
     /// # Errors
     ///
     /// The device fails.
-    pub fn collect(&mut self, helper: usize) -> Result<&Outputs, InferenceError> {
+    pub fn collect(&mut self, helper: usize) -> Result<&Predictions, PredictError> {
         let helper = &mut self.helpers[helper];
         helper.finish()?;
         Ok(&helper.buffers.1)
@@ -150,14 +150,18 @@ impl NetCopies {
     pub fn evaluate_here(
         &mut self,
         inputs: &[Input],
-        outputs: &mut Outputs,
-    ) -> Result<(), InferenceError> {
-        self.own.evaluate(inputs, outputs)
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
+        self.own.predict(inputs, predictions)
     }
 }
 
 impl Backend for NetCopies {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
         let most = inputs.len() / MIN_POSITIONS_PER_THREAD;
         let shares = (self.helpers.len() + 1).min(most).max(1);
         let mut parts = inputs.chunks(inputs.len().div_ceil(shares).max(1));
@@ -167,21 +171,21 @@ impl Backend for NetCopies {
             helper.begin_batch(part);
             used += 1;
         }
-        let own = self.own.evaluate(first, outputs);
+        let own = self.own.predict(first, predictions);
         // Wait for all helpers even after an error. A result that is not taken here would be taken
         // for that of the next batch.
         let mut result = own;
         for helper in &mut self.helpers[..used] {
             result = helper.finish().and(result);
             let (_, part) = &helper.buffers;
-            outputs.policy.extend_from_slice(&part.policy);
-            outputs.value.extend_from_slice(&part.value);
-            outputs.score.extend_from_slice(&part.score);
+            predictions.policy.extend_from_slice(&part.policy);
+            predictions.value.extend_from_slice(&part.value);
+            predictions.score.extend_from_slice(&part.score);
         }
         result
     }
 
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
         self.helpers.iter().for_each(|helper| helper.begin(Task::Load(weights.clone())));
         let own = self.own.load(weights);
         self.helpers.iter_mut().fold(own, |result, helper| helper.finish().and(result))
@@ -200,18 +204,18 @@ mod tests {
     struct DiscCounter;
 
     impl Backend for DiscCounter {
-        fn evaluate(
+        fn predict(
             &mut self,
             inputs: &[Input],
-            outputs: &mut Outputs,
-        ) -> Result<(), InferenceError> {
-            outputs.value = inputs.iter().map(|input| input.mine.count_ones() as f32).collect();
-            outputs.score = outputs.value.clone();
-            outputs.policy = outputs.value.iter().flat_map(|&value| [value; 3]).collect();
+            predictions: &mut Predictions,
+        ) -> Result<(), PredictError> {
+            predictions.value = inputs.iter().map(|input| input.mine.count_ones() as f32).collect();
+            predictions.score = predictions.value.clone();
+            predictions.policy = predictions.value.iter().flat_map(|&value| [value; 3]).collect();
             Ok(())
         }
 
-        fn load(&mut self, _: &Weights) -> Result<(), InferenceError> {
+        fn load(&mut self, _: &Weights) -> Result<(), PredictError> {
             Ok(())
         }
 
@@ -224,13 +228,13 @@ mod tests {
     fn predictions_are_in_the_order_of_the_inputs() {
         let others = (0..2).map(|_| Box::new(DiscCounter) as Box<dyn Backend>).collect();
         let mut net_copies = NetCopies::new(Box::new(DiscCounter), others);
-        let (mut outputs, mut wanted) = (Outputs::default(), Outputs::default());
+        let (mut predictions, mut wanted) = (Predictions::default(), Predictions::default());
         for count in [0, 1, 2, 3, 5, 7, 8, 64, 4] {
             let input = |mine: u128| Input { mine: (1 << mine) - 1, ..Input::default() };
             let inputs: Vec<_> = (0..count).map(input).collect();
-            net_copies.evaluate(&inputs, &mut outputs).expect("it counts");
-            DiscCounter.evaluate(&inputs, &mut wanted).expect("it counts");
-            assert_eq!(outputs, wanted, "{count} positions");
+            net_copies.predict(&inputs, &mut predictions).expect("it counts");
+            DiscCounter.predict(&inputs, &mut wanted).expect("it counts");
+            assert_eq!(predictions, wanted, "{count} positions");
         }
     }
 }

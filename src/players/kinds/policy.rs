@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::net::{GAMES_PER_BATCH, network_error, prediction, set_times};
+use super::net::{GAMES_PER_BATCH, network_error, set_times};
 use crate::game::{Board, Geometry, Square};
-use crate::net::Input;
-use crate::net::inference::{Backend, Outputs};
 use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
+use crate::predict::Input;
+use crate::predict::{Backend, Predictions};
 use crate::search::draw::draw;
 
 /// Plays the move with the highest policy of a net, without a search.
@@ -15,7 +15,7 @@ pub struct PolicyPlayer {
     seed: u64,
     temperature_plies: u32,
     backend: Box<dyn Backend>,
-    outputs: Outputs,
+    predictions: Predictions,
 }
 
 impl PolicyPlayer {
@@ -27,12 +27,12 @@ impl PolicyPlayer {
         temperature_plies: u32,
         seed: u64,
     ) -> PolicyPlayer {
-        PolicyPlayer { name, seed, temperature_plies, backend, outputs: Outputs::default() }
+        PolicyPlayer { name, seed, temperature_plies, backend, predictions: Predictions::default() }
     }
 
     fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
         let legal = turn.position.board.legal();
-        let logits = prediction::<G>(&self.outputs, index).policy;
+        let logits = self.predictions.get(index, G::SQUARES).policy;
         let logit = |square: Square| logits[square.index()];
         let best = legal.max_by(|&a, &b| logit(a).total_cmp(&logit(b)))?;
         if turn.ply() >= self.temperature_plies {
@@ -53,7 +53,7 @@ impl<G: Geometry> Player<G> for PolicyPlayer {
         let begun = Instant::now();
         let input = |board: Board<G>| Input::new(board, board.legal());
         let inputs: Vec<Input> = turns.iter().map(|turn| input(turn.position.board)).collect();
-        if let Err(error) = self.backend.evaluate(&inputs, &mut self.outputs) {
+        if let Err(error) = self.backend.predict(&inputs, &mut self.predictions) {
             return vec![Err(network_error(error)); turns.len()];
         }
         let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };

@@ -8,16 +8,16 @@
 use std::marker::PhantomData;
 
 use crate::game::{Bitboard, Board, Geometry, SquareSet, Symmetry};
-use crate::net::Input;
-use crate::net::inference::{Backend, InferenceError, Outputs};
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
+use crate::predict::Input;
+use crate::predict::{Backend, PredictError, Predictions};
 
 /// A net that is applied to several images of each position.
 pub struct SymmetricNet<G: Geometry> {
     net: Box<dyn Backend>,
     symmetries: &'static [Symmetry],
     images: Vec<Input>,
-    image_outputs: Outputs,
+    image_predictions: Predictions,
     geometry: PhantomData<G>,
 }
 
@@ -25,8 +25,8 @@ impl<G: Geometry> SymmetricNet<G> {
     /// The net, applied to `count` images of each position, 1 to 8.
     pub fn new(net: Box<dyn Backend>, count: usize) -> SymmetricNet<G> {
         let symmetries = &Symmetry::ALL[..count.clamp(1, Symmetry::ALL.len())];
-        let (images, image_outputs) = (Vec::new(), Outputs::default());
-        SymmetricNet { net, symmetries, images, image_outputs, geometry: PhantomData }
+        let (images, image_predictions) = (Vec::new(), Predictions::default());
+        SymmetricNet { net, symmetries, images, image_predictions, geometry: PhantomData }
     }
 }
 
@@ -46,7 +46,11 @@ fn image_of<G: Geometry>(input: &Input, symmetry: Symmetry) -> Input {
 }
 
 impl<G: Geometry> Backend for SymmetricNet<G> {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
         let first: Vec<Symmetry> = inputs.iter().map(to_canonical::<G>).collect();
         self.images.clear();
         for (input, &first) in inputs.iter().zip(&first) {
@@ -54,19 +58,19 @@ impl<G: Geometry> Backend for SymmetricNet<G> {
             let images = self.symmetries.iter().map(|&then| image_of::<G>(&canonical, then));
             self.images.extend(images);
         }
-        self.net.evaluate(&self.images, &mut self.image_outputs)?;
+        self.net.predict(&self.images, &mut self.image_predictions)?;
         let count = self.symmetries.len();
         let mean = |all: &[f32]| -> Vec<f32> {
             all.chunks(count).map(|some| some.iter().sum::<f32>() / count as f32).collect()
         };
-        outputs.value = mean(&self.image_outputs.value);
-        outputs.score = mean(&self.image_outputs.score);
-        outputs.policy.clear();
+        predictions.value = mean(&self.image_predictions.value);
+        predictions.score = mean(&self.image_predictions.score);
+        predictions.policy.clear();
         for (index, &first) in first.iter().enumerate() {
             // The mean of the logits is the geometric mean of the policies, up to a factor.
             let rows =
-                &self.image_outputs.policy[index * count * G::SQUARES..][..count * G::SQUARES];
-            outputs.policy.extend(SquareSet::<G>(G::PLAYABLE).map(|square| {
+                &self.image_predictions.policy[index * count * G::SQUARES..][..count * G::SQUARES];
+            predictions.policy.extend(SquareSet::<G>(G::PLAYABLE).map(|square| {
                 let canonical = first.square::<G>(square);
                 let images = self.symmetries.iter().zip(rows.chunks(G::SQUARES));
                 let logit =
@@ -77,7 +81,7 @@ impl<G: Geometry> Backend for SymmetricNet<G> {
         Ok(())
     }
 
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
         self.net.load(weights)
     }
 
@@ -100,16 +104,16 @@ mod tests {
     struct CountingNet(Box<dyn Backend>, Arc<AtomicUsize>);
 
     impl Backend for CountingNet {
-        fn evaluate(
+        fn predict(
             &mut self,
             inputs: &[Input],
-            outputs: &mut Outputs,
-        ) -> Result<(), InferenceError> {
+            predictions: &mut Predictions,
+        ) -> Result<(), PredictError> {
             self.1.fetch_add(inputs.len(), Ordering::Relaxed);
-            self.0.evaluate(inputs, outputs)
+            self.0.predict(inputs, predictions)
         }
 
-        fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+        fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
             self.0.load(weights)
         }
 
@@ -144,7 +148,7 @@ mod tests {
     fn images_have_the_same_prediction<G: Geometry>(count: usize) {
         let (net, input_count) = net(G::SHAPE);
         let mut net = SymmetricNet::<G>::new(net, count);
-        let mut outputs = Outputs::default();
+        let mut predictions = Predictions::default();
         for board in boards::<G>().into_iter().step_by(5) {
             let is_image_of_itself =
                 Symmetry::ALL[1..].iter().any(|symmetry| symmetry.board(board) == board);
@@ -154,16 +158,16 @@ mod tests {
             let images = Symmetry::ALL.map(|symmetry| symmetry.board(board));
             let inputs = images.map(|image| Input::new(image, image.legal()));
             input_count.store(0, Ordering::Relaxed);
-            net.evaluate(&inputs, &mut outputs).expect("it computes");
+            net.predict(&inputs, &mut predictions).expect("it computes");
             assert_eq!(input_count.load(Ordering::Relaxed), 8 * count);
             for (index, symmetry) in Symmetry::ALL.into_iter().enumerate() {
-                assert!(close(outputs.value[index], outputs.value[0]));
-                assert!(close(outputs.score[index], outputs.score[0]));
+                assert!(close(predictions.value[index], predictions.value[0]));
+                assert!(close(predictions.score[index], predictions.score[0]));
                 for square in SquareSet::<G>(G::PLAYABLE) {
                     let there = symmetry.square::<G>(square).index();
                     let (found, wanted) = (
-                        outputs.policy[index * G::SQUARES + there],
-                        outputs.policy[square.index()],
+                        predictions.policy[index * G::SQUARES + there],
+                        predictions.policy[square.index()],
                     );
                     assert!(close(found, wanted), "{found} {wanted}");
                 }
@@ -187,11 +191,11 @@ mod tests {
         let (net, _) = net(G::SHAPE);
         let mut mean = SymmetricNet::<G>::new(net, 8);
         let board = boards::<G>()[7];
-        let (mut found, mut each) = (Outputs::default(), Outputs::default());
-        mean.evaluate(&[Input::new(board, board.legal())], &mut found).expect("it computes");
+        let (mut found, mut each) = (Predictions::default(), Predictions::default());
+        mean.predict(&[Input::new(board, board.legal())], &mut found).expect("it computes");
         let images = Symmetry::ALL.map(|symmetry| symmetry.board(board));
         let inputs = images.map(|image| Input::new(image, image.legal()));
-        alone.evaluate(&inputs, &mut each).expect("it computes");
+        alone.predict(&inputs, &mut each).expect("it computes");
         let average = |numbers: &mut dyn Iterator<Item = f32>| numbers.sum::<f32>() / 8.0;
         assert!(close(found.value[0], average(&mut each.value.iter().copied())));
         assert!(close(found.score[0], average(&mut each.score.iter().copied())));

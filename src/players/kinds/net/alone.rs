@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 
-use super::{NetPlayer, TurnResult, network_error, prediction};
+use super::{NetPlayer, TurnResult, network_error};
 use crate::game::Geometry;
-use crate::net::Input;
-use crate::net::inference::{Backend as _, InferenceError};
 use crate::players::control::{Control, Effort};
 use crate::players::player::{Choice, PlayerError, Turn, stream};
 use crate::players::spec::Time;
+use crate::predict::Input;
+use crate::predict::{Backend as _, PredictError};
 use crate::search::mcts::{Gathered, Mode, Ticket, TreeSearch};
 use crate::search::stop::Stop;
 
@@ -75,7 +75,7 @@ impl<G: Geometry> NetPlayer<G> {
         turn: &Turn<'_, G>,
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<TurnResult<G>, InferenceError> {
+    ) -> Result<TurnResult<G>, PredictError> {
         let begun = Instant::now();
         let budget = self.budget(turn, control.effort);
         let deadline = budget.time.and_then(|time| begun.checked_add(time));
@@ -135,7 +135,7 @@ impl<G: Geometry> NetPlayer<G> {
         (budget, deadline): (Budget, Option<Instant>),
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<(), InferenceError> {
+    ) -> Result<(), PredictError> {
         let board = turn.position.board;
         // With one legal move a short search is enough: it gives the move's value.
         let forced = deadline.is_some() && board.legal().len() == 1;
@@ -181,7 +181,7 @@ impl<G: Geometry> NetPlayer<G> {
         search: &mut TreeSearch<G>,
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<(), InferenceError> {
+    ) -> Result<(), PredictError> {
         let mut random = stream(self.seed, turn);
         loop {
             let more = match self.settings.time {
@@ -203,14 +203,14 @@ impl<G: Geometry> NetPlayer<G> {
         &mut self,
         search: &mut TreeSearch<G>,
         random: &mut impl Rng,
-    ) -> Result<bool, InferenceError> {
+    ) -> Result<bool, PredictError> {
         let tickets = self.leaves(search, self.settings.parallel, random);
         if tickets.is_empty() {
             return Ok(false);
         }
-        self.net_copies.evaluate(&self.inputs, &mut self.outputs)?;
+        self.net_copies.predict(&self.inputs, &mut self.predictions)?;
         for (index, ticket) in tickets.into_iter().enumerate() {
-            search.apply(ticket, prediction::<G>(&self.outputs, index));
+            search.apply(ticket, self.predictions.get(index, G::SQUARES));
         }
         Ok(true)
     }
@@ -222,7 +222,7 @@ impl<G: Geometry> NetPlayer<G> {
         &mut self,
         search: &mut TreeSearch<G>,
         random: &mut impl Rng,
-    ) -> Result<bool, InferenceError> {
+    ) -> Result<bool, PredictError> {
         let helpers = self.pending.len().min(self.settings.parallel.saturating_sub(1));
         let share = self.settings.parallel / (helpers + 1);
         for helper in 0..helpers {
@@ -242,9 +242,9 @@ impl<G: Geometry> NetPlayer<G> {
                 Some(helper) => self.collect(helper, search).map(|()| true),
             };
         }
-        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
+        self.net_copies.evaluate_here(&self.inputs, &mut self.predictions)?;
         for (index, ticket) in own.into_iter().enumerate() {
-            search.apply(ticket, prediction::<G>(&self.outputs, index));
+            search.apply(ticket, self.predictions.get(index, G::SQUARES));
         }
         Ok(true)
     }
@@ -268,14 +268,14 @@ impl<G: Geometry> NetPlayer<G> {
     }
 
     /// Waits for a helper's batch, if it has one, and applies its predictions to the tree.
-    fn collect(&mut self, helper: usize, search: &mut TreeSearch<G>) -> Result<(), InferenceError> {
+    fn collect(&mut self, helper: usize, search: &mut TreeSearch<G>) -> Result<(), PredictError> {
         let tickets = std::mem::take(&mut self.pending[helper]);
         if tickets.is_empty() {
             return Ok(());
         }
-        let outputs = self.net_copies.collect(helper)?;
+        let predictions = self.net_copies.collect(helper)?;
         for (index, ticket) in tickets.into_iter().enumerate() {
-            search.apply(ticket, prediction::<G>(outputs, index));
+            search.apply(ticket, predictions.get(index, G::SQUARES));
         }
         Ok(())
     }

@@ -5,12 +5,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::game::{Goal, Position, Square, Square8};
-use crate::net::inference::{Backend, Outputs};
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
 use crate::players::control::Analysis;
 use crate::players::kinds::NetCopies;
 use crate::players::kinds::net::NetPlayerSettings;
 use crate::players::player::{Bound, Player, random_square};
+use crate::predict::{Backend, Predictions};
 use crate::search::endgame::Solver;
 use crate::search::mcts;
 
@@ -20,18 +20,22 @@ struct ZeroNet {
 }
 
 impl Backend for ZeroNet {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
         if self.failing_from == 0 {
-            return Err(InferenceError::ServerEnded);
+            return Err(PredictError::ServerEnded);
         }
         self.failing_from -= 1;
         let answers = vec![0.0; inputs.len()];
-        outputs.policy = vec![0.0; inputs.len() * Square8::SQUARES];
-        (outputs.value, outputs.score) = (answers.clone(), answers);
+        predictions.policy = vec![0.0; inputs.len() * Square8::SQUARES];
+        (predictions.value, predictions.score) = (answers.clone(), answers);
         Ok(())
     }
 
-    fn load(&mut self, _: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, _: &Weights) -> Result<(), PredictError> {
         Ok(())
     }
 

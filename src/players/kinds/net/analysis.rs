@@ -4,13 +4,13 @@
 use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{NetPlayer, TurnResult, network_error, prediction};
+use super::{NetPlayer, TurnResult, network_error};
 use crate::game::{Geometry, Position, Square};
-use crate::net::Input;
-use crate::net::inference::InferenceError;
 use crate::players::control::Control;
 use crate::players::kinds::hints;
 use crate::players::player::{Bound, Hint, PlayerError, Turn};
+use crate::predict::Input;
+use crate::predict::PredictError;
 use crate::search::mcts::{MoveStats, TreeSearch};
 use crate::search::stop::Stop;
 
@@ -28,7 +28,7 @@ impl<G: Geometry> NetPlayer<G> {
         turn: &Turn<'_, G>,
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<(Vec<Hint>, u64), InferenceError> {
+    ) -> Result<(Vec<Hint>, u64), PredictError> {
         let (begun, solved) = (Instant::now(), self.solver.nodes);
         match self.think_alone(turn, count, control)? {
             TurnResult::Solved { score, line } => {
@@ -74,7 +74,7 @@ impl<G: Geometry> NetPlayer<G> {
         turn: &Turn<'_, G>,
         search: &mut TreeSearch<G>,
         count: usize,
-    ) -> Result<Vec<Hint>, InferenceError> {
+    ) -> Result<Vec<Hint>, PredictError> {
         let moves = hints::best_moves(search, count);
         let predicted = self.predicted(turn, &moves)?;
         let of_move = |(stats, score): (&MoveStats, Option<f32>)| hints::hint(search, stats, score);
@@ -87,7 +87,7 @@ impl<G: Geometry> NetPlayer<G> {
         &mut self,
         turn: &Turn<'_, G>,
         moves: &[MoveStats],
-    ) -> Result<Vec<Option<f32>>, InferenceError> {
+    ) -> Result<Vec<Option<f32>>, PredictError> {
         let mut scores = vec![None; moves.len()];
         let unproven = (0..moves.len()).filter(|&place| moves[place].lower < moves[place].upper);
         let after =
@@ -100,8 +100,8 @@ impl<G: Geometry> NetPlayer<G> {
             return Ok(scores);
         }
         // On this thread, since helpers may be computing for a search in progress.
-        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
-        let predicted = &self.outputs.score[..unproven.len()];
+        self.net_copies.evaluate_here(&self.inputs, &mut self.predictions)?;
+        let predicted = &self.predictions.score[..unproven.len()];
         if predicted.iter().any(|&score| score != 0.0) {
             for ((place, next), &score) in unproven.iter().zip(predicted) {
                 let own = next.side == turn.position.side;
@@ -121,7 +121,7 @@ impl<G: Geometry> NetPlayer<G> {
         deadline: Option<Instant>,
         count: usize,
         control: &mut Control<'_>,
-    ) -> Result<Vec<Hint>, InferenceError> {
+    ) -> Result<Vec<Hint>, PredictError> {
         let empties = turn.position.board.empties();
         let mut hints = vec![exact_hint(line, score, empties)];
         let mut unsolved = self.by_policy(turn)?;
@@ -168,12 +168,12 @@ impl<G: Geometry> NetPlayer<G> {
     }
 
     /// The legal moves by falling policy of the net.
-    fn by_policy(&mut self, turn: &Turn<'_, G>) -> Result<Vec<Square>, InferenceError> {
+    fn by_policy(&mut self, turn: &Turn<'_, G>) -> Result<Vec<Square>, PredictError> {
         let board = turn.position.board;
         self.inputs.clear();
         self.inputs.push(Input::new(board, board.legal()));
-        self.net_copies.evaluate_here(&self.inputs, &mut self.outputs)?;
-        let logits = prediction::<G>(&self.outputs, 0).policy;
+        self.net_copies.evaluate_here(&self.inputs, &mut self.predictions)?;
+        let logits = self.predictions.get(0, G::SQUARES).policy;
         let mut squares: Vec<_> = board.legal().collect();
         squares.sort_by(|a, b| logits[b.index()].total_cmp(&logits[a.index()]));
         Ok(squares)

@@ -21,9 +21,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::encode::Input;
-use super::inference::{Backend, InferenceError, Outputs};
-use super::weights::Weights;
+use super::{Backend, Input, PredictError, Predictions};
+use crate::model::Weights;
 
 /// The longest time that a worker waits for a full batch while another batch is in flight.
 const FILL_TIMEOUT: Duration = Duration::from_micros(500);
@@ -36,7 +35,7 @@ pub struct Query {
     /// The positions.
     pub inputs: Vec<Input>,
     /// The predictions, once the query is collected.
-    pub outputs: Outputs,
+    pub predictions: Predictions,
 }
 
 /// Computes predictions for queries, several at a time if the implementation allows it.
@@ -48,14 +47,14 @@ pub trait Predictor: Send {
     /// # Errors
     ///
     /// The computation fails, or the server has ended.
-    fn submit(&mut self, slot: usize, query: Query) -> Result<(), InferenceError>;
+    fn submit(&mut self, slot: usize, query: Query) -> Result<(), PredictError>;
 
     /// Takes the query from `slot`, with its predictions. Blocks until they are computed.
     ///
     /// # Errors
     ///
     /// The computation fails, the server has ended, or the slot is empty.
-    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError>;
+    fn collect(&mut self, slot: usize) -> Result<Query, PredictError>;
 
     /// Uses `weights` for later queries if `version` is newer than the version in use. Therefore
     /// all clients of a server may pass on the same weights.
@@ -63,7 +62,7 @@ pub trait Predictor: Send {
     /// # Errors
     ///
     /// The weights belong to another net. A server reports that for a later query, and ends.
-    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError>;
+    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), PredictError>;
 }
 
 /// A predictor with its own backend. It computes a query when it is submitted.
@@ -81,8 +80,8 @@ impl LocalPredictor {
 }
 
 impl Predictor for LocalPredictor {
-    fn submit(&mut self, slot: usize, mut query: Query) -> Result<(), InferenceError> {
-        self.backend.evaluate(&query.inputs, &mut query.outputs)?;
+    fn submit(&mut self, slot: usize, mut query: Query) -> Result<(), PredictError> {
+        self.backend.predict(&query.inputs, &mut query.predictions)?;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
@@ -90,12 +89,12 @@ impl Predictor for LocalPredictor {
         Ok(())
     }
 
-    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
+    fn collect(&mut self, slot: usize) -> Result<Query, PredictError> {
         let taken = self.slots.get_mut(slot).and_then(Option::take);
-        taken.ok_or(InferenceError::EmptySlot { slot })
+        taken.ok_or(PredictError::EmptySlot { slot })
     }
 
-    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), PredictError> {
         if version > self.version {
             self.backend.load(weights)?;
             self.version = version;
@@ -106,7 +105,7 @@ impl Predictor for LocalPredictor {
 
 struct Request {
     query: Query,
-    reply: Sender<Result<Query, InferenceError>>,
+    reply: Sender<Result<Query, PredictError>>,
 }
 
 /// What a server's workers and clients share.
@@ -215,7 +214,7 @@ impl Worker {
             return false;
         }
         self.shared.in_flight.fetch_add(1, Ordering::Relaxed);
-        let result = self.refresh().and_then(|()| self.evaluate());
+        let result = self.refresh().and_then(|()| self.predict());
         self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
         match result {
             Ok(()) => {
@@ -255,7 +254,7 @@ impl Worker {
     }
 
     /// Loads the newest weights unless they are already in use.
-    fn refresh(&mut self) -> Result<(), InferenceError> {
+    fn refresh(&mut self) -> Result<(), PredictError> {
         let newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((version, weights)) = newest.filter(|(version, _)| *version > self.version) {
             self.backend.load(&weights)?;
@@ -264,26 +263,26 @@ impl Worker {
         Ok(())
     }
 
-    fn evaluate(&mut self) -> Result<(), InferenceError> {
+    fn predict(&mut self) -> Result<(), PredictError> {
         if let [Request { query, .. }] = &mut self.group[..] {
-            return self.backend.evaluate(&query.inputs, &mut query.outputs);
+            return self.backend.predict(&query.inputs, &mut query.predictions);
         }
         self.joint.inputs.clear();
         for request in &self.group {
             self.joint.inputs.extend(&request.query.inputs);
         }
-        self.backend.evaluate(&self.joint.inputs, &mut self.joint.outputs)?;
-        let outputs = &self.joint.outputs;
-        let squares = outputs.policy.len() / self.joint.inputs.len().max(1);
+        self.backend.predict(&self.joint.inputs, &mut self.joint.predictions)?;
+        let predictions = &self.joint.predictions;
+        let squares = predictions.policy.len() / self.joint.inputs.len().max(1);
         let mut start = 0;
         for Request { query, .. } in &mut self.group {
             let end = start + query.inputs.len();
-            query.outputs.policy.clear();
-            query.outputs.policy.extend(&outputs.policy[start * squares..end * squares]);
-            query.outputs.value.clear();
-            query.outputs.value.extend(&outputs.value[start..end]);
-            query.outputs.score.clear();
-            query.outputs.score.extend(&outputs.score[start..end]);
+            query.predictions.policy.clear();
+            query.predictions.policy.extend(&predictions.policy[start * squares..end * squares]);
+            query.predictions.value.clear();
+            query.predictions.value.extend(&predictions.value[start..end]);
+            query.predictions.score.clear();
+            query.predictions.score.extend(&predictions.score[start..end]);
             start = end;
         }
         Ok(())
@@ -301,16 +300,16 @@ impl Worker {
 pub struct Client {
     requests: Sender<Request>,
     shared: Arc<Shared>,
-    slots: Vec<Option<Receiver<Result<Query, InferenceError>>>>,
+    slots: Vec<Option<Receiver<Result<Query, PredictError>>>>,
 }
 
 impl Predictor for Client {
-    fn submit(&mut self, slot: usize, query: Query) -> Result<(), InferenceError> {
+    fn submit(&mut self, slot: usize, query: Query) -> Result<(), PredictError> {
         // One channel per query: a worker never blocks on it, and if the worker drops the request,
         // the client gets an error.
         let (reply, receiver) = bounded(1);
         let request = Request { query, reply };
-        self.requests.send(request).map_err(|_| InferenceError::ServerEnded)?;
+        self.requests.send(request).map_err(|_| PredictError::ServerEnded)?;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
@@ -318,9 +317,9 @@ impl Predictor for Client {
         Ok(())
     }
 
-    fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
+    fn collect(&mut self, slot: usize) -> Result<Query, PredictError> {
         let taken = self.slots.get_mut(slot).and_then(Option::take);
-        let receiver = taken.ok_or(InferenceError::EmptySlot { slot })?;
+        let receiver = taken.ok_or(PredictError::EmptySlot { slot })?;
         loop {
             // After the last worker has ended, the request channel still holds requests and their
             // reply channels. So the end cannot be seen from the reply channel alone.
@@ -328,12 +327,12 @@ impl Predictor for Client {
             match receiver.recv_timeout(END_CHECK_INTERVAL) {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) if !ended => {}
-                Err(_) => return Err(InferenceError::ServerEnded),
+                Err(_) => return Err(PredictError::ServerEnded),
             }
         }
     }
 
-    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Arc<Weights>, version: u64) -> Result<(), PredictError> {
         let mut newest = self.shared.newest.lock().unwrap_or_else(PoisonError::into_inner);
         if newest.as_ref().is_none_or(|(known, _)| version > *known) {
             *newest = Some((version, weights.clone()));

@@ -1,27 +1,56 @@
 //! A server gives the same predictions as its backend, and no client waits forever after it ended.
 
 use super::*;
-use crate::game::Shape;
-use crate::net::fixtures::{positions, resnet, trained};
-use crate::net::inference::{Options, Precision, open};
 
-fn setup() -> (Vec<Input>, [Arc<Weights>; 2], impl Fn() -> Box<dyn Backend>) {
-    let spec = resnet(Shape::Square6, 1, 16);
-    let weights = [1, 2].map(|seed| Arc::new(trained(&spec, seed)));
-    let options = Options { precision: Precision::F32, ..Options::default() };
-    let first = weights[0].clone();
-    let make = move || open(&spec, &first, &options, "cpu").unwrap();
-    (positions(Shape::Square6, 60, 3), weights, make)
+/// A backend whose predictions follow from the bits of a position and one weight.
+struct Table(f32);
+
+impl Table {
+    fn new(weights: &Weights) -> Result<Table, PredictError> {
+        Ok(Table(weights.get("factor", &[1])?[0]))
+    }
 }
 
-fn close(left: &Outputs, right: &Outputs) -> bool {
-    [(&left.policy, &right.policy), (&left.value, &right.value), (&left.score, &right.score)]
-        .into_iter()
-        .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3))
+impl Backend for Table {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
+        predictions.resize(inputs.len(), 3);
+        for (index, input) in inputs.iter().enumerate() {
+            let numbers = [input.mine, input.theirs, input.legal].map(|set| set as f32 * self.0);
+            predictions.policy[3 * index..][..3].copy_from_slice(&numbers);
+            predictions.value[index] = numbers[0] - numbers[1];
+            predictions.score[index] = numbers[0] + numbers[2];
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
+        *self = Table::new(weights)?;
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        "table".into()
+    }
+}
+
+fn setup() -> (Vec<Input>, [Arc<Weights>; 2], impl Fn() -> Box<dyn Backend>) {
+    let weights = [1.0, 2.0].map(|factor| {
+        let mut weights = Weights::default();
+        weights.insert("factor", vec![1], vec![factor]);
+        Arc::new(weights)
+    });
+    let first = weights[0].clone();
+    let make = move || Box::new(Table::new(&first).unwrap()) as Box<dyn Backend>;
+    let input = |bits: u128| Input { mine: bits, theirs: 3 * bits, legal: 7 * bits };
+    ((1..=60).map(input).collect(), weights, make)
 }
 
 fn submit(predictor: &mut dyn Predictor, slot: usize, inputs: &[Input]) {
-    let query = Query { inputs: inputs.to_vec(), outputs: Outputs::default() };
+    let query = Query { inputs: inputs.to_vec(), predictions: Predictions::default() };
     predictor.submit(slot, query).unwrap();
 }
 
@@ -43,7 +72,7 @@ fn clients_get_the_predictions_of_their_own_queries() {
                         submit(&mut local, slot, part);
                         let wanted = local.collect(slot).unwrap();
                         assert_eq!(found.inputs, part);
-                        assert!(close(&found.outputs, &wanted.outputs));
+                        assert_eq!(found.predictions, wanted.predictions);
                     }
                 }
             });
@@ -59,12 +88,12 @@ fn newer_weights_are_loaded_and_older_ones_ignored() {
     let (mut client, mut local) = (server.client(), LocalPredictor::new(make()));
     for predictor in [&mut client as &mut dyn Predictor, &mut local] {
         submit(predictor, 0, &inputs);
-        let before = predictor.collect(0).unwrap().outputs;
+        let before = predictor.collect(0).unwrap().predictions;
         predictor.load(&new, 2).unwrap();
         predictor.load(&old, 1).unwrap();
         submit(predictor, 0, &inputs);
-        let after = predictor.collect(0).unwrap().outputs;
-        assert!(!close(&before, &after));
+        let after = predictor.collect(0).unwrap().predictions;
+        assert_ne!(before, after);
     }
     drop(client);
     server.join();
@@ -75,27 +104,27 @@ fn queries_to_an_ended_server_fail() {
     let (inputs, _, make) = setup();
     let server = Server::start(vec![make(), make()], 64).unwrap();
     let mut client = server.client();
-    assert!(matches!(client.collect(0), Err(InferenceError::EmptySlot { slot: 0 })));
+    assert!(matches!(client.collect(0), Err(PredictError::EmptySlot { slot: 0 })));
     client.load(&Arc::new(Weights::default()), 1).unwrap();
     for _ in 0..2 {
         submit(&mut client, 0, &inputs);
-        assert!(matches!(client.collect(0), Err(InferenceError::Weights(_))));
+        assert!(matches!(client.collect(0), Err(PredictError::Weights(_))));
     }
     server.join();
-    let query = Query { inputs, outputs: Outputs::default() };
-    assert!(matches!(client.submit(0, query), Err(InferenceError::ServerEnded)));
+    let query = Query { inputs, predictions: Predictions::default() };
+    assert!(matches!(client.submit(0, query), Err(PredictError::ServerEnded)));
 }
 
 /// A backend that fails after it has received a message.
 struct Failing(Receiver<()>);
 
 impl Backend for Failing {
-    fn evaluate(&mut self, _: &[Input], _: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(&mut self, _: &[Input], _: &mut Predictions) -> Result<(), PredictError> {
         self.0.recv().expect("a message");
-        Err(InferenceError::EmptySlot { slot: 99 })
+        Err(PredictError::EmptySlot { slot: 99 })
     }
 
-    fn load(&mut self, _: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, _: &Weights) -> Result<(), PredictError> {
         Ok(())
     }
 
@@ -114,9 +143,9 @@ fn queries_that_no_worker_took_fail() {
         submit(&mut client, slot, &inputs[..1]);
     }
     fail.send(()).unwrap();
-    assert!(matches!(client.collect(0), Err(InferenceError::EmptySlot { slot: 99 })));
+    assert!(matches!(client.collect(0), Err(PredictError::EmptySlot { slot: 99 })));
     for slot in 1..3 {
-        assert!(matches!(client.collect(slot), Err(InferenceError::ServerEnded)));
+        assert!(matches!(client.collect(slot), Err(PredictError::ServerEnded)));
     }
     server.join();
 }
