@@ -17,7 +17,7 @@ use crate::arena::report::{MatchReport, opponents_table};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
 use crate::players::contestant::Contestant;
-use crate::players::nets::LoadedNet;
+use crate::players::models::LoadedModel;
 use crate::players::spec::{NetPlayerSpec, PlayerKind, PlayerSpec};
 
 /// Published tables that can be played again.
@@ -86,8 +86,8 @@ pub struct Args {
 ///
 /// The checkpoint, an opponent, the openings or the ladder cannot be used.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let net = LoadedNet::read(&args.checkpoint)?;
-    let (shape, goal) = (net.description.spec.shape, net.description.goal);
+    let net = LoadedModel::read(&args.checkpoint)?;
+    let (shape, goal) = (net.description.shape, net.description.goal);
     if let Some(table) = args.table {
         if (shape, goal) != (Shape::Square8, Goal::Most) {
             bail!(

@@ -1,7 +1,7 @@
 //! The options for the game of a subcommand: board and goal, by default those of the first net.
 
 use crate::game::{Goal, Shape};
-use crate::players::nets::LoadedNet;
+use crate::players::models::LoadedModel;
 use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The board and the goal.
@@ -29,8 +29,8 @@ impl GameArgs {
             PlayerKind::Policy(policy) => Some(&policy.path),
             _ => None,
         });
-        if let Some(net) = path.and_then(|path| LoadedNet::read(path).ok()) {
-            self.shape.get_or_insert(net.description.spec.shape);
+        if let Some(net) = path.and_then(|path| LoadedModel::read(path).ok()) {
+            self.shape.get_or_insert(net.description.shape);
             self.goal.get_or_insert(net.description.goal);
         }
     }

@@ -5,9 +5,10 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::TowerOptions;
+#[cfg(feature = "torch")]
 pub(crate) use super::bench::positions;
-use super::plan::{NetSpec, Role, array_specs};
-use super::{Net, TowerOptions};
+use super::plan::{NetSpec, Role, array_specs, initial_weights};
 use crate::game::Shape;
 use crate::model::weights::Weights;
 
@@ -21,7 +22,7 @@ pub(crate) fn skipped(what: &str) {
 /// Weights like those of a trained net: every batch norm differs from its initial state.
 pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0xABCD);
-    let fresh = Net::new(spec, seed, tch::Device::Cpu).weights();
+    let fresh = initial_weights(spec, seed);
     let mut weights = Weights::default();
     for array in array_specs(spec) {
         let mut values =

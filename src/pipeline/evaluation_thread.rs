@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::game::Geometry;
 use crate::players::contestant::{Contestant, Origin};
 use crate::players::kinds::{NetCopies, NetPlayer, NetPlayerSettings};
-use crate::players::nets::LoadedNet;
+use crate::players::models::LoadedModel;
 use crate::players::open::{self, PlayerContext};
 use crate::players::player::Player;
 use crate::search::mcts;
@@ -153,7 +153,7 @@ impl EvaluationThread<'_> {
         earlier.sort_by_key(|(origin, other)| Reverse((origin.step, other.name.clone())));
         let checkpoints = self.run_dir.join(CHECKPOINTS);
         let player = |(origin, other): (Origin, PlayerLine)| {
-            let net = LoadedNet::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
+            let net = LoadedModel::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
             let is_same = origin.net.as_deref() == Some(net.weights_checksum());
             is_same.then(|| self.net_player(other.name, net))
         };
@@ -207,7 +207,7 @@ impl EvaluationThread<'_> {
     }
 
     /// A player of a net, with its name in the ladder.
-    fn net_player<G: Geometry>(&self, name: String, net: LoadedNet) -> Contestant<'_, G> {
+    fn net_player<G: Geometry>(&self, name: String, net: LoadedModel) -> Contestant<'_, G> {
         let options = mcts::Options {
             simulations: self.config.evaluation.simulations,
             temperature_plies: 0,

@@ -7,7 +7,7 @@ pub mod external;
 mod grammar;
 pub mod kinds;
 pub mod labels;
-pub mod nets;
+pub mod models;
 pub mod open;
 pub mod player;
 pub mod shipped;

@@ -7,7 +7,7 @@ use super::kinds::{
     RandomPlayer, RolloutsPlayer, SymmetricNet,
 };
 use super::labels::label;
-use super::nets::{LoadedNet, NetError};
+use super::models::{LoadedModel, ModelError};
 use super::player::Player;
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
@@ -20,7 +20,7 @@ use crate::search::{mcts, rollouts};
 pub enum OpenError {
     /// Its net cannot be used.
     #[error(transparent)]
-    Net(#[from] NetError),
+    Net(#[from] ModelError),
     /// The external engine's program does not exist.
     #[error("there is no program `{program}`")]
     NoProgram {
@@ -64,6 +64,20 @@ impl PlayerContext {
         let inference = inference::Options::default();
         PlayerContext { goal, device: "auto".into(), inference, cores: 1 }
     }
+}
+
+/// Makes the player of a specification, to be used alone: on one core, with nets on the fastest
+/// device there is. Equal players from this function make the same moves.
+///
+/// # Errors
+///
+/// As for [`contestant`].
+pub fn player<G: Geometry>(
+    spec: &PlayerSpec,
+    goal: Goal,
+) -> Result<Box<dyn Player<G>>, OpenError> {
+    const SEED: u64 = 1;
+    (contestant::<G>(spec, &PlayerContext::new(goal))?.open)(SEED)
 }
 
 /// Makes the contestant of a specification.
@@ -129,7 +143,7 @@ fn net_player<G: Geometry>(
     given: Option<String>,
     context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
-    let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
+    let net = LoadedModel::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Net(NetPlayerSpec { path: net.identity(), ..own.clone() });
     let goal = context.goal;
     // Without a score head the net predicts no disc differences, so the search must not use them.
@@ -151,7 +165,7 @@ fn policy_player<G: Geometry>(
     given: Option<String>,
     context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
-    let net = LoadedNet::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
+    let net = LoadedModel::read(&own.path)?.for_match(G::SHAPE, context.goal)?;
     let found = PlayerKind::Policy(PolicySpec { path: net.identity(), ..own.clone() });
     let copies = Copies { threads: 1, symmetries: own.symmetries };
     Ok(with_net((found, given), net, context, copies, move |name, net_copies, seed| {
@@ -172,7 +186,7 @@ struct Copies {
 /// copies of the net.
 fn with_net<G: Geometry>(
     (found, given): (PlayerKind, Option<String>),
-    net: LoadedNet,
+    net: LoadedModel,
     context: &PlayerContext,
     copies: Copies,
     make: impl Fn(String, NetCopies, u64) -> Box<dyn Player<G>> + Send + Sync + 'static,

@@ -28,6 +28,11 @@ pub struct Turn<'a, G: Geometry> {
 }
 
 impl<G: Geometry> Turn<'_, G> {
+    /// The turn at a single position, without the game before it.
+    pub fn at(position: Position<G>) -> Turn<'static, G> {
+        Turn { game: 0, start: position, moves: &[], position }
+    }
+
     /// The number of moves since the board's own start position, without passes.
     pub fn ply(&self) -> u32 {
         self.position.board.discs().saturating_sub(Board::<G>::start().discs())

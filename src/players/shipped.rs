@@ -41,7 +41,7 @@ pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::players::nets::LoadedNet;
+    use crate::players::models::LoadedModel;
 
     #[test]
     fn every_shipped_net_is_for_the_board_and_goal_of_its_name() {
@@ -55,7 +55,7 @@ mod tests {
             let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
             let (shape, kind) = name.split_once('-').unwrap_or((&name, ""));
             let goal = if kind == "fewest" { Goal::Fewest } else { Goal::Most };
-            let net = LoadedNet::read(&folder).expect("a whole net");
+            let net = LoadedModel::read(&folder).expect("a whole net");
             net.for_match(shape.parse().expect("a board"), goal).expect("the net of that name");
             found.push(name);
         }

@@ -15,10 +15,10 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
-pub use super::find::{NetLocation, find, load_net};
+pub use super::find::{ModelLocation, find, load_model};
 use super::json_file::{self, JsonFileError};
 use super::limits;
-use super::net_file::{NetFile, NetFileError};
+use super::model_file::{ModelFile, ModelFileError};
 
 const VERSION: u32 = 1;
 /// The net's file name in a checkpoint folder or in a folder of an exported net.
@@ -38,7 +38,7 @@ pub enum CheckpointError {
     File(#[from] FileError),
     /// The net is damaged or not a net of this program.
     #[error(transparent)]
-    Net(#[from] NetFileError),
+    Net(#[from] ModelFileError),
     /// `state.json` cannot be read or written.
     #[error(transparent)]
     State(#[from] JsonFileError),
@@ -97,7 +97,7 @@ pub struct Checkpoint {
     /// Minutes of training so far, over all starts of the run.
     pub minutes: f64,
     /// The net that plays (the averaged weights if averaging is on).
-    pub net: NetFile,
+    pub net: ModelFile,
     /// The learner's float32 weights and the optimiser's state, as safetensors bytes.
     pub learner: Option<Vec<u8>>,
     /// The counters of the run and its schedule.
@@ -228,8 +228,8 @@ impl Checkpoint {
         let learner = read(LEARNER)?;
         let net_path = path.join(NET);
         let net = match read(NET)? {
-            Some(bytes) => NetFile::from_bytes(bytes, &net_path)?,
-            None => NetFile::read(&net_path)?,
+            Some(bytes) => ModelFile::from_bytes(bytes, &net_path)?,
+            None => ModelFile::read(&net_path)?,
         };
         Ok(Checkpoint {
             step: state.step,

@@ -10,7 +10,7 @@ use super::InferenceError;
 use super::dense::{self, Dense};
 use crate::game::Layout;
 use crate::model::weights::Weights;
-use crate::net::encode::DeviceEncoding;
+use crate::net::encode::tensors::DeviceEncoding;
 use crate::net::fold::{Affine, Block, FoldedNet, FoldedPaper, FoldedResnet};
 use crate::net::plan::{NetSpec, PAPER_PADDING};
 use crate::predict::{Backend, Input, PredictError, Predictions};

@@ -1,6 +1,6 @@
 //! Compares every backend with the net in float32.
 
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
 use super::*;
 use crate::game::Shape;
@@ -58,7 +58,7 @@ fn weights(spec: &NetSpec) -> Weights {
 /// Compares a backend that has the weights of [`weights`].
 fn agrees(mut backend: Box<dyn Backend>, spec: &NetSpec, tolerance: Tolerance, count: usize) {
     let weights = weights(spec);
-    let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
+    let net = Net::with_weights(spec, &weights, tch::Device::Cpu).expect("weights that fit");
     let inputs = positions(spec.shape, count, 8);
     let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::INFERENCE));
     let mut outputs = Predictions::default();
@@ -91,7 +91,7 @@ fn folded_copies_agree_with_the_net() {
         for count in [64, 9] {
             check(&spec, &options, BF16, count);
             // The tensors for a GPU, computed on the CPU.
-            let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, Device::Cpu);
+            let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, tch::Device::Cpu);
             agrees(Box::new(half.expect("weights that fit")), &spec, BF16, count);
         }
     }

@@ -1,8 +1,8 @@
-//! Net files: safetensors with a description of the net and a checksum in the metadata.
+//! Model files: safetensors with a description of the model and a checksum in the metadata.
 //!
 //! The metadata have one entry, `outflank`. It is a JSON object with the layout's version, the
-//! net's specification and the CRC-32 of the tensor data. There is only one entry, because
-//! safetensors writes entries in no fixed order, and the same net should give the same bytes.
+//! model's description and the CRC-32 of the tensor data. There is only one entry, because
+//! safetensors writes entries in no fixed order, and the same model should give the same bytes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::model::weights::{LONGEST_HEADER, WeightsError, check_header};
 const VERSION: u32 = 1;
 const ENTRY: &str = "outflank";
 
-/// Why a file is not a net of this program, or cannot be read or written.
+/// Why a file is not a model of this program, or cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-pub enum NetFileError {
+pub enum ModelFileError {
     /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
     /// The bytes are not a complete safetensors file.
-    #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
+    #[error("{} is no model: it is cut off, damaged, or not a safetensors file", path.display())]
     NotSafetensors {
         /// The file.
         path: PathBuf,
@@ -33,8 +33,8 @@ pub enum NetFileError {
         #[source]
         source: SafeTensorError,
     },
-    /// The header is longer than that of any net.
-    #[error("{} is no net: it is cut off, damaged, or not a safetensors file", path.display())]
+    /// The header is longer than that of any model.
+    #[error("{} is no model: it is cut off, damaged, or not a safetensors file", path.display())]
     Header {
         /// The file.
         path: PathBuf,
@@ -43,13 +43,13 @@ pub enum NetFileError {
         source: WeightsError,
     },
     /// The file is from another program.
-    #[error("{} holds tensors, but no net of this program", path.display())]
+    #[error("{} holds tensors, but no model of this program", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
     /// The description of the net cannot be read.
-    #[error("{} has an unreadable description of its net", path.display())]
+    #[error("{} has an unreadable description of its model", path.display())]
     Description {
         /// The file.
         path: PathBuf,
@@ -72,22 +72,22 @@ pub enum NetFileError {
         path: PathBuf,
     },
     /// The tensors cannot be written as safetensors.
-    #[error("the net cannot be written as safetensors")]
+    #[error("the model cannot be written as safetensors")]
     Layout(#[source] SafeTensorError),
 }
 
 #[derive(Serialize, Deserialize)]
-struct Description {
+struct Entry {
     version: u32,
     crc32: u32,
     spec: serde_json::Value,
 }
 
-/// A checked net file in memory.
+/// A checked model file in memory.
 #[derive(Clone, PartialEq, Debug)]
-pub struct NetFile {
+pub struct ModelFile {
     bytes: Vec<u8>,
-    spec: serde_json::Value,
+    description: serde_json::Value,
 }
 
 fn tensor_data(bytes: &[u8]) -> &[u8] {
@@ -97,24 +97,27 @@ fn tensor_data(bytes: &[u8]) -> &[u8] {
     rest.get(length..).unwrap_or_default()
 }
 
-impl NetFile {
-    /// Makes a net file from a net's specification and its weights, which are safetensors bytes.
+impl ModelFile {
+    /// Makes a model file from a model's description and its weights, which are safetensors bytes.
     /// Metadata in `weights` are dropped.
     ///
     /// # Errors
     ///
     /// `weights` are not safetensors bytes.
-    pub fn seal(spec: &serde_json::Value, weights: &[u8]) -> Result<NetFile, NetFileError> {
-        let tensors = SafeTensors::deserialize(weights).map_err(NetFileError::Layout)?;
+    pub fn seal(
+        description: &serde_json::Value,
+        weights: &[u8],
+    ) -> Result<ModelFile, ModelFileError> {
+        let tensors = SafeTensors::deserialize(weights).map_err(ModelFileError::Layout)?;
         let layout = |crc32| {
-            let description = Description { version: VERSION, crc32, spec: spec.clone() };
-            let text = serde_json::json!(description).to_string();
+            let entry = Entry { version: VERSION, crc32, spec: description.clone() };
+            let text = serde_json::json!(entry).to_string();
             let metadata = HashMap::from([(ENTRY.to_string(), text)]);
-            safetensors::serialize(tensors.iter(), Some(metadata)).map_err(NetFileError::Layout)
+            safetensors::serialize(tensors.iter(), Some(metadata)).map_err(ModelFileError::Layout)
         };
         // The library chooses the order of the tensors, so the checksum needs a first layout.
         let crc32 = crc32fast::hash(tensor_data(&layout(0)?));
-        Ok(NetFile { bytes: layout(crc32)?, spec: spec.clone() })
+        Ok(ModelFile { bytes: layout(crc32)?, description: description.clone() })
     }
 
     /// The CRC-32 of the weights, in hexadecimal digits. It does not cover the description, so it
@@ -123,52 +126,52 @@ impl NetFile {
         format!("{:08x}", crc32fast::hash(tensor_data(&self.bytes)))
     }
 
-    /// Checks the bytes of a net file; `path` is for the error only.
+    /// Checks the bytes of a model file; `path` is for the error only.
     ///
     /// # Errors
     ///
-    /// The bytes are not a complete net file as [`NetFile::seal`] makes it.
-    pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<NetFile, NetFileError> {
+    /// The bytes are not a complete model file as [`ModelFile::seal`] makes it.
+    pub fn from_bytes(bytes: Vec<u8>, path: &Path) -> Result<ModelFile, ModelFileError> {
         let path = || path.to_path_buf();
-        check_header(&bytes).map_err(|source| NetFileError::Header { path: path(), source })?;
-        let not_safetensors = |source| NetFileError::NotSafetensors { path: path(), source };
+        check_header(&bytes).map_err(|source| ModelFileError::Header { path: path(), source })?;
+        let not_safetensors = |source| ModelFileError::NotSafetensors { path: path(), source };
         SafeTensors::deserialize(&bytes).map_err(not_safetensors)?;
         let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(not_safetensors)?;
-        let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
-        let text = entry.ok_or_else(|| NetFileError::Foreign { path: path() })?;
-        let description: Description = serde_json::from_str(text)
-            .map_err(|source| NetFileError::Description { path: path(), source })?;
-        if description.version != VERSION {
-            return Err(NetFileError::Version { path: path(), found: description.version });
+        let text = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+        let text = text.ok_or_else(|| ModelFileError::Foreign { path: path() })?;
+        let described: Entry = serde_json::from_str(text)
+            .map_err(|source| ModelFileError::Description { path: path(), source })?;
+        if described.version != VERSION {
+            return Err(ModelFileError::Version { path: path(), found: described.version });
         }
-        if crc32fast::hash(tensor_data(&bytes)) != description.crc32 {
-            return Err(NetFileError::Checksum { path: path() });
+        if crc32fast::hash(tensor_data(&bytes)) != described.crc32 {
+            return Err(ModelFileError::Checksum { path: path() });
         }
-        Ok(NetFile { bytes, spec: description.spec })
+        Ok(ModelFile { bytes, description: described.spec })
     }
 
-    /// Reads a net file.
+    /// Reads a model file.
     ///
     /// # Errors
     ///
     /// The file is missing, cut off, damaged, from another program or of another version.
-    pub fn read(path: &Path) -> Result<NetFile, NetFileError> {
+    pub fn read(path: &Path) -> Result<ModelFile, ModelFileError> {
         check_length(path)?;
-        NetFile::from_bytes(files::read(path, limits::NET)?, path)
+        ModelFile::from_bytes(files::read(path, limits::NET)?, path)
     }
 
-    /// Writes the net to a file, replacing an old one.
+    /// Writes the model to a file, replacing an old one.
     ///
     /// # Errors
     ///
     /// The file cannot be written. An old file is then unchanged.
-    pub fn write(&self, path: &Path) -> Result<(), NetFileError> {
+    pub fn write(&self, path: &Path) -> Result<(), ModelFileError> {
         Ok(files::write_atomically(path, &self.bytes)?)
     }
 
-    /// The net's description as JSON; see [`Description`](crate::net::Description).
-    pub fn spec(&self) -> &serde_json::Value {
-        &self.spec
+    /// The model's description as JSON; see [`Description`](crate::model::Description).
+    pub fn description(&self) -> &serde_json::Value {
+        &self.description
     }
 
     /// The file's bytes: safetensors with weights and metadata.
@@ -178,12 +181,12 @@ impl NetFile {
 }
 
 /// Compares the file's length with its header, before memory is allocated for the whole file.
-fn check_length(path: &Path) -> Result<(), NetFileError> {
+fn check_length(path: &Path) -> Result<(), ModelFileError> {
     let not_safetensors =
-        |source| NetFileError::NotSafetensors { path: path.to_path_buf(), source };
+        |source| ModelFileError::NotSafetensors { path: path.to_path_buf(), source };
     let (start, length) = files::read_start(path, 8 + LONGEST_HEADER)?;
     check_header(&start)
-        .map_err(|source| NetFileError::Header { path: path.to_path_buf(), source })?;
+        .map_err(|source| ModelFileError::Header { path: path.to_path_buf(), source })?;
     let data = tensor_data(&start).len();
     let header = start.get(8..start.len() - data).unwrap_or_default();
     let described: Metadata = serde_json::from_slice(header)
@@ -212,12 +215,12 @@ pub(super) mod tests {
         safetensors::serialize(tensors, None).unwrap()
     }
 
-    pub fn a_net(value: f32) -> NetFile {
-        NetFile::seal(&json!({"board": "6x6", "blocks": 2}), &weights(value)).unwrap()
+    pub fn a_net(value: f32) -> ModelFile {
+        ModelFile::seal(&json!({"board": "6x6", "blocks": 2}), &weights(value)).unwrap()
     }
 
-    fn from_bytes(bytes: Vec<u8>) -> Result<NetFile, NetFileError> {
-        NetFile::from_bytes(bytes, Path::new("some.safetensors"))
+    fn from_bytes(bytes: Vec<u8>) -> Result<ModelFile, ModelFileError> {
+        ModelFile::from_bytes(bytes, Path::new("some.safetensors"))
     }
 
     #[test]
@@ -225,9 +228,9 @@ pub(super) mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("net.safetensors");
         a_net(1.0).write(&path).unwrap();
-        let net = NetFile::read(&path).unwrap();
+        let net = ModelFile::read(&path).unwrap();
         assert_eq!(net, a_net(1.0));
-        assert_eq!(net.spec(), &json!({"board": "6x6", "blocks": 2}));
+        assert_eq!(net.description(), &json!({"board": "6x6", "blocks": 2}));
         let tensors = SafeTensors::deserialize(net.bytes()).unwrap();
         assert_eq!(tensors.tensor("policy.bias").unwrap().shape(), [4]);
     }
@@ -241,13 +244,13 @@ pub(super) mod tests {
 
     #[test]
     fn foreign_and_newer_files_have_different_errors() {
-        assert!(matches!(from_bytes(weights(1.0)), Err(NetFileError::Foreign { .. })));
-        assert!(matches!(from_bytes(b"PK".to_vec()), Err(NetFileError::NotSafetensors { .. })));
+        assert!(matches!(from_bytes(weights(1.0)), Err(ModelFileError::Foreign { .. })));
+        assert!(matches!(from_bytes(b"PK".to_vec()), Err(ModelFileError::NotSafetensors { .. })));
         let text = json!({"version": 2, "crc32": 0, "spec": null}).to_string();
         let entries = HashMap::from([(ENTRY.to_string(), text)]);
         let none: [(&str, TensorView); 0] = [];
         let newer = safetensors::serialize(none, Some(entries)).unwrap();
-        assert!(matches!(from_bytes(newer), Err(NetFileError::Version { found: 2, .. })));
+        assert!(matches!(from_bytes(newer), Err(ModelFileError::Version { found: 2, .. })));
     }
 
     proptest! {
@@ -266,7 +269,7 @@ pub(super) mod tests {
             let start = bytes.len() - data;
             let bit = bit.index(data * 8);
             bytes[start + bit / 8] ^= 1 << (bit % 8);
-            let seen = matches!(from_bytes(bytes), Err(NetFileError::Checksum { .. }));
+            let seen = matches!(from_bytes(bytes), Err(ModelFileError::Checksum { .. }));
             prop_assert!(seen);
         }
 
