@@ -102,8 +102,7 @@ impl Weights {
     /// There is no such array, or it has another shape than `wanted`.
     pub fn get(&self, name: &str, wanted: &[usize]) -> Result<&[f32], WeightsError> {
         let array = self
-            .0
-            .get(name)
+            .array(name)
             .ok_or_else(|| WeightsError::Missing { name: name.into(), wanted: wanted.to_vec() })?;
         if array.shape != wanted {
             return Err(WeightsError::Shape {
@@ -113,6 +112,11 @@ impl Weights {
             });
         }
         Ok(&array.values)
+    }
+
+    /// The array called `name`, whatever its shape.
+    pub fn array(&self, name: &str) -> Option<&Array> {
+        self.0.get(name)
     }
 
     /// The arrays in the order of their names.

@@ -133,7 +133,7 @@ fn alphabeta_player<G: Geometry>(
         return Err(refused());
     }
     Ok(Box::new(move |_| {
-        let player = AlphaBetaPlayer::new(name.clone(), goal, evaluator.clone(), own.clone());
+        let player = AlphaBetaPlayer::new(name.clone(), goal, &evaluator, own.clone());
         boxed(player.map_err(|_| refused())?)
     }))
 }

@@ -9,7 +9,6 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 mod defaults;
@@ -23,7 +22,7 @@ pub use super::grammar::{AllowedValues, SpecKey, SpecKind};
 use super::grammar::{Fields, SHOWN, SpecError};
 use crate::choices::choices;
 use crate::eval::positional::Positional;
-use crate::eval::{Discs, Evaluator};
+use crate::eval::{AnyEvaluator, Discs};
 use crate::game::notation::plain_excerpt;
 use crate::game::{Geometry, Goal, Shape};
 use crate::search::mcts;
@@ -45,10 +44,10 @@ choices! {
 
 impl EvaluatorKind {
     /// The evaluator for a goal.
-    pub fn evaluator<G: Geometry>(self, goal: Goal) -> Arc<dyn Evaluator<G>> {
+    pub fn evaluator<G: Geometry>(self, goal: Goal) -> AnyEvaluator<G> {
         match self {
-            EvaluatorKind::Positional => Arc::new(Positional::new(goal)),
-            EvaluatorKind::Discs => Arc::new(Discs { goal }),
+            EvaluatorKind::Positional => Positional::new(goal).into(),
+            EvaluatorKind::Discs => Discs { goal }.into(),
         }
     }
 

@@ -3,17 +3,16 @@
 mod analysis;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::best_hint;
 
-use crate::eval::Evaluator;
+use crate::eval::AnyEvaluator;
 use crate::game::{Geometry, Goal};
 use crate::players::control::{Analysis, Control, Effort};
 use crate::players::player::{Choice, Player, PlayerError, Turn};
 use crate::players::spec::{AlphaBetaSpec, ThinkingLimit};
-use crate::search::alphabeta::{AlphaBetaSearch, NoProbCut, SearchLimits, SearchResult};
+use crate::search::alphabeta::{self, NoProbCut, Search, SearchLimits, SearchResult};
 
 /// The least time that a player counts as left for a game, since it must still move.
 const MIN_TIME_LEFT: Duration = Duration::from_millis(10);
@@ -24,7 +23,7 @@ pub struct AlphaBetaPlayer<G: Geometry> {
     name: String,
     spec: AlphaBetaSpec,
     goal: Goal,
-    search: AlphaBetaSearch<G>,
+    search: Box<dyn Search<G>>,
     /// Time spent in each game in progress.
     spent: HashMap<u32, Duration>,
 }
@@ -38,13 +37,10 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
     pub fn new(
         name: String,
         goal: Goal,
-        evaluator: Arc<dyn Evaluator<G>>,
+        evaluator: &AnyEvaluator<G>,
         spec: AlphaBetaSpec,
     ) -> Result<AlphaBetaPlayer<G>, NoProbCut> {
-        let mut search = AlphaBetaSearch::new(goal, evaluator, spec.table_mb << 20);
-        if let Some(deviations) = spec.probcut {
-            search = search.with_probcut(deviations)?;
-        }
+        let search = alphabeta::boxed(goal, evaluator, spec.table_mb << 20, spec.probcut)?;
         Ok(AlphaBetaPlayer { name, spec, goal, search, spent: HashMap::new() })
     }
 
@@ -84,10 +80,10 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
     ) -> Result<SearchResult, PlayerError> {
         self.search.forget();
         self.search.set_stop(control.stop.clone());
-        let watched = control.has_reports();
+        let (watched, win_scale) = (control.has_reports(), self.search.win_scale());
         let mut watch = |result: &SearchResult| {
             if control.is_due() {
-                control.report(vec![best_hint(turn.position, result)], result.nodes);
+                control.report(vec![best_hint(turn.position, result, win_scale)], result.nodes);
             }
         };
         let watch: Option<&mut dyn FnMut(&SearchResult)> = watched.then_some(&mut watch);
@@ -164,7 +160,7 @@ mod tests {
             panic!("alpha-beta");
         };
         let evaluator = spec.evaluator.evaluator(Goal::Most);
-        AlphaBetaPlayer::new("test".into(), Goal::Most, evaluator, spec)
+        AlphaBetaPlayer::new("test".into(), Goal::Most, &evaluator, spec)
             .expect("an evaluator with the parameters")
     }
 

@@ -230,7 +230,8 @@ fn a_board_sets_how_deep_the_player_looks() {
         let spec: PlayerSpec = text.parse().expect("a player");
         let PlayerKind::AlphaBeta(spec) = spec.kind else { panic!("{text}") };
         let evaluator = spec.evaluator.evaluator(Goal::Most);
-        AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, evaluator, spec).expect("a player")
+        AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, &evaluator, spec)
+            .expect("a player")
     };
     let said = answers_of(&mut player("alphabeta:depth=2"), b"nboard 2\nhint 1\n");
     assert_eq!(said[0], "set myname ab");

@@ -5,17 +5,11 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use super::AlphaBetaPlayer;
+use crate::eval::WinScale;
 use crate::game::{Geometry, Position, Square};
 use crate::players::control::Control;
 use crate::players::player::{Bound, Hint, PlayerError, Turn};
 use crate::search::alphabeta::{SearchLimits, SearchResult};
-
-/// The scale, in discs, of the logistic function from scores to chances to win: a player whose
-/// search has the estimate `score` wins with probability `1 / (1 + exp(-score / WIN_SCALE))`.
-///
-/// Fitted by maximum likelihood to the 44,400 moves of 900 games between depths 4, 5 and 6 from
-/// random openings of 10 plies. Fits by stage, from 6 to 53 empty squares, lay between 5.5 and 8.
-const WIN_SCALE: f32 = 6.0;
 
 impl<G: Geometry> AlphaBetaPlayer<G> {
     /// The best moves within `limits`, and the number of positions searched. If the search is
@@ -28,7 +22,7 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
         control: &mut Control<'_>,
     ) -> Result<(Vec<Hint>, u64), PlayerError> {
         let best = self.search(turn, limits, control)?;
-        let first = best_hint(turn.position, &best);
+        let first = best_hint(turn.position, &best, self.search.win_scale());
         let mut nodes = best.nodes;
         let legal = turn.position.board.legal();
         let others: Vec<_> = legal.filter(|&square| square != best.square && count > 1).collect();
@@ -107,15 +101,16 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
     ) -> Option<(Hint, u64)> {
         let next = turn.position.play(square)?;
         let settled = next.pass_if_forced();
+        let win_scale = self.search.win_scale();
         let sign = if settled.side == turn.position.side { 1.0 } else { -1.0 };
         let mut line = vec![square];
         if settled.board.legal().is_empty() {
             let score = sign * settled.board.final_score(self.goal) as f32;
-            return Some((hint_of(line, score, true, 1), 0));
+            return Some((hint_of(line, score, true, 1, win_scale), 0));
         }
         let found = self.search.think(settled.board, limits)?;
         line.extend(legal_part(settled, &found.pv));
-        let hint = hint_of(line, sign * found.score, found.exact, found.depth + 1);
+        let hint = hint_of(line, sign * found.score, found.exact, found.depth + 1, win_scale);
         Some((hint, found.nodes))
     }
 }
@@ -128,15 +123,19 @@ fn sorted(best: &Hint, others: &[Hint], count: usize) -> Vec<Hint> {
 }
 
 /// A hint for the best move of a search.
-pub(super) fn best_hint<G: Geometry>(position: Position<G>, best: &SearchResult) -> Hint {
-    hint_of(legal_part(position, &best.pv), best.score, best.exact, best.depth)
+pub(super) fn best_hint<G: Geometry>(
+    position: Position<G>,
+    best: &SearchResult,
+    win_scale: WinScale,
+) -> Hint {
+    hint_of(legal_part(position, &best.pv), best.score, best.exact, best.depth, win_scale)
 }
 
-fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32) -> Hint {
+fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32, win_scale: WinScale) -> Hint {
     let win_chance = match exact {
         true if score == 0.0 => 0.5,
         true => 0.5 + 0.5 * score.signum(),
-        false => 1.0 / (1.0 + (-score / WIN_SCALE).exp()),
+        false => win_scale.chance(score),
     };
     let bound = if exact { Bound::Exact } else { Bound::Estimated };
     // Turns -0 into 0.
