@@ -43,7 +43,8 @@ fn a_net_is_read() {
     let description = &net.description;
     assert_eq!((description.kind, description.shape), (Kind::Net, Shape::Square6));
     assert_eq!((description.goal, description.steps), (Goal::Most, 154));
-    assert_eq!((net.net().blocks(), net.net().channels()), (1, 4));
+    let spec = net.net().expect("a net");
+    assert_eq!((spec.blocks(), spec.channels()), (1, 4));
     // The ladder identifies the net by this.
     assert_eq!(net.weights_checksum(), "bcbfd50f");
     let mut backend = net.backend(&inference::Options::default(), "cpu").expect("a backend");
@@ -78,7 +79,8 @@ fn a_run_and_its_ladder_are_listed() {
     let listed = stdout(&outflank(&["runs", "--json", "run"], folder.path()));
     let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
     assert_eq!((&listed["state"], &listed["games"]), (&"finished".into(), &24.into()));
-    let ratings = outflank(&["arena", "--ladder", "run/ladder.jsonl", "--shape", "6x6"], folder.path());
+    let ratings =
+        outflank(&["arena", "--ladder", "run/ladder.jsonl", "--shape", "6x6"], folder.path());
     let ratings = stdout(&ratings);
     assert!(ratings.contains("run@154") && ratings.contains("random"), "{ratings}");
 }

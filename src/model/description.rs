@@ -12,6 +12,8 @@ choices! {
         /// A neural net: policy, value, score and owners.
         #[default]
         Net = "net",
+        /// A linear evaluator: see [`Linear`](crate::eval::linear::Linear).
+        Linear = "linear",
     }
 }
 

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::contestant::Origin;
-use crate::game::{Goal, Shape};
+use crate::eval::{self, AnyEvaluator};
+use crate::game::{Geometry, Goal, Shape};
 use crate::model::{Description, Kind, Weights, WeightsError};
 use crate::net::NetSpec;
-use crate::net::inference::{self, InferenceError};
-use crate::predict::{Backend, PredictError};
+use crate::net::inference;
+use crate::predict::{Backend, EvaluatorBackend, PredictError};
 use crate::store::checkpoint::{self, CheckpointError, ModelLocation};
 use crate::store::model_file::{ModelFile, ModelFileError};
 use crate::store::run_dir::CHECKPOINTS;
 
 /// Why a model cannot play.
 #[derive(Debug, thiserror::Error)]
-pub enum ModelError {
+pub enum LoadError {
     /// There is no checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -58,9 +59,22 @@ pub enum ModelError {
         /// The match's.
         wanted: Goal,
     },
+    /// The model cannot be used as an evaluator.
+    #[error("{}: {problem}", path.display())]
+    Evaluator {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: eval::ModelError,
+    },
     /// The model cannot be computed.
-    #[error(transparent)]
-    Inference(#[from] InferenceError),
+    #[error("{}: {problem}", path.display())]
+    Backend {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: PredictError,
+    },
 }
 
 /// A model that was read and checked.
@@ -80,6 +94,8 @@ pub struct LoadedModel {
 #[derive(Clone, PartialEq, Debug)]
 enum Form {
     Net(NetSpec),
+    /// An evaluator of alpha-beta.
+    Evaluator,
 }
 
 impl Form {
@@ -92,13 +108,7 @@ impl Form {
                 description.options = spec.description(description.goal).options;
                 Ok(Form::Net(spec))
             }
-        }
-    }
-
-    /// Checks that the weights fit, before anything is computed with them.
-    fn check(&self, weights: &Weights) -> Result<(), WeightsError> {
-        match self {
-            Form::Net(spec) => spec.check(weights),
+            Kind::Linear => Ok(Form::Evaluator),
         }
     }
 }
@@ -109,7 +119,7 @@ impl LoadedModel {
     /// # Errors
     ///
     /// There is no model, or it is damaged.
-    pub fn read(path: &Path) -> Result<LoadedModel, ModelError> {
+    pub fn read(path: &Path) -> Result<LoadedModel, LoadError> {
         let found = checkpoint::find(path)?;
         LoadedModel::of(&ModelFile::read(&found.model_path())?, found)
     }
@@ -119,17 +129,20 @@ impl LoadedModel {
     /// # Errors
     ///
     /// It is damaged.
-    pub fn of(file: &ModelFile, found: ModelLocation) -> Result<LoadedModel, ModelError> {
-        let described = |problem| ModelError::Description { path: found.model_path(), problem };
+    pub fn of(file: &ModelFile, found: ModelLocation) -> Result<LoadedModel, LoadError> {
+        let described = |problem| LoadError::Description { path: found.model_path(), problem };
         let mut description: Description =
             serde_json::from_value(file.description().clone()).map_err(described)?;
         let form = Form::read(&mut description).map_err(described)?;
-        let weights = Weights::from_bytes(file.bytes()).and_then(|(weights, _)| {
-            form.check(&weights)?;
-            Ok(Arc::new(weights))
-        });
-        let failed = |problem| ModelError::Weights { path: found.model_path(), problem };
-        let weights = weights.map_err(failed)?;
+        let failed = |problem| LoadError::Weights { path: found.model_path(), problem };
+        let (weights, _) = Weights::from_bytes(file.bytes()).map_err(failed)?;
+        match &form {
+            Form::Net(spec) => spec.check(&weights).map_err(failed)?,
+            Form::Evaluator => dispatch!(description.shape, G => {
+                evaluator::<G>(&description, &weights, &found.model_path()).map(drop)
+            })?,
+        }
+        let weights = Arc::new(weights);
         let fingerprint = crc32fast::hash(file.bytes());
         let weights_checksum = file.weights_checksum();
         let path = match found {
@@ -148,14 +161,14 @@ impl LoadedModel {
     /// # Errors
     ///
     /// The model is for another board or goal.
-    pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedModel, ModelError> {
+    pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedModel, LoadError> {
         let Description { shape, goal: own, .. } = self.description;
         let path = || self.path.clone();
         if shape != wanted {
-            return Err(ModelError::OtherBoard { path: path(), found: shape, wanted });
+            return Err(LoadError::OtherBoard { path: path(), found: shape, wanted });
         }
         if own != goal {
-            return Err(ModelError::OtherGoal { path: path(), found: own, wanted: goal });
+            return Err(LoadError::OtherGoal { path: path(), found: own, wanted: goal });
         }
         Ok(self)
     }
@@ -164,13 +177,25 @@ impl LoadedModel {
     pub fn has_score(&self) -> bool {
         match &self.form {
             Form::Net(spec) => spec.options.score_head,
+            Form::Evaluator => true,
         }
     }
 
-    /// The board and architecture of a net.
-    pub fn net(&self) -> &NetSpec {
-        let Form::Net(spec) = &self.form;
-        spec
+    /// The architecture, if it is a net.
+    pub fn net(&self) -> Option<&NetSpec> {
+        match &self.form {
+            Form::Net(spec) => Some(spec),
+            Form::Evaluator => None,
+        }
+    }
+
+    /// The model as an evaluator of alpha-beta. The model must be for the board `G`.
+    ///
+    /// # Errors
+    ///
+    /// It is a net, or its arrays do not fit.
+    pub fn evaluator<G: Geometry>(&self) -> Result<AnyEvaluator<G>, LoadError> {
+        evaluator(&self.description, &self.weights, &self.path)
     }
 
     /// The weights.
@@ -187,8 +212,9 @@ impl LoadedModel {
         &self,
         options: &inference::Options,
         device: &str,
-    ) -> Result<Box<dyn Backend>, ModelError> {
-        Ok(backend(&self.form, &self.weights, options, device)?)
+    ) -> Result<Box<dyn Backend>, LoadError> {
+        let opened = open_backend(&self.description, &self.weights, options, device);
+        opened.map_err(|problem| LoadError::Backend { path: self.path.clone(), problem })
     }
 
     /// [`ModelFile::weights_checksum`], which identifies the model.
@@ -217,16 +243,14 @@ impl LoadedModel {
     }
 }
 
-/// A backend with a copy of a model.
-fn backend(
-    form: &Form,
+/// The evaluator of a model that was read from `path`.
+fn evaluator<G: Geometry>(
+    description: &Description,
     weights: &Weights,
-    options: &inference::Options,
-    device: &str,
-) -> Result<Box<dyn Backend>, InferenceError> {
-    match form {
-        Form::Net(spec) => inference::open(spec, weights, options, device),
-    }
+    path: &Path,
+) -> Result<AnyEvaluator<G>, LoadError> {
+    let found = AnyEvaluator::from_model(description.kind.name(), description.goal, weights);
+    found.map_err(|problem| LoadError::Evaluator { path: path.to_path_buf(), problem })
 }
 
 /// A backend with a copy of the model of this description with these weights.
@@ -241,8 +265,13 @@ pub fn open_backend(
     device: &str,
 ) -> Result<Box<dyn Backend>, PredictError> {
     let form = Form::read(&mut description.clone());
-    let form = form.map_err(|problem| PredictError::Backend(problem.into()))?;
-    Ok(backend(&form, weights, options, device)?)
+    match form.map_err(|problem| PredictError::Backend(problem.into()))? {
+        Form::Net(spec) => Ok(inference::open(&spec, weights, options, device)?),
+        Form::Evaluator => dispatch!(description.shape, G => {
+            let (kind, goal) = (description.kind, description.goal);
+            Ok(Box::new(EvaluatorBackend::<G>::new(kind, goal, weights)?))
+        }),
+    }
 }
 
 /// The name of a checkpoint's run, the same as in the run's own ladder: the name of the run

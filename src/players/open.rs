@@ -7,7 +7,7 @@ use super::kinds::{
     RandomPlayer, RolloutsPlayer, SymmetricNet,
 };
 use super::labels::label;
-use super::models::{LoadedModel, ModelError};
+use super::models::{LoadError, LoadedModel};
 use super::player::Player;
 use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
 use crate::game::{Geometry, Goal, Shape};
@@ -20,7 +20,7 @@ use crate::search::{mcts, rollouts};
 pub enum OpenError {
     /// Its net cannot be used.
     #[error(transparent)]
-    Net(#[from] ModelError),
+    Net(#[from] LoadError),
     /// The external engine's program does not exist.
     #[error("there is no program `{program}`")]
     NoProgram {
@@ -72,10 +72,7 @@ impl PlayerContext {
 /// # Errors
 ///
 /// As for [`contestant`].
-pub fn player<G: Geometry>(
-    spec: &PlayerSpec,
-    goal: Goal,
-) -> Result<Box<dyn Player<G>>, OpenError> {
+pub fn player<G: Geometry>(spec: &PlayerSpec, goal: Goal) -> Result<Box<dyn Player<G>>, OpenError> {
     const SEED: u64 = 1;
     (contestant::<G>(spec, &PlayerContext::new(goal))?.open)(SEED)
 }

@@ -5,10 +5,12 @@
 //! evaluator, or a table in a test; the search does not know which. A [`Predictor`] takes batches
 //! from actors and computes them on the caller's thread or on a shared device.
 
+mod evaluator;
 mod server;
 
 use std::error::Error;
 
+pub use evaluator::EvaluatorBackend;
 pub use server::{Client, LocalPredictor, Predictor, Query, Server};
 
 use crate::game::{Bitboard, Board, Geometry, SquareSet};
