@@ -151,6 +151,7 @@ pub mod choices;
 pub mod cli;
 pub mod config;
 pub mod eval;
+pub mod keys;
 pub mod model;
 pub mod net;
 pub mod pipeline;

@@ -1,7 +1,8 @@
 //! Contradictions: values that are allowed alone, but not together.
 
 use super::Config;
-use super::reader::{Reader, as_toml};
+use super::reader::Reader;
+use super::value::as_toml;
 use crate::game::Goal;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};

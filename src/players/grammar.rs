@@ -1,17 +1,21 @@
 //! The syntax of player specifications: `kind`, or `kind:subject,key=value,...`.
 //!
 //! A value or subject with commas or quotes needs double quotes around it. Between them a backslash
-//! makes the next character literal. This file knows the syntax only; `spec/table.rs` has the kinds
-//! and their keys.
+//! makes the next character literal. This file knows the syntax only; `spec/table.rs` has the kinds,
+//! whose options have the keys.
 
-mod key;
+mod kind;
+mod name;
 
 use std::fmt;
-use std::time::Duration;
 
-pub use key::{AllowedValues, SpecKey, SpecKind};
+pub(super) use kind::NAME;
+pub use kind::SpecKind;
+pub use name::PlayerName;
+pub(super) use name::is_printable;
 
 use crate::game::notation::plain_excerpt;
+use crate::keys::{Key, Keyed, Value, time_text};
 
 /// What is wrong with a player specification.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -111,8 +115,8 @@ pub(super) const SHOWN: usize = 60;
 pub(super) struct Fields {
     kind: &'static SpecKind,
     subject: Option<String>,
-    /// The given keys with their values. A key that is read is removed.
-    pairs: Vec<(&'static SpecKey, String)>,
+    /// The given keys with their values.
+    pairs: Vec<(&'static Key, String)>,
 }
 
 impl Fields {
@@ -133,8 +137,8 @@ impl Fields {
                 }
             }
         }
-        let is_given = |key: &SpecKey| fields.pairs.iter().any(|(given, _)| given.name == key.name);
-        let mut limits = kind.keys.iter().filter(|key| key.is_limit && is_given(key));
+        let keys = kind.keys();
+        let mut limits = keys.iter().filter(|key| key.is_limit && fields.has(key.name));
         if let (Some(first), Some(second)) = (limits.next(), limits.next()) {
             let (first, second) = (first.name, second.name);
             return Err(SpecError::Exclusive { kind: kind.name, first, second });
@@ -161,60 +165,74 @@ impl Fields {
         subject.ok_or_else(|| self.missing(self.kind.subject))
     }
 
-    /// The error for a required key that is not given.
-    pub fn missing_key(&self, key: &str) -> SpecError {
-        self.missing(self.kind.key(key).and_then(|key| key.required))
-    }
-
     fn missing(&self, wanted: Option<&'static str>) -> SpecError {
         let example = self.kind.examples.first().map_or(self.kind.shortest, |example| example.0);
         SpecError::Missing { kind: self.kind.name, wanted: wanted.unwrap_or_default(), example }
     }
 
-    /// The error for a key that has no effect because of the other keys.
-    pub fn no_effect(&self, key: &'static str) -> SpecError {
-        let when = self.kind.key(key).and_then(|key| key.refused).unwrap_or_default();
-        SpecError::NoEffect { kind: self.kind.name, key, when }
+    /// Whether a key is given.
+    pub fn has(&self, key: &str) -> bool {
+        self.pairs.iter().any(|(given, _)| given.name == key)
     }
 
-    /// The value of a key, read by `read`; `None` if the key is not given.
-    pub fn take<T>(
-        &mut self,
-        key: &str,
-        read: impl FnOnce(AllowedValues, &str) -> Option<T>,
-    ) -> Result<Option<T>, SpecError> {
-        debug_assert!(self.kind.key(key).is_some(), "`{key}` is missing in the table of keys");
-        let Some(place) = self.pairs.iter().position(|(given, _)| given.name == key) else {
-            return Ok(None);
-        };
-        let (key, value) = self.pairs.swap_remove(place);
-        let bad = || SpecError::BadValue {
+    /// The value of the key `name`, which every player may have.
+    pub fn name(&self) -> Result<Option<String>, SpecError> {
+        let given = self.pairs.iter().find(|(key, _)| key.name == NAME.name);
+        let Some((key, value)) = given else { return Ok(None) };
+        match key.allowed.parse(value) {
+            Some(_) => Ok(Some(value.clone())),
+            None => Err(self.bad_value(key, value)),
+        }
+    }
+
+    /// Sets the given keys that limit the player's thinking.
+    pub fn read_limits(&self, options: &mut dyn Keyed) -> Result<(), SpecError> {
+        self.read(options, |key| key.is_limit)
+    }
+
+    /// Sets the other given keys. Refuses the specification if a required key is missing.
+    pub fn read_others(&self, options: &mut dyn Keyed) -> Result<(), SpecError> {
+        self.read(options, |key| !key.is_limit)?;
+        let missing = |key: &&Key| key.required.is_some() && !self.has(key.name);
+        match self.kind.keys().into_iter().find(missing) {
+            Some(key) => Err(self.missing(key.required)),
+            None => Ok(()),
+        }
+    }
+
+    fn read(&self, options: &mut dyn Keyed, wanted: fn(&Key) -> bool) -> Result<(), SpecError> {
+        for (key, text) in &self.pairs {
+            if key.name == NAME.name || !wanted(key) {
+                continue;
+            }
+            let value = key.allowed.parse(text);
+            if !value.is_some_and(|value| options.set(key.name, value)) {
+                return Err(self.bad_value(key, text));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_value(&self, key: &Key, value: &str) -> SpecError {
+        SpecError::BadValue {
             kind: self.kind.name,
             key: key.name,
-            value: plain_excerpt(&value, SHOWN),
+            value: plain_excerpt(value, SHOWN),
             allowed: key.allowed.to_string().into(),
-        };
-        read(key.allowed, &value).map(Some).ok_or_else(bad)
+        }
     }
 
-    /// A whole number.
-    pub fn whole<T: TryFrom<u64>>(&mut self, key: &str) -> Result<Option<T>, SpecError> {
-        self.take(key, |allowed, value| T::try_from(allowed.whole(value)?).ok())
-    }
-
-    /// A number.
-    pub fn number(&mut self, key: &str) -> Result<Option<f32>, SpecError> {
-        self.take(key, |allowed, value| allowed.number(value))
-    }
-
-    /// A duration.
-    pub fn duration(&mut self, key: &str) -> Result<Option<Duration>, SpecError> {
-        self.take(key, |allowed, value| allowed.duration(value))
-    }
-
-    /// One of the key's names.
-    pub fn choice<T: std::str::FromStr>(&mut self, key: &str) -> Result<Option<T>, SpecError> {
-        self.take(key, |allowed, value| allowed.name(value)?.parse().ok())
+    /// Refuses a key that is given but has no effect because of the other keys.
+    pub fn refuse(&self, name: &str, has_no_effect: bool) -> Result<(), SpecError> {
+        let key = self.pairs.iter().map(|(key, _)| key).find(|key| key.name == name);
+        match key.filter(|_| has_no_effect) {
+            Some(key) => Err(SpecError::NoEffect {
+                kind: self.kind.name,
+                key: key.name,
+                when: key.refused.unwrap_or_default(),
+            }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -271,6 +289,24 @@ impl fmt::Display for Quoted<'_> {
         if plain {
             return f.write_str(self.0);
         }
-        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+        f.write_str(&in_quotes(self.0))
     }
+}
+
+/// A key's value as a specification writes it. Texts always have quotes, names never.
+pub(super) fn written(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Whole(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Single(number) => number.to_string(),
+        Value::Time(time) => time_text(*time),
+        Value::Name(name) => (*name).into(),
+        Value::Text(text) => in_quotes(text),
+        Value::List(list) => in_quotes(&list.iter().map(written).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

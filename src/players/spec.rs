@@ -12,22 +12,23 @@ use std::str::FromStr;
 use std::time::Duration;
 
 mod defaults;
-mod name;
 mod page;
 mod read;
 mod table;
 mod write;
 
-pub use super::grammar::{AllowedValues, SpecKey, SpecKind};
+pub(super) use super::grammar::is_printable;
 use super::grammar::{Fields, SHOWN, SpecError};
+pub use super::grammar::{PlayerName, SpecKind};
 use crate::choices::choices;
 use crate::eval::positional::Positional;
 use crate::eval::{AnyEvaluator, Discs};
 use crate::game::notation::plain_excerpt;
 use crate::game::{Geometry, Goal, Shape};
+use crate::keys::{Allowed, keys, limits, one_of, text, whole, within};
 use crate::search::mcts;
-pub use name::PlayerName;
-pub(super) use name::is_printable;
+use crate::search::mcts::options::MOST_SOLVED;
+pub use crate::search::rollouts::Options as RolloutsSpec;
 pub use page::reference;
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
 
@@ -68,117 +69,137 @@ choices! {
     }
 }
 
-/// The limit of an alpha-beta search.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum ThinkingLimit {
-    /// Depth in plies.
-    Depth(u32),
-    /// Time for each move.
-    MoveTime(Duration),
-    /// Time for all moves of a game.
-    GameTime(Duration),
-    /// Positions for each move.
-    Nodes(u64),
-}
-
-/// An alpha-beta player.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AlphaBetaSpec {
-    /// The limit of its search.
-    pub limit: ThinkingLimit,
-    /// The evaluator at its leaves.
-    pub evaluator: EvaluatorKind,
-    /// The confidence of Multi-ProbCut in standard deviations; `None` means off.
-    pub probcut: Option<f32>,
-    /// Positions with at most this many empty squares are solved exactly, whatever the limit.
-    pub solve_empties: u32,
-    /// Threads of one search. `None` means one, or with a time limit one for each core of the
-    /// player, up to four.
-    pub threads: Option<usize>,
-    /// Size of the transposition table in MiB.
-    pub table_mb: usize,
-}
-
-impl Default for AlphaBetaSpec {
-    fn default() -> AlphaBetaSpec {
-        let limit = ThinkingLimit::Depth(6);
-        AlphaBetaSpec {
-            limit,
-            evaluator: EvaluatorKind::Positional,
-            probcut: None,
-            solve_empties: 0,
-            threads: None,
-            table_mb: 16,
-        }
+limits! {
+    /// The limit of an alpha-beta search.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum ThinkingLimit {
+        /// Depth of the search in plies.
+        Depth(u32) = "depth", whole(1, 60);
+        /// Time for each move.
+        MoveTime(Duration) = "movetime";
+        /// Time for all moves of a game.
+        GameTime(Duration) = "gametime";
+        /// Positions searched for each move.
+        Nodes(u64) = "nodes", whole(1, u64::MAX);
     }
 }
 
-/// A tree search with random rollouts.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RolloutsSpec {
-    /// Rollouts for each move.
-    pub simulations: u32,
-    /// Weight of the exploration term of UCT.
-    pub c_uct: f32,
-}
+keys! {
+    /// An alpha-beta player.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct AlphaBetaSpec {
+        /// The limit of its search.
+        part limit: ThinkingLimit = ThinkingLimit::Depth(6);
 
-impl Default for RolloutsSpec {
-    fn default() -> RolloutsSpec {
-        RolloutsSpec { simulations: 200, c_uct: crate::search::rollouts::Options::default().c_uct }
+        /// The evaluator at the leaves: `positional` knows square values and mobility, `discs` the
+        /// disc difference alone.
+        key evaluator("eval"): EvaluatorKind = EvaluatorKind::Positional;
+
+        /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
+        /// by this many standard deviations. Only with an evaluator whose prediction errors are
+        /// measured: `positional` on 8x8 for the most discs. Without the key no line is skipped.
+        key probcut: Option<f32> = None, within(0.1, 10.0);
+
+        /// Positions with at most this many empty squares are solved exactly, whatever the depth,
+        /// the time or the nodes; 0 means off.
+        key solve_empties: u32 = 0, whole(0, MOST_SOLVED);
+
+        /// Threads of one search; with a time limit one for each core of the player, up to a limit
+        /// (below).
+        ///
+        /// `None` means the default.
+        key threads: Option<usize> = None, THREADS;
+
+        /// Size of the transposition table in MiB.
+        key table_mb: usize = 16, whole(1, 65536);
     }
 }
 
-/// A time limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Time {
-    /// For each move.
-    Move(Duration),
-    /// For all moves of a game.
-    Game(Duration),
+const THREADS: Allowed = whole(1, 256);
+
+limits! {
+    /// A time limit.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Time {
+        /// Time for each move.
+        Move(Duration) = "movetime";
+        /// Time for all moves of a game.
+        Game(Duration) = "gametime";
+    }
 }
 
-/// A tree search guided by a net.
-#[derive(Clone, PartialEq, Debug)]
-pub struct NetPlayerSpec {
-    /// A net file, a checkpoint or a run directory.
-    pub path: PathBuf,
-    /// The settings of its search.
-    pub search: mcts::Options,
-    /// The time limit that replaces `search.simulations`, if set.
-    pub time: Option<Time>,
-    /// Leaves of one tree that wait for predictions at the same time; `None` means the default for
-    /// its threads and time limit.
-    pub parallel: Option<u32>,
-    /// Threads that compute the net. `None` means one, or with a time limit one for each core of
-    /// the player, up to four.
-    pub threads: Option<usize>,
-    /// Images of a position whose answers are averaged: 1, 2, 4 or 8.
-    pub symmetries: usize,
+keys! {
+    /// A tree search guided by a net.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct NetPlayerSpec {
+        /// A net file, a checkpoint or a run directory.
+        field path: PathBuf = PathBuf::new();
+
+        /// The settings of its search.
+        part search: mcts::Options = NetPlayerSpec::default_search();
+
+        /// The time limit that replaces `search.simulations`, if set.
+        part time: Option<Time> = None;
+
+        /// Leaves of one tree that wait for predictions at the same time: more make the search
+        /// faster, but weaker for the same number of simulations.
+        ///
+        /// `None` means the default for its threads and time limit.
+        key parallel: Option<u32> = None, whole(1, 2048);
+
+        /// Threads that compute the net for one move; with a time limit one for each core of the
+        /// player, up to a limit (below).
+        ///
+        /// `None` means the default.
+        key threads: Option<usize> = None, THREADS;
+
+        /// The prediction for a position is the mean over this many of its images under the board's
+        /// symmetries; each image costs a prediction of the net.
+        key symmetries: usize = 1, SYMMETRIES;
+    }
 }
 
-/// A net's policy without search.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PolicySpec {
-    /// A net file, a checkpoint or a run directory.
-    pub path: PathBuf,
-    /// How many plies from the start of a game are drawn from the policy; later moves are the most
-    /// probable ones.
-    pub temperature_plies: u32,
-    /// Images of a position whose answers are averaged: 1, 2, 4 or 8.
-    pub symmetries: usize,
+const SYMMETRIES: Allowed = one_of(&[1, 2, 4, 8]);
+
+keys! {
+    /// A net's policy without search.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct PolicySpec {
+        /// A net file, a checkpoint or a run directory.
+        field path: PathBuf = PathBuf::new();
+
+        /// How many plies from the start of a game are drawn from the policy; later the most
+        /// probable move is played.
+        key temperature_plies: u32 = 0, whole(0, 100);
+
+        /// The prediction for a position is the mean over this many of its images; see `net`.
+        key symmetries: usize = 1, SYMMETRIES;
+    }
 }
 
-/// An external engine: another program.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ExternalSpec {
-    /// Its protocol.
-    pub protocol: Protocol,
-    /// The program and its arguments, which are split as a shell splits them.
-    pub command: String,
-    /// The depth that an NBoard engine is set to.
-    pub depth: u32,
-    /// The longest time that it may take for an answer.
-    pub timeout: Duration,
+keys! {
+    /// An external engine: another program.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct ExternalSpec {
+        /// The protocol that the program speaks.
+        key protocol: Protocol = Protocol::Nboard => required("a protocol");
+
+        /// The program and its arguments, split as a shell splits them; no shell runs.
+        key command: String = String::new(),
+            text("a program and its arguments, with quotes that close", is_command)
+            => required("a command");
+
+        /// The search depth of an NBoard program.
+        key depth: u32 = 8, whole(1, 60)
+            => refused("with `protocol=gtp`: set it in the engine's command");
+
+        /// The longest time for an answer; a program that takes longer forfeits the game.
+        key timeout: Duration = Duration::from_secs(60);
+    }
+}
+
+fn is_command(text: &str) -> bool {
+    shlex::split(text).is_some_and(|words| !words.is_empty())
 }
 
 /// A player specification.
@@ -209,11 +230,9 @@ pub enum PlayerKind {
     External(ExternalSpec),
 }
 
-const DEFAULT_DEPTH: u32 = 8;
 /// The largest default of `threads` with a time limit. The strength with more threads has not been
 /// measured.
 const MAX_DEFAULT_THREADS: usize = 4;
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PlayerSpec {
     /// The same player with the default of `threads` filled in, on a machine that has `cores` for
@@ -287,30 +306,9 @@ impl AlphaBetaSpec {
 
 impl NetPlayerSpec {
     /// A net at `path` with the strongest settings known for `simulations`.
-    ///
-    /// Self-play explores, but a match needs the best move. So the settings differ from those of
-    /// self-play: a lower `c_puct` that scales with the spread of the values, more even priors, and
-    /// more positions for the solver. docs/journal/play-settings.md and docs/journal/solving.md
-    /// have the measurements.
     pub fn new(path: PathBuf, simulations: u32) -> NetPlayerSpec {
-        let search = mcts::Options {
-            simulations,
-            c_puct: 0.9,
-            fpu_reduction: 0.15,
-            spread_scale: 1.0,
-            prior_temperature: 1.5,
-            temperature_plies: 0,
-            solve_growth: 1.0,
-            ..mcts::Options::default()
-        };
-        let spec = NetPlayerSpec {
-            path,
-            search,
-            time: None,
-            parallel: None,
-            threads: None,
-            symmetries: 1,
-        };
+        let mut spec = NetPlayerSpec { path, ..NetPlayerSpec::default() };
+        spec.search.simulations = simulations;
         spec.with_default_solver()
     }
 }
@@ -318,7 +316,7 @@ impl NetPlayerSpec {
 impl PolicySpec {
     /// A player that always plays the most probable move of the net at `path`.
     pub fn new(path: PathBuf) -> PolicySpec {
-        PolicySpec { path, temperature_plies: 0, symmetries: 1 }
+        PolicySpec { path, ..PolicySpec::default() }
     }
 }
 
@@ -337,15 +335,15 @@ impl FromStr for PlayerSpec {
             });
         };
         let mut fields = Fields::parse(kind, rest)?;
-        let name = fields.take(table::NAME.name, |_, value| PlayerName::new(value))?;
+        let name = fields.name()?.and_then(|name| PlayerName::new(&name));
         let kind = match kind.name {
             "random" => PlayerKind::Random,
             "greedy" => PlayerKind::Greedy,
-            "alphabeta" => PlayerKind::AlphaBeta(read_alphabeta(fields)?),
-            "rollouts" => PlayerKind::Rollouts(read_rollouts(fields)?),
-            "net" => PlayerKind::Net(read_net(fields)?),
-            "policy" => PlayerKind::Policy(read_policy(fields)?),
-            _ => PlayerKind::External(read_external(fields)?),
+            "alphabeta" => PlayerKind::AlphaBeta(read_alphabeta(&fields)?),
+            "rollouts" => PlayerKind::Rollouts(read_rollouts(&fields)?),
+            "net" => PlayerKind::Net(read_net(&mut fields)?),
+            "policy" => PlayerKind::Policy(read_policy(&mut fields)?),
+            _ => PlayerKind::External(read_external(&fields)?),
         };
         Ok(PlayerSpec { kind, name })
     }

@@ -19,6 +19,7 @@ pub use super::find::{ModelLocation, find, load_model};
 use super::json_file::{self, JsonFileError};
 use super::limits;
 use super::model_file::{ModelFile, ModelFileError};
+use crate::keys::{above, keys, whole, within};
 
 const VERSION: u32 = 1;
 /// The net's file name in a checkpoint folder or in a folder of an exported net.
@@ -72,20 +73,18 @@ pub enum CheckpointError {
     },
 }
 
-/// When checkpoints are written and which ones are kept.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Retention {
-    /// Minutes of training between two checkpoints; above 0.
-    pub every_minutes: f64,
-    /// How many of the newest checkpoints are kept; at least 1.
-    pub keep_last: u32,
-    /// Of the older ones, one is kept per interval of this many minutes of training; 0 keeps none.
-    pub keep_every_minutes: f64,
-}
+keys! {
+    /// When checkpoints are written and which ones are kept.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Retention {
+        /// Minutes of training between two checkpoints.
+        key every_minutes: f64 = 5.0, above(0.0, 1e6);
 
-impl Default for Retention {
-    fn default() -> Retention {
-        Retention { every_minutes: 5.0, keep_last: 3, keep_every_minutes: 30.0 }
+        /// How many of the newest checkpoints are kept.
+        key keep_last: u32 = 3, whole(1, 1_000_000);
+
+        /// Of the older checkpoints one is kept per this many minutes of training; 0 means none.
+        key keep_every_minutes: f64 = 30.0, within(0.0, 1e6);
     }
 }
 

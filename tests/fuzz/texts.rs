@@ -63,7 +63,7 @@ fn players() {
     let mut words = vec![",", "=", ":", "\"", "\\", "ms", "s", "m"];
     for kind in PlayerSpec::KINDS {
         words.push(kind.name);
-        words.extend(kind.keys.iter().map(|key| key.name));
+        words.extend(kind.keys().iter().map(|key| key.name));
     }
     check!().with_iterations(10_000).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, &words);

@@ -8,6 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
     ("choices", 0),
+    ("keys", 0),
     ("model", 1),
     ("eval", 2),
     ("predict", 3),
@@ -28,14 +29,16 @@ const FLOORS: &[(&str, u8)] = &[
 
 /// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.
 const NEIGHBOURS: &[(&str, &str)] =
-    &[("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
+    &[("choices", "keys"), ("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
 
 /// Macros with their modules: Rust puts an exported macro at the crate's root.
 const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
 
 /// Modules that must not use the tensor library. `game` may use no library at all.
-const WITHOUT_TENSORS: &[&str] =
-    &["game", "model", "eval", "predict", "search", "store", "players", "arena", "protocol"];
+const WITHOUT_TENSORS: &[&str] = &[
+    "game", "choices", "keys", "model", "eval", "predict", "search", "store", "players", "arena",
+    "protocol",
+];
 
 /// Files in which `unsafe` is allowed.
 const UNSAFE_ALLOWED: &[&str] =

@@ -1,4 +1,4 @@
-//! Default search settings of net players that depend on their simulations, time limit and threads.
+//! Default search settings of net players. Some depend on their simulations, time limit and threads.
 
 use super::{NetPlayerSpec, Time};
 use crate::search::mcts;
@@ -10,6 +10,27 @@ const SOLVE_LEAVES: u32 = 12;
 const SOLVE_LEAVES_TIMED: u32 = 10;
 
 impl NetPlayerSpec {
+    /// The settings of the search with the default number of simulations.
+    ///
+    /// Self-play explores, but a match needs the best move. So the settings differ from those of
+    /// self-play: a lower `c_puct` that scales with the spread of the values, more even priors, and
+    /// more positions for the solver. docs/journal/play-settings.md and docs/journal/solving.md
+    /// have the measurements.
+    pub(super) fn default_search() -> mcts::Options {
+        mcts::Options {
+            simulations: 100,
+            c_puct: 0.9,
+            fpu_reduction: 0.15,
+            spread_scale: 1.0,
+            prior_temperature: 1.5,
+            temperature_plies: 0,
+            solve_empties: 17,
+            solve_leaves: SOLVE_LEAVES,
+            solve_growth: 1.0,
+            ..mcts::Options::default()
+        }
+    }
+
     /// The same player with the default limits of the solver.
     pub(super) fn with_default_solver(mut self) -> NetPlayerSpec {
         self.search.solve_empties = self.default_solve_empties();

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{MAX_DEFAULT_THREADS, PlayerKind, PlayerSpec, SpecKey, SpecKind, table};
+use super::{MAX_DEFAULT_THREADS, PlayerKind, PlayerSpec, SpecKind};
+use crate::keys::Key;
+use crate::players::grammar::NAME;
 
 const HEAD: &str = "\
 # Players
@@ -48,7 +50,7 @@ pub fn reference() -> String {
     }
     page += "\nEvery kind has the key `name`. `random` and `greedy` have no other.\n\n";
     page += TABLE_HEAD;
-    page += &row(&table::NAME, "none");
+    page += &row(&NAME, "none");
     for kind in PlayerSpec::KINDS {
         section(&mut page, kind);
     }
@@ -77,7 +79,9 @@ fn section(page: &mut String, kind: &SpecKind) {
     if let Some(subject) = kind.subject {
         let _ = write!(page, " It needs {subject}: `{}`.", kind.shortest);
     }
-    let limits: Vec<String> = kind.keys.iter().filter(|key| key.is_limit).map(quoted).collect();
+    let keys = kind.keys();
+    let limits = keys.iter().copied().filter(|key| key.is_limit);
+    let limits: Vec<String> = limits.map(quoted).collect();
     if let [first @ .., last] = &limits[..]
         && !first.is_empty()
     {
@@ -87,11 +91,11 @@ fn section(page: &mut String, kind: &SpecKind) {
     let texts = std::iter::once(kind.shortest).chain(kind.variants.iter().copied());
     let players: Vec<(&str, PlayerKind)> = texts.map(|text| (text, filled_in(text))).collect();
     let default = &players[0].1;
-    let varies = |key: &SpecKey| {
+    let varies = |key: &Key| {
         let value = default.value(key.name);
         !key.is_limit && players.iter().any(|(_, player)| player.value(key.name) != value)
     };
-    let own: Vec<&SpecKey> = kind.keys.iter().filter(|key| key.name != table::NAME.name).collect();
+    let own: Vec<&Key> = keys.iter().copied().filter(|key| key.name != NAME.name).collect();
     if !own.is_empty() {
         let _ = write!(page, "\n{TABLE_HEAD}");
     }
@@ -104,7 +108,7 @@ fn section(page: &mut String, kind: &SpecKind) {
         };
         *page += &row(key, &default);
     }
-    let varying: Vec<&SpecKey> = own.iter().copied().filter(|&key| varies(key)).collect();
+    let varying: Vec<&Key> = own.iter().copied().filter(|&key| varies(key)).collect();
     if !varying.is_empty() {
         *page += &varying_defaults(&varying, &players);
     }
@@ -115,7 +119,7 @@ fn section(page: &mut String, kind: &SpecKind) {
 }
 
 /// A table of the defaults that differ between `players`.
-fn varying_defaults(keys: &[&SpecKey], players: &[(&str, PlayerKind)]) -> String {
+fn varying_defaults(keys: &[&Key], players: &[(&str, PlayerKind)]) -> String {
     let names: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
     let mut text = format!(
         "\nSome defaults depend on other keys. A player with a time limit (`movetime`, `gametime`) \
@@ -132,12 +136,12 @@ fn varying_defaults(keys: &[&SpecKey], players: &[(&str, PlayerKind)]) -> String
     text
 }
 
-fn quoted(key: &SpecKey) -> String {
+fn quoted(key: &Key) -> String {
     format!("`{}`", key.name)
 }
 
 /// A key's row in the table of its kind.
-fn row(key: &SpecKey, default: &str) -> String {
-    let refused = key.refused.map(|when| format!(". Refused {when}")).unwrap_or_default();
-    format!("| `{}` | {default} | {}{refused} | {} |\n", key.name, key.meaning, key.allowed)
+fn row(key: &Key, default: &str) -> String {
+    let refused = key.refused.map(|when| format!(" Refused {when}.")).unwrap_or_default();
+    format!("| `{}` | {default} | {}{refused} | {} |\n", key.name, key.meaning(), key.allowed)
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::keys::{Key, samples};
+use crate::players::grammar::written;
 use proptest::prelude::*;
 
 #[test]
@@ -97,17 +99,17 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,name=\" a\"", "1 to 40 printable"),
         ("greedy:name=a,name=b", "given twice"),
         ("greedy:name=\"a\u{202e}b\"", "1 to 40 printable"),
-        ("alphabeta:depth=0", "from 1 to 60"),
-        ("alphabeta:depth=deep", "from 1 to 60"),
+        ("alphabeta:depth=0", ", 1 to 60"),
+        ("alphabeta:depth=deep", ", 1 to 60"),
         ("alphabeta:depth=2,depth=3", "given twice"),
         ("alphabeta:depth=2,nodes=3", "exclude each other"),
         ("alphabeta:6", "not `key=value`; allowed keys: name, depth"),
         ("alphabeta:eval=best", "positional, discs"),
-        ("alphabeta:probcut=0", "from 0.1 to 10"),
-        ("alphabeta:probcut=nan", "from 0.1 to 10"),
+        ("alphabeta:probcut=0", ", 0.1 to 10"),
+        ("alphabeta:probcut=nan", ", 0.1 to 10"),
         ("alphabeta:movetime=5", "100ms"),
         ("alphabeta:movetime=0s", "above 0"),
-        ("rollouts:simulations=0", "from 1"),
+        ("rollouts:simulations=0", "a whole number, 1 to 100000000"),
         ("rollouts:sims=10", "simulations, c_uct"),
         ("net", "net:runs/quick"),
         ("net:simulations=5", "needs a net file"),
@@ -123,7 +125,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,,", "not `key=value`"),
         ("net:a,movetime=1s,simulations=5", "`simulations` and `movetime` of player `net` exclude"),
         ("net:a,gametime=1s,movetime=5s", "exclude each other"),
-        ("net:a,threads=0", "from 1"),
+        ("net:a,threads=0", "a whole number, 1 to 256"),
         ("net:a,temperature=0.5", "no effect without `temperature_plies`"),
         ("net:a,first_play=zero,fpu_reduction=0.2", "no effect with `first_play=zero`"),
         ("external:protocol=gtp,command=x,depth=5", "no effect with `protocol=gtp`"),
@@ -133,40 +135,63 @@ fn a_wrong_specification_names_what_is_allowed() {
     }
 }
 
-/// The largest allowed value, and one that is too large; `None` for texts.
-fn bounds(allowed: AllowedValues) -> Option<(String, String)> {
-    Some(match allowed {
-        AllowedValues::Whole(_, most) => (most.to_string(), format!("{most}0")),
-        AllowedValues::Counts(counts) => (counts.last()?.to_string(), "3".into()),
-        AllowedValues::Number(_, most) => (most.to_string(), (most + 0.5).to_string()),
-        AllowedValues::Time => ("86400s".into(), "86401s".into()),
-        AllowedValues::Names(names) => ((*names.last()?).into(), "neither".into()),
-        AllowedValues::Text(_) => return None,
-    })
+/// A specification of a kind with one more key, and with what that key needs.
+fn with_key(kind: &SpecKind, key: &Key, value: &str) -> String {
+    let start = if kind.shortest.contains(':') { "," } else { ":" };
+    // `temperature` alone has no effect and is refused.
+    let needed = if key.name == "temperature" { "temperature_plies=1," } else { "" };
+    format!("{}{start}{needed}{}={value}", kind.shortest, key.name)
 }
 
-/// The reader and the writer know every key of the table, and the reader checks its range.
 #[test]
-fn every_key_of_the_table_is_read_and_written() {
+fn every_key_is_read_and_written_within_its_range_only() {
+    let mut tried = 0;
     for kind in PlayerSpec::KINDS {
-        for key in kind.keys {
-            let Some((most, above)) = bounds(key.allowed) else { continue };
-            if key.required.is_some() {
+        for key in kind.keys() {
+            if key.required.is_some() || key.name == "name" {
                 continue;
             }
-            let start = if kind.shortest.contains(':') { "," } else { ":" };
-            let start = format!("{}{start}", kind.shortest);
-            // `temperature` alone has no effect and is refused.
-            let needed = if key.name == "temperature" { "temperature_plies=1," } else { "" };
-            let text = |value: &str| format!("{start}{needed}{}={value}", key.name);
-            let spec: PlayerSpec =
-                text(&most).parse().unwrap_or_else(|error| panic!("{}: {error}", text(&most)));
-            assert_eq!(spec.kind.value(key.name).as_ref(), Some(&most), "{}", text(&most));
-            assert_eq!(spec.to_string().parse::<PlayerSpec>().as_ref(), Ok(&spec));
-            let error = text(&above).parse::<PlayerSpec>().expect_err(&above).to_string();
-            assert!(error.contains(&key.allowed.to_string()), "{}: {error}", text(&above));
+            for value in samples::allowed(&key.allowed) {
+                let text = with_key(kind, key, &written(&value));
+                let spec: PlayerSpec =
+                    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+                let read = spec.kind.value(key.name);
+                // One thread is the default without a time limit, and one leaf with one thread.
+                let is_omitted = ["threads", "parallel"].contains(&key.name) && read.is_none();
+                assert!(is_omitted || read == Some(written(&value)), "{text}: {read:?}");
+                assert_eq!(spec.to_string().parse::<PlayerSpec>().as_ref(), Ok(&spec));
+                tried += 1;
+            }
+            for value in samples::refused(&key.allowed) {
+                let text = with_key(kind, key, &written(&value));
+                let error = text.parse::<PlayerSpec>().expect_err(&text).to_string();
+                let wanted = format!("for key `{}` of player `{}`", key.name, kind.name);
+                let allowed = format!("; allowed: {}", key.allowed);
+                assert!(error.contains(&wanted) && error.ends_with(&allowed), "{text}: {error}");
+                tried += 1;
+            }
         }
     }
+    assert!(tried > 100, "{tried}");
+}
+
+/// Ladders identify players by their texts, so a text of an earlier version never changes. Each
+/// line has a specification, its canonical form, and that form on two cores.
+#[test]
+fn specifications_are_written_as_in_earlier_versions() {
+    for line in include_str!("written.tsv").lines() {
+        let texts: Vec<&str> = line.split('\t').collect();
+        let [given, canonical, on_two_cores] = texts[..] else { panic!("{line}") };
+        let spec: PlayerSpec = given.parse().unwrap_or_else(|error| panic!("{given}: {error}"));
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(spec.on_cores(2).to_string(), on_two_cores);
+    }
+}
+
+#[test]
+fn the_default_net_player_is_the_one_without_keys() {
+    let default = NetPlayerSpec::default();
+    assert_eq!(default.clone().with_default_solver(), default);
 }
 
 #[test]
@@ -214,7 +239,8 @@ proptest! {
         pairs in prop::collection::vec((any::<prop::sample::Index>(), value()), 0..4),
         junk in prop::option::weighted(0.1, "[a-z:=,\"\\\\ 0-9]{0,12}"),
     ) {
-        let pairs = pairs.iter().map(|(key, value)| format!("{}={value}", key.get(kind.keys).name));
+        let keys = kind.keys();
+        let pairs = pairs.iter().map(|(key, value)| format!("{}={value}", key.get(&keys).name));
         let pieces: Vec<_> = subject.into_iter().chain(pairs).chain(junk).collect();
         let text = format!("{}:{}", kind.name, pieces.join(","));
         if let Ok(spec) = text.parse::<PlayerSpec>() {
