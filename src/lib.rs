@@ -4,21 +4,20 @@
 //! networks and their training, and matches with ratings.
 //!
 //! ```
-//! use outflank::game::{Board, Goal, Position, Square8, notation};
+//! use outflank::game::{Goal, Position, Square8, notation};
 //! use outflank::search::endgame::Solver;
 //!
 //! // A board, and its legal moves.
 //! let (_, position) = notation::parse_transcript("f5d6c3", Position::<Square8>::start())?;
 //! let moves: Vec<String> = position.board.legal().map(notation::square_name::<Square8>).collect();
-//! assert_eq!(moves, ["c5", "d3", "e6", "f4", "g5"]);
+//! assert_eq!(moves, ["d3", "f3", "f4", "g5"]);
 //!
 //! // The exact score near the end of a game, for the side to move.
-//! let ending = notation::parse_obf::<Square8>(
-//!     "OOOOOOO-OOXXXOOOOXOOXOOOOXXOXOOOOXXXOOOOOXXXXOOOOOXXXX--OOOOOO-X X;",
-//! )?;
-//! let mut solver = Solver::<Square8>::new(Goal::Most, 1 << 20);
-//! let (score, line) = solver.best_line(ending.position.board);
-//! # let _ = (score, line);
+//! let ending = "-XXXXXXX--XOOOOXOOOXXOOXOOOXOOOO-OOOXOOO-OOOXOOO--OOOO---OOOOO-- X;";
+//! let board = notation::parse_obf::<Square8>(ending)?.position.board;
+//! let (score, line) = Solver::<Square8>::new(Goal::Most, 1 << 20).best_line(board);
+//! assert_eq!(score, 40);
+//! println!("{}", notation::transcript::<Square8>(line));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

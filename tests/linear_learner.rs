@@ -201,12 +201,19 @@ fn a_linear_evaluator_is_trained_rated_and_played() {
     assert!(report["values"]["held_out/discs"].is_number(), "{report}");
     assert!(report["values"]["loss/policy"].is_null(), "{report}");
 
-    // The same folder is a player of tree search.
-    let spec = format!("net:{},simulations=20", run.display()).parse().expect("a player");
-    let mut player = open::player::<G>(&spec, Goal::Most).expect("a player");
+    // The same folder is a player of tree search and an evaluator of alpha-beta.
     let start = Position::start();
-    let choice = player.choose(&[Turn::at(start)]).remove(0).expect("a move");
-    assert!(start.board.legal().contains(choice.square));
+    for spec in ["net:@,simulations=20", "alphabeta:depth=3,eval=@"] {
+        let spec = spec.replace('@', &run.display().to_string());
+        let spec = spec.parse().expect("a player");
+        let mut player = open::player::<G>(&spec, Goal::Most).expect("a player");
+        let choice = player.choose(&[Turn::at(start)]).remove(0).expect("a move");
+        assert!(start.board.legal().contains(choice.square));
+        // The identity tells this model from a later one of the run.
+        let context = open::PlayerContext::new(Goal::Most);
+        let name = open::contestant::<G>(&spec, &context).expect("a player").name;
+        assert!(name.contains("/step-") && name.contains('#'), "{name}");
+    }
 }
 
 const RUN: &str = "OUTFLANK_TEST_RUN";

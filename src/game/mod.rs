@@ -22,7 +22,8 @@
 //! let Board { mine, theirs } = position.board;
 //! assert_eq!((mine.count_ones(), theirs.count_ones()), (2, 5));
 //! assert!(!position.board.is_over());
-//! assert_eq!(position.board.final_score(Goal::Most), -3);
+//! // If the game ended here, the winner would get the empty squares too.
+//! assert_eq!(position.board.final_score(Goal::Most), -60);
 //!
 //! let shape: Shape = "octagon88".parse()?;
 //! let leaves = dispatch!(shape, G => perft::count(Board::<G>::start(), 4));

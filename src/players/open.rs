@@ -9,7 +9,9 @@ use super::kinds::{
 use super::labels::label;
 use super::models::{LoadError, LoadedModel};
 use super::player::Player;
-use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec};
+use super::spec::{
+    AlphaBetaSpec, EvaluatorSource, NetPlayerSpec, PlayerKind, PlayerName, PlayerSpec, PolicySpec,
+};
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference;
 use crate::predict::Backend;
@@ -34,7 +36,7 @@ pub enum OpenError {
     )]
     NoProbCut {
         /// The player's evaluator.
-        evaluation: &'static str,
+        evaluation: String,
         /// The board.
         shape: Shape,
         /// Which score wins.
@@ -98,6 +100,7 @@ pub fn contestant<G: Geometry>(
     let open: Box<PlayerFactory<'static, G>> = match spec.kind.clone() {
         PlayerKind::Net(own) => return net_player(own, given, context),
         PlayerKind::Policy(own) => return policy_player(own, given, context),
+        PlayerKind::AlphaBeta(own) => return alphabeta_player(own, given, goal),
         PlayerKind::Random => Box::new(|seed| boxed(RandomPlayer::new(seed))),
         PlayerKind::Greedy => Box::new(|seed| boxed(GreedyPlayer::new(seed))),
         PlayerKind::Rollouts(own) => {
@@ -106,7 +109,6 @@ pub fn contestant<G: Geometry>(
                 boxed(RolloutsPlayer::new(called.clone(), goal, options.clone(), seed))
             })
         }
-        PlayerKind::AlphaBeta(own) => alphabeta_player(called, own, goal)?,
         PlayerKind::External(own) => {
             if let Some(program) = missing_program(&own.command) {
                 return Err(OpenError::NoProgram { program });
@@ -119,20 +121,34 @@ pub fn contestant<G: Geometry>(
 }
 
 fn alphabeta_player<G: Geometry>(
-    name: String,
     own: AlphaBetaSpec,
+    given: Option<String>,
     goal: Goal,
-) -> Result<Box<PlayerFactory<'static, G>>, OpenError> {
-    let evaluator = own.evaluator.evaluator::<G>(goal);
-    let evaluation = own.evaluator.name();
-    let refused = move || OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal };
+) -> Result<Contestant<'static, G>, OpenError> {
+    let (evaluator, found) = match &own.evaluator {
+        EvaluatorSource::Named(kind) => (kind.evaluator::<G>(goal), own.evaluator.clone()),
+        EvaluatorSource::Model(path) => {
+            let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
+            (model.evaluator()?, EvaluatorSource::Model(model.identity()))
+        }
+    };
+    let own = AlphaBetaSpec { evaluator: found, ..own };
+    let evaluation = own.evaluator.to_string();
+    let refused = move || {
+        let evaluation = evaluation.clone();
+        OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal }
+    };
     if own.probcut.is_some() && evaluator.probcut().is_none() {
         return Err(refused());
     }
-    Ok(Box::new(move |_| {
-        let player = AlphaBetaPlayer::new(name.clone(), goal, &evaluator, own.clone());
+    let kind = PlayerKind::AlphaBeta(own.clone());
+    let (name, deterministic) = (kind.to_string(), kind.is_deterministic());
+    let called = label(&name, given.as_deref());
+    let open = move |_| {
+        let player = AlphaBetaPlayer::new(called.clone(), goal, &evaluator, own.clone());
         boxed(player.map_err(|_| refused())?)
-    }))
+    };
+    Ok(Contestant { name, label: given, origin: None, deterministic, open: Box::new(open) })
 }
 
 fn net_player<G: Geometry>(

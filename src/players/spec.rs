@@ -12,6 +12,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 mod defaults;
+mod evaluator;
 mod page;
 mod read;
 mod table;
@@ -21,42 +22,14 @@ pub(super) use super::grammar::is_printable;
 use super::grammar::{Fields, SHOWN, SpecError};
 pub use super::grammar::{PlayerName, SpecKind};
 use crate::choices::choices;
-use crate::eval::positional::Positional;
-use crate::eval::{AnyEvaluator, Discs};
 use crate::game::notation::plain_excerpt;
-use crate::game::{Geometry, Goal, Shape};
 use crate::keys::{Allowed, keys, limits, one_of, text, whole, within};
 use crate::search::mcts;
 use crate::search::mcts::options::MOST_SOLVED;
 pub use crate::search::rollouts::Options as RolloutsSpec;
+pub use evaluator::{EvaluatorKind, EvaluatorSource};
 pub use page::reference;
 use read::{read_alphabeta, read_external, read_net, read_policy, read_rollouts};
-
-choices! {
-    /// The evaluator at the leaves of an alpha-beta search.
-    pub enum EvaluatorKind {
-        /// Square values and mobility.
-        #[default]
-        Positional = "positional",
-        /// The disc difference alone.
-        Discs = "discs",
-    }
-}
-
-impl EvaluatorKind {
-    /// The evaluator for a goal.
-    pub fn evaluator<G: Geometry>(self, goal: Goal) -> AnyEvaluator<G> {
-        match self {
-            EvaluatorKind::Positional => Positional::new(goal).into(),
-            EvaluatorKind::Discs => Discs { goal }.into(),
-        }
-    }
-
-    /// Whether Multi-ProbCut has parameters for this evaluator on a board, for a goal.
-    pub fn has_probcut(self, shape: Shape, goal: Goal) -> bool {
-        dispatch!(shape, G => self.evaluator::<G>(goal).probcut().is_some())
-    }
-}
 
 choices! {
     /// The protocol of an external engine.
@@ -92,8 +65,9 @@ keys! {
         part limit: ThinkingLimit = ThinkingLimit::Depth(6);
 
         /// The evaluator at the leaves: `positional` knows square values and mobility, `discs` the
-        /// disc difference alone.
-        key evaluator("eval"): EvaluatorKind = EvaluatorKind::Positional;
+        /// disc difference alone; or a model that is no net, as a model file, a checkpoint or a run
+        /// directory.
+        key evaluator("eval"): EvaluatorSource = EvaluatorSource::default();
 
         /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
         /// by this many standard deviations. Only with an evaluator whose prediction errors are

@@ -153,13 +153,15 @@ mod tests {
     use super::*;
     use crate::game::{Position, Square, Square6, Square8};
     use crate::players::player::Bound;
+    use crate::players::spec::EvaluatorSource;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
         let spec: crate::players::spec::PlayerSpec = spec.parse().expect("a player");
         let crate::players::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
             panic!("alpha-beta");
         };
-        let evaluator = spec.evaluator.evaluator(Goal::Most);
+        let EvaluatorSource::Named(evaluator) = &spec.evaluator else { panic!("a name") };
+        let evaluator = evaluator.evaluator(Goal::Most);
         AlphaBetaPlayer::new("test".into(), Goal::Most, &evaluator, spec)
             .expect("an evaluator with the parameters")
     }
