@@ -72,12 +72,18 @@ impl fmt::Display for EvaluatorSource {
 
 impl FieldValue for EvaluatorSource {
     fn to_value(&self) -> Option<Value> {
-        Some(Value::Text(self.to_string()))
+        Some(match self {
+            EvaluatorSource::Named(kind) => Value::Name(kind.name()),
+            EvaluatorSource::Model(path) => Value::Text(path.display().to_string()),
+        })
     }
 
     fn from_value(value: Value) -> Option<EvaluatorSource> {
-        let Value::Text(text) = value else { return None };
-        EvaluatorSource::read(&text)
+        match value {
+            Value::Name(name) => EvaluatorSource::read(name),
+            Value::Text(text) => EvaluatorSource::read(&text),
+            _ => None,
+        }
     }
 }
 
