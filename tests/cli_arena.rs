@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use outflank::game::{Goal, Shape};
-use outflank::model::Description;
-use outflank::net::{NetSpec, TowerOptions, initial_weights};
-use outflank::store::model_file::ModelFile;
+use outflank::net::{Description, Net, NetSpec, TowerOptions};
+use outflank::store::net_file::NetFile;
 use serde_json::Value;
 
 fn outflank(folder: &Path, arguments: &[&str]) -> Command {
@@ -58,12 +57,12 @@ fn folder() -> tempfile::TempDir {
 fn write_net(folder: &Path, shape: Shape, goal: Goal) -> PathBuf {
     let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
     let spec = NetSpec { shape, options };
-    let weights = initial_weights(&spec, 1);
-    let description = Description { positions: 640, steps: 10, ..spec.description(goal) };
+    let weights = Net::new(&spec, 1, tch::Device::Cpu).weights();
+    let description = Description { spec, goal, positions: 640, steps: 10 };
     let description = serde_json::to_value(description).expect("plain data");
     let bytes = weights.to_bytes(&std::collections::BTreeMap::new());
     let path = folder.join("net.safetensors");
-    ModelFile::seal(&description, &bytes).expect("weights").write(&path).expect("writable");
+    NetFile::seal(&description, &bytes).expect("weights").write(&path).expect("writable");
     path
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::arena::SpecError;
 use crate::store::FileError;
 
 /// Where a value was given.
@@ -69,18 +70,8 @@ pub enum Fault {
         /// What is allowed.
         allowed: Box<str>,
     },
-    /// An item of a list is not allowed.
-    Item {
-        /// Why, and what is allowed.
-        why: Box<str>,
-    },
-    /// A pair of a schedule does not follow from the pairs before it.
-    Pair {
-        /// What must hold.
-        why: &'static str,
-        /// What is allowed.
-        allowed: Box<str>,
-    },
+    /// The value is no player specification.
+    Player(SpecError),
     /// The value contradicts another key's value.
     Contradiction {
         /// The other key.
@@ -131,10 +122,7 @@ impl fmt::Display for Problem {
                 suggest(f, suggestion)?;
                 write!(f, "; allowed: {allowed}")
             }
-            Fault::Item { why } => write!(f, "{place}: {key} = {value}: {why}"),
-            Fault::Pair { why, allowed } => {
-                write!(f, "{place}: {key}: pair {value} is not allowed: {why}; allowed: {allowed}")
-            }
+            Fault::Player(error) => write!(f, "{place}: {key} = {value}: {error}"),
             Fault::Contradiction { other, other_value, why } => {
                 write!(f, "{place}: {key} = {value} contradicts {other} = {other_value}: {why}")
             }

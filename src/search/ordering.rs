@@ -3,30 +3,27 @@
 //! Alpha-beta cuts most if it tries the best move early. Here the best move of the transposition
 //! table comes first. The others are ordered by the evaluation after the move and by the number
 //! of replies to it.
-//!
-//! The evaluator's state after a move is needed for its place in the order, and again if the move is
-//! searched. A candidate keeps it in between: to copy a state costs less than to follow a move.
 
-use crate::eval::{Evaluator, SCALE, TrackedBoard};
-use crate::game::{Geometry, Square, SquareSet};
+use crate::eval::{Evaluator, SCALE};
+use crate::game::{Board, Geometry, Square, SquareSet};
 
 /// The penalty of a move for each reply to it, since moves with few replies have small subtrees.
 const REPLY_COST: i32 = SCALE;
 
-/// A move to be searched, with an evaluator's state `S` after it.
+/// A move to be searched.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<G: Geometry, S> {
+pub(super) struct Candidate<G: Geometry> {
     /// The move.
     pub square: Square,
     /// The board after the move, from the view of the opponent.
-    pub child: TrackedBoard<G, S>,
+    pub board: Board<G>,
     /// The replies to the move.
     pub legal: SquareSet<G>,
     /// The place in the order: moves with a greater value come first.
     value: i32,
 }
 
-impl<G: Geometry, S> Candidate<G, S> {
+impl<G: Geometry> Candidate<G> {
     /// Whether the move was deferred until all others were tried.
     pub(super) fn is_deferred(&self) -> bool {
         self.value == i32::MIN
@@ -37,46 +34,46 @@ impl<G: Geometry, S> Candidate<G, S> {
 ///
 /// All nodes share one list, so that they need no allocation. A node appends its moves, takes the
 /// best of them one by one, and removes them at its end.
-pub(super) struct Candidates<G: Geometry, S> {
-    stack: Vec<Candidate<G, S>>,
+pub(super) struct Candidates<G: Geometry> {
+    stack: Vec<Candidate<G>>,
 }
 
-impl<G: Geometry, S: Copy> Candidates<G, S> {
+impl<G: Geometry> Candidates<G> {
     pub(super) fn new() -> Self {
         Candidates { stack: Vec::with_capacity(1024) }
     }
 
     /// Appends the moves of a node, with `first` as the best of them. Returns the index of the
     /// first one in the list.
-    pub(super) fn push<E: Evaluator<G, State = S>>(
+    pub(super) fn push<E: Evaluator<G> + ?Sized>(
         &mut self,
-        node: &TrackedBoard<G, S>,
+        board: Board<G>,
         legal: SquareSet<G>,
         first: Option<Square>,
         evaluator: &E,
     ) -> usize {
         let start = self.stack.len();
         for square in legal {
-            let child = node.play(evaluator, square);
-            let legal = child.board.legal();
+            let board = board.play_unchecked(square);
+            let legal = board.legal();
             let value = if first == Some(square) {
                 i32::MAX
             } else {
-                -child.ordering_value(evaluator) - legal.len() as i32 * REPLY_COST
+                -evaluator.evaluate(board) - legal.len() as i32 * REPLY_COST
             };
-            self.stack.push(Candidate { square, child, legal, value });
+            self.stack.push(Candidate { square, board, legal, value });
         }
         start
     }
 
     /// The moves of the current node, which start at index `start`.
-    pub(super) fn moves_from(&self, start: usize) -> &[Candidate<G, S>] {
+    pub(super) fn moves_from(&self, start: usize) -> &[Candidate<G>] {
         self.stack.get(start..).unwrap_or_default()
     }
 
     /// Swaps the best of the moves from index `from` on to that index and returns it; `None` if
     /// there are no more.
-    pub(super) fn take_best(&mut self, from: usize) -> Option<Candidate<G, S>> {
+    pub(super) fn take_best(&mut self, from: usize) -> Option<Candidate<G>> {
         let rest = self.stack.get(from..)?;
         let mut best = 0;
         // Among equal moves the first one is taken, so that the order is deterministic.
@@ -92,7 +89,7 @@ impl<G: Geometry, S: Copy> Candidates<G, S> {
     }
 
     /// Appends a move once more, to be tried after all others.
-    pub(super) fn defer(&mut self, candidate: Candidate<G, S>) {
+    pub(super) fn defer(&mut self, candidate: Candidate<G>) {
         self.stack.push(Candidate { value: i32::MIN, ..candidate });
     }
 

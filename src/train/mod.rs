@@ -1,8 +1,7 @@
-//! Self-play games, actors, the replay window, and the learners.
+//! Self-play games, actors, the replay window, and the learner that trains the net.
 
 pub mod game;
 pub mod learner;
-pub mod learners;
 mod losses;
 mod options;
 pub mod replay;

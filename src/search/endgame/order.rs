@@ -1,15 +1,11 @@
 //! Move ordering of the solver at nodes with many empties.
 //!
-//! Moves with few replies come first. A shallow search with an evaluator refines the order. The more
-//! empties there are, the deeper it searches.
-//!
-//! The evaluator is chosen when the solver is made. Each node begins its state anew: a node with
-//! so many empties costs a hundred times as much, and the solver's other nodes need no state.
-
-use std::sync::Arc;
+//! Moves with few replies come first. A shallow search with the positional evaluation refines the
+//! order. The more empties there are, the deeper it searches.
 
 use super::parity;
-use crate::eval::{Evaluator, SCALE, Step, TrackedBoard};
+use crate::eval::positional::Positional;
+use crate::eval::{Evaluator, SCALE};
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
 /// The penalty of a move for each reply to it.
@@ -60,26 +56,19 @@ fn depth(empties: u32) -> u32 {
 }
 
 /// Gives moves the values by which they are ordered.
-pub(super) trait MoveOrdering<G: Geometry>: Send + Sync {
+pub(super) struct MoveOrdering<G: Geometry> {
+    goal: Goal,
+    evaluator: Positional<G>,
+}
+
+impl<G: Geometry> MoveOrdering<G> {
+    pub(super) fn new(goal: Goal) -> Self {
+        MoveOrdering { goal, evaluator: Positional::new(goal) }
+    }
+
     /// Sets the values of the moves of a board, the greatest one for `hint`. Returns the number of
     /// positions visited by the shallow searches.
-    fn set_values(
-        &self,
-        board: Board<G>,
-        candidates: &mut [Candidate<G>],
-        hint: Option<Square>,
-    ) -> u64;
-}
-
-/// Orders moves by shallow searches with an evaluator.
-pub(super) struct ShallowSearch<E> {
-    /// Which score wins; it must be the evaluator's goal.
-    pub(super) goal: Goal,
-    pub(super) evaluator: Arc<E>,
-}
-
-impl<G: Geometry, E: Evaluator<G>> MoveOrdering<G> for ShallowSearch<E> {
-    fn set_values(
+    pub(super) fn set_values(
         &self,
         board: Board<G>,
         candidates: &mut [Candidate<G>],
@@ -91,17 +80,13 @@ impl<G: Geometry, E: Evaluator<G>> MoveOrdering<G> for ShallowSearch<E> {
         }
         let odd = parity::squares::<G>(parity::odd::<G>(board.empty().0));
         let depth = depth(board.empties());
-        let state = self.evaluator.begin(board);
         let mut lower = -MOST;
         for candidate in candidates {
             if hint == Some(candidate.square) {
                 candidate.value = i32::MAX;
                 continue;
             }
-            let step = Step::between(board, candidate.square, candidate.board);
-            let state = self.evaluator.follow(&state, &step);
-            let child = TrackedBoard { board: candidate.board, state };
-            let score = -self.search(child, depth, -MOST, -lower, &mut nodes);
+            let score = -self.shallow_search(candidate.board, depth, -MOST, -lower, &mut nodes);
             lower = lower.max(score - MARGIN);
             candidate.value = score - candidate.legal.len() as i32 * REPLY_COST;
             if !(odd & G::mask(candidate.square)).is_zero() {
@@ -110,37 +95,31 @@ impl<G: Geometry, E: Evaluator<G>> MoveOrdering<G> for ShallowSearch<E> {
         }
         nodes
     }
-}
 
-impl<E> ShallowSearch<E> {
     /// Alpha-beta search without a table or move ordering.
-    fn search<G: Geometry>(
+    fn shallow_search(
         &self,
-        node: TrackedBoard<G, E::State>,
+        board: Board<G>,
         depth: u32,
         alpha: i32,
         beta: i32,
         nodes: &mut u64,
-    ) -> i32
-    where
-        E: Evaluator<G>,
-    {
-        let evaluator = &*self.evaluator;
+    ) -> i32 {
         *nodes += 1;
         if depth == 0 {
-            return node.ordering_value(evaluator);
+            return self.evaluator.evaluate(board);
         }
-        let legal = node.board.legal();
+        let legal = board.legal();
         if legal.is_empty() {
-            if node.board.pass().legal().is_empty() {
-                return SCALE * node.board.final_score(self.goal);
+            if board.pass().legal().is_empty() {
+                return SCALE * board.final_score(self.goal);
             }
-            return -self.search(node.pass(evaluator), depth, -beta, -alpha, nodes);
+            return -self.shallow_search(board.pass(), depth, -beta, -alpha, nodes);
         }
         let mut best = -MOST;
         for square in legal {
-            let child = node.play(evaluator, square);
-            best = best.max(-self.search(child, depth - 1, -beta, -alpha.max(best), nodes));
+            let child = board.play_unchecked(square);
+            best = best.max(-self.shallow_search(child, depth - 1, -beta, -alpha.max(best), nodes));
             if best >= beta {
                 break;
             }
