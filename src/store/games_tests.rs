@@ -201,25 +201,42 @@ proptest! {
         prop_assert_eq!(ids(read_all(dir.path()).unwrap()), (wanted, 0));
     }
 
-    /// A flipped bit loses one game; games can still be appended.
     #[test]
     fn a_flipped_bit_loses_one_game(bit in any::<prop::sample::Index>()) {
-        let dir = tempfile::tempdir().unwrap();
-        let games: Vec<_> = (0..5).map(|id| a_game(id, 9)).collect();
-        write(dir.path(), &games, SEGMENT_BYTES);
-        let path = segment_path(dir.path(), 1);
-        let mut bytes = fs::read(&path).unwrap();
-        let bit = bit.index(bytes.len() * 8);
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        fs::write(&path, bytes).unwrap();
-        let (read, skipped) = ids(read_all(dir.path()).unwrap());
-        prop_assert_eq!((read.len(), skipped), (4, 1));
-        let counted = totals(dir.path()).unwrap();
-        prop_assert_eq!((counted.games, counted.skipped), (4, 1));
-        write(dir.path(), &[a_game(99, 9)], SEGMENT_BYTES);
-        let (after, _) = ids(read_all(dir.path()).unwrap());
-        prop_assert_eq!(after, read.into_iter().chain([99]).collect::<Vec<_>>());
+        check_a_flipped_bit(|bytes| bit.index(bytes * 8));
     }
+}
+
+/// Then the last record seems to go on behind the end of the file, as if its writer had died.
+#[test]
+fn a_flipped_bit_in_the_length_of_the_last_record_loses_one_game() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[a_game(4, 9)], SEGMENT_BYTES);
+    let last = fs::read(segment_path(dir.path(), 1)).unwrap().len();
+    for bit in 12..32 {
+        check_a_flipped_bit(|bytes| (bytes - last + 4) * 8 + bit);
+    }
+}
+
+/// Flips a bit of a segment of five games; `bit` gets the segment's number of bytes. The other four
+/// games are still read and counted, and games can be appended.
+fn check_a_flipped_bit(bit: impl Fn(usize) -> usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let games: Vec<_> = (0..5).map(|id| a_game(id, 9)).collect();
+    write(dir.path(), &games, SEGMENT_BYTES);
+    let path = segment_path(dir.path(), 1);
+    let mut bytes = fs::read(&path).unwrap();
+    let bit = bit(bytes.len());
+    bytes[bit / 8] ^= 1 << (bit % 8);
+    fs::write(&path, bytes).unwrap();
+    let (read, skipped) = ids(read_all(dir.path()).unwrap());
+    assert_eq!((read.len(), skipped), (4, 1), "bit {bit}");
+    let counted = totals(dir.path()).unwrap();
+    let lost = counted.skipped + u64::from(counted.torn);
+    assert_eq!((counted.games, lost), (4, 1), "bit {bit}");
+    write(dir.path(), &[a_game(99, 9)], SEGMENT_BYTES);
+    let (after, _) = ids(read_all(dir.path()).unwrap());
+    assert_eq!(after, read.into_iter().chain([99]).collect::<Vec<_>>(), "bit {bit}");
 }
 
 /// Appends `bytes` to the newest segment and opens it with a writer.
