@@ -33,12 +33,26 @@ pub fn stop_flag() -> &'static AtomicBool {
 pub fn exit_on_interrupt() {
     let settings = tcgetattr(io::stdin()).ok();
     on_signals(move |signal| {
+        ENDING.store(true, Ordering::Release);
+        // First, because a thread that waited for an engine may go on to the next prompt.
+        external::end_all();
         // The line editor puts the terminal into raw mode.
         if let Some(settings) = settings.as_ref().filter(|_| owns_terminal()) {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
         }
-        exit_now(128 + signal)
+        low_level::exit(128 + signal)
     });
+}
+
+/// Whether a signal is ending the process, after [`exit_on_interrupt`].
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Never returns if a signal is ending the process, otherwise returns at once. Code that changes the
+/// settings of the terminal calls this first, so that they are not changed after they are restored.
+pub fn wait_if_ending() {
+    while ENDING.load(Ordering::Acquire) {
+        std::thread::park();
+    }
 }
 
 /// Ends all external engines and then the process, whatever its other threads are doing. No

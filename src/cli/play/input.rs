@@ -8,6 +8,7 @@ use rustyline::error::ReadlineError;
 use rustyline::{Config, DefaultEditor};
 
 use super::display;
+use crate::cli::interrupt::wait_if_ending;
 use crate::protocol::lines::{LONGEST, Line, next_line};
 
 const PROMPT: &str = "> ";
@@ -112,6 +113,7 @@ impl Terminal {
 
 impl Input for Terminal {
     fn next(&mut self) -> io::Result<Entry> {
+        wait_if_ending();
         match self.editor.readline(PROMPT) {
             Ok(line) if line.len() > LONGEST => Ok(Entry::Unusable(TOO_LONG)),
             Ok(line) => {
