@@ -1,5 +1,5 @@
-//! Links libtorch with its GPU backends, and sets the path on which the program finds it at run
-//! time.
+//! With the feature `torch`: links libtorch with its GPU backends, and sets the path on which the
+//! program finds it at run time.
 //!
 //! `libtorch.so` has nothing that the program calls; it only loads the CUDA libraries. So the
 //! linker drops it without `--no-as-needed`, and the program then sees no GPU and reports no error.
@@ -15,6 +15,9 @@ fn main() {
     let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
     println!("cargo::rustc-env=OUTFLANK_TARGET_FEATURES={features}");
 
+    if env::var_os("CARGO_FEATURE_TORCH").is_none() {
+        return;
+    }
     // `.cargo/config.toml` sets LIBTORCH to the checkout's link unless the user has set it.
     let lib = env::var_os("LIBTORCH").map(|folder| Path::new(&folder).join("lib"));
     let Some(lib) = lib.and_then(|lib| lib.canonicalize().ok()) else {

@@ -14,7 +14,7 @@ use std::time::Instant;
 use outflank::eval::positional::Positional;
 use outflank::eval::{Evaluator, SCALE};
 use outflank::game::{Board, Geometry, Goal, Square8};
-use outflank::search::alphabeta::{AlphaBetaSearch, SearchLimits, SearchResult};
+use outflank::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits, SearchResult};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -72,7 +72,7 @@ fn position(seed: u64, empties: u32) -> Board<Square8> {
             let chosen = if is_random {
                 legal.into_iter().nth(random.random_range(0..legal.len().max(1)))
             } else {
-                legal.min_by_key(|&square| evaluator.evaluate(board.play_unchecked(square)))
+                legal.min_by_key(|&square| evaluator.value(board.play_unchecked(square)))
             };
             board = chosen.map_or(board.pass(), |square| board.play_unchecked(square));
         }
@@ -89,7 +89,7 @@ fn think(search: &mut Engine, board: Board<Square8>, depth: u32) -> SearchResult
 /// The scores of a position by the depth of the search; depth 0 is the evaluation without search.
 fn scores(search: &mut Engine, board: Board<Square8>, deepest: u32) -> Vec<f64> {
     search.forget();
-    let evaluation = Positional::<Square8>::new(Goal::Most).evaluate(board);
+    let evaluation = Positional::<Square8>::new(Goal::Most).value(board);
     let deep = (1..=deepest.min(board.empties() - 1))
         .map(|depth| f64::from(think(search, board, depth).score) * f64::from(SCALE));
     std::iter::once(f64::from(evaluation)).chain(deep).collect()

@@ -11,8 +11,9 @@ use std::time::Instant;
 
 use outflank::dispatch;
 use outflank::game::{Bitboard, Geometry, Goal, Shape};
+use outflank::predict::Prediction;
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{self, Prediction};
+use outflank::search::mcts::{self};
 use outflank::train::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
 use outflank::train::selfplay;
 

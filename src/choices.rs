@@ -1,7 +1,8 @@
 //! Enums whose variants have names in configuration files and player specifications.
 
 /// Declares an enum with one name for each variant. The enum gets `ALL`, `NAMES`, `name()`,
-/// `Display` and `FromStr`, and serde uses the same names. One variant carries `#[default]`.
+/// `Display`, `FromStr` and the values of a key, and serde uses the same names. One variant carries
+/// `#[default]`.
 macro_rules! choices {
     (
         $(#[$doc:meta])*
@@ -26,6 +27,21 @@ macro_rules! choices {
             pub fn name(self) -> &'static str {
                 match self { $($choice::$variant => $name,)+ }
             }
+        }
+
+        impl crate::keys::FieldValue for $choice {
+            fn to_value(&self) -> Option<crate::keys::Value> {
+                Some(crate::keys::Value::Name(self.name()))
+            }
+
+            fn from_value(value: crate::keys::Value) -> Option<$choice> {
+                let crate::keys::Value::Name(name) = value else { return None };
+                name.parse().ok()
+            }
+        }
+
+        impl crate::keys::NaturalValues for $choice {
+            const ALLOWED: crate::keys::Allowed = crate::keys::Allowed::Names($choice::NAMES);
         }
 
         impl std::fmt::Display for $choice {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use outflank::game::{Goal, Shape};
-use outflank::net::{Description, Net, NetSpec, TowerOptions};
-use outflank::store::net_file::NetFile;
+use outflank::model::Description;
+use outflank::net::{NetSpec, TowerOptions, initial_weights};
+use outflank::store::model_file::ModelFile;
 use serde_json::Value;
 
 fn outflank(folder: &Path, arguments: &[&str]) -> Command {
@@ -57,12 +58,12 @@ fn folder() -> tempfile::TempDir {
 fn write_net(folder: &Path, shape: Shape, goal: Goal) -> PathBuf {
     let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
     let spec = NetSpec { shape, options };
-    let weights = Net::new(&spec, 1, tch::Device::Cpu).weights();
-    let description = Description { spec, goal, positions: 640, steps: 10 };
+    let weights = initial_weights(&spec, 1);
+    let description = Description { positions: 640, steps: 10, ..spec.description(goal) };
     let description = serde_json::to_value(description).expect("plain data");
     let bytes = weights.to_bytes(&std::collections::BTreeMap::new());
     let path = folder.join("net.safetensors");
-    NetFile::seal(&description, &bytes).expect("weights").write(&path).expect("writable");
+    ModelFile::seal(&description, &bytes).expect("weights").write(&path).expect("writable");
     path
 }
 

@@ -45,7 +45,7 @@ fn a_huge_file_is_refused_by_every_command_that_reads_it() {
         assert!(error.contains("huge") && names_limit, "{arguments:?}: {error}");
     }
     let error = refused(path, &["eval", "huge", "--games", "2", "--against", "random"]);
-    assert!(error.contains("huge is no net"), "{error}");
+    assert!(error.contains("huge is no model"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::net::weights::Weights;
+use outflank::model::weights::Weights;
 use outflank::store::checkpoint;
 use outflank::store::games;
 use outflank::train::seeds::{Purpose, stream};

@@ -108,7 +108,7 @@ fn messages(file: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn a_use_of_a_higher_floor_is_a_violation() {
-    let upward = "`game` (floor 0) must not use `search` (floor 2)";
+    let upward = "`game` (floor 0) must not use `search` (floor 4)";
     for text in [
         "use crate::search::Tree;",
         "use crate::{game::Board, search::{Tree, mcts}};",

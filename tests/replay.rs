@@ -270,7 +270,7 @@ fn positions_that_the_solver_plays_are_not_sampled() {
     window.add(&random_game::<G>(0, &mut stream(11, Purpose::Game, 0))).expect("a game");
     let mut batch = Batch::default();
     window.sample(500, true, 0.0, &mut stream(12, Purpose::Batch, 0), &mut batch);
-    let empties = |input: &outflank::net::Input| 64 - (input.mine | input.theirs).count_ones();
+    let empties = |input: &outflank::predict::Input| 64 - (input.mine | input.theirs).count_ones();
     assert!(batch.inputs.iter().all(|input| empties(input) > 10));
     assert!(batch.inputs.iter().any(|input| empties(input) == 11));
 }

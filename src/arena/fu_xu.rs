@@ -20,13 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use super::matches::{
-    Contestant, MatchError, MatchGame, MatchSettings, beginnings, first_colour, play_numbered,
+    MatchError, MatchGame, MatchSettings, beginnings, first_colour, play_numbered,
 };
 use super::openings::{OpeningSource, canonical_game};
 use super::report::table;
-use super::spec::{NetPlayerSpec, PlayerKind, PlayerSpec, PolicySpec, RolloutsSpec};
 use super::tally::WinDrawLoss;
 use crate::game::{Colour, Geometry, Goal, Square};
+use crate::players::contestant::Contestant;
+use crate::players::spec::{NetPlayerSpec, PlayerKind, PlayerSpec, PolicySpec, RolloutsSpec};
 use crate::search::mcts;
 
 /// The number of plies in which moves are drawn in proportion to visits.

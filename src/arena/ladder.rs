@@ -14,12 +14,13 @@ mod line;
 mod read;
 
 use self::line::Line;
-pub use self::line::{GameLine, MatchLine, MatchTerms, Origin, PlayerLine};
+pub use self::line::{GameLine, MatchLine, MatchTerms, PlayerLine};
 pub use self::read::SkippedLines;
 use self::read::{LONGEST_LINE, Lines};
 use super::matches::MatchGame;
 use super::openings::Opening;
 use crate::game::{Geometry, Goal, Shape};
+use crate::players::contestant::Origin;
 
 /// The version of the file's lines.
 const VERSION: u32 = 1;

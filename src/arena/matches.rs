@@ -22,40 +22,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_channel::Sender;
 
-use super::ladder::PlayerLine;
 use super::openings::Opening;
-use super::player::{Choice, Player, combine};
 use super::tally::{Sprt, SprtResult};
 use crate::game::{Colour, Geometry, Goal, Square};
+use crate::players::contestant::Contestant;
+use crate::players::open::OpenError;
+use crate::players::player::{Choice, Player, combine};
 use collector::ResultCollector;
 use running_game::{RunningGame, play_turns};
 
 /// Capacity of the queue of ended games. A thread that ends a game waits while it is full, which is
 /// rare: recording a game takes far less time than playing one.
 const ENDED_QUEUE: usize = 256;
-
-/// Makes a player from a seed; called once in each thread.
-pub type PlayerFactory<'a, G> =
-    dyn Fn(u64) -> Result<Box<dyn Player<G>>, super::open::OpenError> + Send + Sync + 'a;
-
-/// A player that can take part in matches.
-pub struct Contestant<'a, G: Geometry> {
-    /// Its identity: the name in ladders.
-    pub name: String,
-    /// Whether the same moves of the opponent always get the same replies.
-    pub deterministic: bool,
-    /// The line about the player that ladders store, if there is anything to store.
-    pub line: Option<PlayerLine>,
-    /// Makes the player. The seed decides its random choices; most players have none.
-    pub open: Box<PlayerFactory<'a, G>>,
-}
-
-impl<G: Geometry> Contestant<'_, G> {
-    /// The name that the user gave it, if any.
-    pub fn given_name(&self) -> Option<&str> {
-        self.line.as_ref()?.label.as_deref()
-    }
-}
 
 /// The settings of a match, besides its players and openings.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,7 +102,7 @@ pub enum MatchError {
         /// The player's name.
         name: Box<str>,
         /// The reason.
-        source: super::open::OpenError,
+        source: OpenError,
     },
 }
 

@@ -14,9 +14,9 @@ use std::str::FromStr;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::player::{combine, random_square};
 use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
 use crate::game::{Board, Geometry, Position, Shape, Square};
+use crate::players::player::{combine, random_square};
 use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 
 /// Random openings are exhausted after this many attempts in a row without a new one.

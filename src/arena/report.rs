@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::labels::Labels;
 use super::matches::{MatchResult, tally};
 use super::rating::PRIOR_GAMES;
 use super::standings::{MOST_COLUMNS, Standing, Standings};
 use super::tally::{SprtResult, Tally, Verdict, WinDrawLoss, elo};
 use crate::game::Geometry;
+use crate::players::labels::Labels;
 
 /// The version of the JSON objects.
 const VERSION: u32 = 1;

@@ -9,12 +9,6 @@ use super::standings::Standings;
 use crate::store::checkpoint;
 use crate::store::run_dir::CHECKPOINTS;
 
-/// The games, if they are known, and the minutes of training before a checkpoint was saved.
-pub fn training_at(path: &Path) -> Option<(Option<u64>, f64)> {
-    let (minutes, state) = checkpoint::minutes_and_state(path).ok()?;
-    Some((state["games"].as_u64(), minutes))
-}
-
 /// A point of a run: steps, games, minutes.
 type Point = [f64; 3];
 
@@ -41,7 +35,7 @@ pub fn fill_in_missing(standings: &mut Standings, run: &Path) {
 /// The start of the run and its checkpoints, by rising step.
 fn points(run: &Path) -> Vec<Point> {
     let kept = checkpoint::list(&run.join(CHECKPOINTS)).unwrap_or_default();
-    let kept = kept.iter().filter_map(|(step, path)| match training_at(path) {
+    let kept = kept.iter().filter_map(|(step, path)| match checkpoint::training_at(path) {
         Some((Some(games), minutes)) => Some([*step as f64, games as f64, minutes]),
         _ => None,
     });

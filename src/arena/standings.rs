@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::labels::Labels;
-use super::ladder::{Ladder, Origin};
+use super::ladder::Ladder;
 use super::openings::canonical_game;
 use super::rating::{PairResult, Rating, ratings};
 use super::tally::WinDrawLoss;
 use crate::game::{Geometry, Goal, Position, Shape};
+use crate::players::contestant::Origin;
+use crate::players::labels::Labels;
 
 /// One player of the standings.
 #[derive(Clone, PartialEq, Debug)]

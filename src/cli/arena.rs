@@ -12,16 +12,17 @@ use super::contest::{
 };
 use super::game_args::GameArgs;
 use super::interrupt::{INTERRUPTED, stop_flag};
-use crate::arena::labels::Labels;
-use crate::arena::ladder::{Ladder, MatchTerms};
-use crate::arena::matches::{Contestant, MatchSettings};
+use crate::arena::ladder::{Ladder, MatchTerms, PlayerLine};
+use crate::arena::matches::MatchSettings;
 use crate::arena::report::{MatchReport, verdict_name};
 use crate::arena::run_curve;
-use crate::arena::spec::PlayerSpec;
 use crate::arena::standings::{Standings, standings};
 use crate::arena::svg;
 use crate::arena::tally::{Sprt, SprtResult, Verdict, elo};
 use crate::game::Geometry;
+use crate::players::contestant::Contestant;
+use crate::players::labels::Labels;
+use crate::players::spec::PlayerSpec;
 
 /// Plays matches between all pairs of players and rates all players of the ladder file.
 ///
@@ -135,7 +136,7 @@ impl<'a, G: Geometry> Arena<'a, G> {
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
         for player in &self.players {
-            if let Some(line) = player.line.clone() {
+            if let Some(line) = PlayerLine::of(player) {
                 self.ladder.add_player(line)?;
             }
         }

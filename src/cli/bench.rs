@@ -18,14 +18,14 @@ use serde::Serialize;
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Bitboard, Board, Geometry, Position, Shape, perft};
+use crate::model::weights::Weights;
 use crate::net::bench::positions;
-use crate::net::inference::{self, Outputs};
-use crate::net::server::LocalPredictor;
-use crate::net::weights::Weights;
-use crate::net::{Net, NetSpec, keep_freed_memory};
-use crate::pipeline;
+use crate::net::inference;
+use crate::net::{NetSpec, initial_weights};
+use crate::pipeline::{self, NetTrainee, Trainee as _};
+use crate::predict::{LocalPredictor, Predictions};
 use crate::train::game::Work;
-use crate::train::learner::{Learner, RunProgress};
+use crate::train::learner::RunProgress;
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, Random, stream};
 use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
@@ -204,8 +204,8 @@ fn leaves<G: Geometry>(depth: u32) -> Vec<Figure> {
 }
 
 fn random_net(config: &Config) -> anyhow::Result<(NetSpec, Weights)> {
-    let spec = pipeline::spec(config);
-    let weights = Net::new(&spec, config.seed, tch::Device::Cpu).weights();
+    let spec = pipeline::net_spec(config);
+    let weights = initial_weights(&spec, config.seed);
     Ok((spec, weights))
 }
 
@@ -214,9 +214,9 @@ fn net(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     let mut backend = inference::open(&spec, &weights, &config.inference, &config.device)?;
     let batch = config.selfplay.games_per_actor as usize;
     let inputs = positions(config.board, batch, 1);
-    let mut outputs = Outputs::default();
+    let mut outputs = Predictions::default();
     let rate = measured(seconds, || {
-        backend.evaluate(&inputs, &mut outputs)?;
+        backend.predict(&inputs, &mut outputs)?;
         Ok(batch as f64)
     })?;
     let name = format!("net {} batch {batch}", backend.describe());
@@ -322,11 +322,7 @@ fn one_actor<G: Geometry>(
 }
 
 fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
-    tch::set_num_threads(1);
-    keep_freed_memory();
-    let spec = pipeline::spec(config);
-    let device = inference::device(&config.device)?;
-    let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
+    let mut learner = NetTrainee(config).learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut random = stream(config.seed, Purpose::Game, 0);
     // A window of a small `max_positions` never holds 10,000, so count the positions added.
@@ -345,7 +341,7 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
     })?;
     let rate = measured(seconds, || {
         replay.sample(size, config.learner.augment, share, &mut random, &mut batch);
-        learner.step(&batch, RunProgress::default());
+        learner.step(&batch, RunProgress::default(), &mut random);
         Ok(size as f64)
     })?;
     learner.take_losses()?;

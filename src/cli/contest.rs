@@ -9,14 +9,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::stop_flag;
 use super::machine::cores;
-use crate::arena::labels::Labels;
 use crate::arena::ladder::{GameLine, Ladder, MatchLine, SkippedLines};
-use crate::arena::matches::{Contestant, MatchResult, MatchSettings, play};
-use crate::arena::open::{PlayerContext, contestant};
+use crate::arena::matches::{MatchResult, MatchSettings, play};
 use crate::arena::openings::{OpeningBook, OpeningSource};
-use crate::arena::spec::PlayerSpec;
 use crate::game::{Geometry, Goal};
 use crate::net::inference;
+use crate::players::contestant::Contestant;
+use crate::players::labels::Labels;
+use crate::players::open::{PlayerContext, contestant};
+use crate::players::spec::PlayerSpec;
 
 /// The options of subcommands that play matches.
 #[derive(clap::Args, Debug)]
@@ -81,7 +82,7 @@ pub fn contestants<G: Geometry>(
     let players = specs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
     let mut given = HashMap::new();
     for player in &players {
-        if let Some(name) = player.given_name()
+        if let Some(name) = &player.label
             && let Some(other) = given.insert(name, &player.name)
             && *other != player.name
         {
@@ -101,7 +102,7 @@ pub fn labels<'a, G: Geometry>(
     let noted = |name: &'a str| ladder.and_then(|ladder| ladder.label(name));
     let own = players.map(|player| {
         let name = player.name.as_str();
-        (name, player.given_name().or_else(|| noted(name)))
+        (name, player.label.as_deref().or_else(|| noted(name)))
     });
     let games = ladder.into_iter().flat_map(|ladder| ladder.games_on(G::SHAPE, goal));
     let others = games.flat_map(|game| [game.black.as_str(), game.white.as_str()]);

@@ -3,6 +3,8 @@
 //! Exit code 0 when nothing is missing, 1 otherwise. Advice does not change the exit code.
 
 mod found;
+#[cfg_attr(not(feature = "torch"), path = "doctor/without_torch.rs")]
+mod torch;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -103,6 +105,41 @@ impl Report {
 
     /// What is missing, and advice.
     fn judge(&self) -> Vec<Finding> {
+        let mut findings = match torch::IS_LINKED {
+            true => self.judge_libtorch(),
+            false => vec![Finding {
+                kind: FindingKind::Advice,
+                what: "this build has no libtorch, so it cannot train nets".to_string(),
+                fix: "run scripts/setup.sh and build with the feature `torch`",
+            }],
+        };
+        let mut add = |kind, what: String, fix| findings.push(Finding { kind, what, fix });
+        if self.processor.avx2 && !self.outflank.instruction_sets.contains(&"avx2") {
+            add(
+                FindingKind::Advice,
+                "this build does not use AVX2, so rules and search are slow".to_string(),
+                "build in the checkout, with RUSTFLAGS unset",
+            );
+        }
+        if !self.outflank.optimised_for_speed {
+            add(
+                FindingKind::Advice,
+                "this is a development build, which is slow".to_string(),
+                "cargo build --release",
+            );
+        }
+        if self.memory_free.is_some_and(|free| free < MIN_FREE_MEMORY) {
+            add(
+                FindingKind::Advice,
+                format!("free memory is less than {}", gibibytes(MIN_FREE_MEMORY)),
+                "close other programs, or lower replay.max_positions",
+            );
+        }
+        findings
+    }
+
+    /// What is missing of libtorch and for GPUs, and advice.
+    fn judge_libtorch(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut add = |kind, what: String, fix| findings.push(Finding { kind, what, fix });
         let (libtorch, gpus) = (&self.libtorch, &self.gpus);
@@ -133,32 +170,11 @@ impl Report {
                 "update NVIDIA's driver (CUDA 13 needs 580 or later); see CUDA_VISIBLE_DEVICES",
             );
         }
-        if self.processor.avx2 && !self.outflank.instruction_sets.contains(&"avx2") {
-            add(
-                FindingKind::Advice,
-                "this build does not use AVX2, so rules and search are slow".to_string(),
-                "build in the checkout, with RUSTFLAGS unset",
-            );
-        }
         if !libtorch.has_onednn {
             add(
                 FindingKind::Advice,
                 "this libtorch has no oneDNN, so convolutions are slow".to_string(),
                 "unset LIBTORCH, run scripts/setup.sh, build again",
-            );
-        }
-        if !self.outflank.optimised_for_speed {
-            add(
-                FindingKind::Advice,
-                "this is a development build, which is slow".to_string(),
-                "cargo build --release",
-            );
-        }
-        if self.memory_free.is_some_and(|free| free < MIN_FREE_MEMORY) {
-            add(
-                FindingKind::Advice,
-                format!("free memory is less than {}", gibibytes(MIN_FREE_MEMORY)),
-                "close other programs, or lower replay.max_positions",
             );
         }
         findings
@@ -175,7 +191,8 @@ impl Report {
         let libtorch = &self.libtorch;
         let version = libtorch.version.as_deref().unwrap_or("of unknown version");
         let path = libtorch.path.as_ref().map_or("?".into(), |path| path.display().to_string());
-        line("libtorch", format!("{version} from {path}, {} threads", libtorch.threads));
+        let loaded = format!("{version} from {path}, {} threads", libtorch.threads);
+        line("libtorch", if torch::IS_LINKED { loaded } else { "none".to_string() });
         line("devices", self.gpus.devices.join(", "));
         for gpu in &self.gpus.driver_lists {
             line("", gpu.clone());
@@ -184,7 +201,9 @@ impl Report {
         line("processor", format!("{}, {} cores", processor.model, processor.cores));
         line("instructions", processor.instruction_sets().join(" "));
         let bf16 = &self.bf16;
-        line("bf16", format!("{}, {:.1} times float32", bf16.path, bf16.speed_against_float32));
+        let speed = bf16.speed_against_float32;
+        let speed = speed.map_or(String::new(), |speed| format!(", {speed:.1} times float32"));
+        line("bf16", format!("{}{speed}", bf16.path));
         line("play", self.kernels.play.clone());
         line("learning", self.kernels.learning.clone());
         if let (Some(total), Some(free)) = (self.memory_total, self.memory_free) {

@@ -11,13 +11,14 @@ use super::contest::{
 };
 use super::interrupt::{INTERRUPTED, stop_flag};
 use crate::arena::fu_xu;
-use crate::arena::ladder::{Ladder, MatchTerms};
-use crate::arena::matches::{Contestant, MatchSettings};
-use crate::arena::nets::LoadedNet;
+use crate::arena::ladder::{Ladder, MatchTerms, PlayerLine};
+use crate::arena::matches::MatchSettings;
 use crate::arena::report::{MatchReport, opponents_table};
-use crate::arena::spec::{NetPlayerSpec, PlayerKind, PlayerSpec};
 use crate::arena::standings::standings;
 use crate::game::{Geometry, Goal, Shape};
+use crate::players::contestant::Contestant;
+use crate::players::models::LoadedModel;
+use crate::players::spec::{NetPlayerSpec, PlayerKind, PlayerSpec};
 
 /// Published tables that can be played again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -85,8 +86,8 @@ pub struct Args {
 ///
 /// The checkpoint, an opponent, the openings or the ladder cannot be used.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let net = LoadedNet::read(&args.checkpoint)?;
-    let (shape, goal) = (net.description.spec.shape, net.description.goal);
+    let net = LoadedModel::read(&args.checkpoint)?;
+    let (shape, goal) = (net.description.shape, net.description.goal);
     if let Some(table) = args.table {
         if (shape, goal) != (Shape::Square8, Goal::Most) {
             bail!(
@@ -119,7 +120,7 @@ fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCo
     if let (Some(ladder), Some(path)) = (&mut ladder, &args.ladder) {
         warn_of_skipped_lines(path, &ladder.skipped);
         announce_ladder::<G>(path, ladder, goal);
-        for line in all.filter_map(|player| player.line.clone()) {
+        for line in all.filter_map(PlayerLine::of) {
             ladder.add_player(line)?;
         }
     }

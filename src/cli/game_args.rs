@@ -1,8 +1,8 @@
 //! The options for the game of a subcommand: board and goal, by default those of the first net.
 
-use crate::arena::nets::LoadedNet;
-use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::{Goal, Shape};
+use crate::players::models::LoadedModel;
+use crate::players::spec::{AlphaBetaSpec, EvaluatorSource, PlayerKind, PlayerSpec};
 
 /// The board and the goal.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct GameArgs {
 }
 
 impl GameArgs {
-    /// Takes what is not given from the first net among the players. A net that cannot be read is
+    /// Takes what is not given from the first model among the players. One that cannot be read is
     /// left to the code that opens the players, which reports it.
     pub fn complete<'a>(&mut self, players: impl IntoIterator<Item = &'a PlayerSpec>) {
         if self.shape.is_some() && self.goal.is_some() {
@@ -27,10 +27,14 @@ impl GameArgs {
         let path = players.into_iter().find_map(|player| match &player.kind {
             PlayerKind::Net(net) => Some(&net.path),
             PlayerKind::Policy(policy) => Some(&policy.path),
+            PlayerKind::AlphaBeta(AlphaBetaSpec {
+                evaluator: EvaluatorSource::Model(path),
+                ..
+            }) => Some(path),
             _ => None,
         });
-        if let Some(net) = path.and_then(|path| LoadedNet::read(path).ok()) {
-            self.shape.get_or_insert(net.description.spec.shape);
+        if let Some(net) = path.and_then(|path| LoadedModel::read(path).ok()) {
+            self.shape.get_or_insert(net.description.shape);
             self.goal.get_or_insert(net.description.goal);
         }
     }

@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use crate::arena::external;
+use crate::players::external;
 
 /// The exit code if Ctrl-C left work unfinished, as shells define it.
 pub const INTERRUPTED: u8 = 130;

@@ -14,9 +14,9 @@ use crate::arena::loss::positions::{
     Positions, Sample, TestPosition, from_file, from_games, to_lines,
 };
 use crate::arena::loss::{self, LossError, LossReport, LossSettings};
-use crate::arena::matches::Contestant;
-use crate::arena::spec::PlayerSpec;
 use crate::game::Geometry;
+use crate::players::contestant::Contestant;
+use crate::players::spec::PlayerSpec;
 use crate::store::write_atomically;
 
 /// Measures how many discs players lose by their moves, with exact scores.

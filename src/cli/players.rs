@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::arena::spec;
+use crate::players::spec;
 
 /// Prints the reference of player specifications: all kinds and keys, with defaults and ranges
 /// (docs/players.md)

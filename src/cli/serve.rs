@@ -8,10 +8,10 @@ use super::game_args::GameArgs;
 use super::interrupt::exit_on_interrupt;
 use super::machine::cores;
 use super::success_on_broken_pipe;
-use crate::arena::player::Player;
-use crate::arena::shipped;
-use crate::arena::spec::PlayerSpec;
 use crate::game::Geometry;
+use crate::players::player::Player;
+use crate::players::shipped;
+use crate::players::spec::PlayerSpec;
 use crate::protocol::{gtp, nboard};
 
 /// The player and the game that a server plays.

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::interrupt::stop_flag;
 use super::machine::processor;
 use crate::config::Config;
-use crate::pipeline::{self, InitialNet, RunEnd, RunLimit};
+use crate::pipeline::{self, InitialModel, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{CopiedGames, WarmStart};
 use crate::telemetry::Telemetry;
@@ -101,7 +101,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     pipeline::check(&config)?;
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
-    let first_net = args.net.as_deref().map(|net| InitialNet::read(net, &config)).transpose()?;
+    let first_net = args.net.as_deref().map(|net| InitialModel::read(net, &config)).transpose()?;
     let dir = match &args.run_dir {
         Some(dir) => dir.clone(),
         None => {

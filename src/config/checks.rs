@@ -1,11 +1,12 @@
 //! Contradictions: values that are allowed alone, but not together.
 
 use super::Config;
-use super::reader::{Reader, as_toml};
-use crate::arena::spec::{PlayerKind, PlayerSpec};
+use super::reader::Reader;
+use super::value::as_toml;
 use crate::game::Goal;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};
+use crate::players::spec::{EvaluatorSource, PlayerKind, PlayerSpec};
 
 /// The AMX kernel computes blocks of this many channels.
 const AMX_CHANNELS: u32 = 32;
@@ -26,9 +27,11 @@ fn opponents(reader: &mut Reader<'_>, config: &Config) {
         else {
             continue;
         };
-        if spec.probcut.is_some() && !spec.evaluator.has_probcut(config.board, config.goal) {
+        // A model is checked when it is opened.
+        let EvaluatorSource::Named(evaluator) = spec.evaluator else { continue };
+        if spec.probcut.is_some() && !evaluator.has_probcut(config.board, config.goal) {
             let why = "the evaluator has no parameters of `probcut` there; leave it out";
-            let other = match spec.evaluator.has_probcut(config.board, Goal::Most) {
+            let other = match evaluator.has_probcut(config.board, Goal::Most) {
                 true => ("goal", as_toml(&config.goal.name())),
                 false => ("board", as_toml(&config.board.name())),
             };

@@ -2,8 +2,7 @@
 //!
 //! All problems are reported at once, each with its place, key, value and the allowed values.
 //! [`Config::resolved`] writes the configuration with every default filled in. Reading it gives the
-//! same configuration again. The readers that check the values also generate
-//! `docs/configuration.md`.
+//! same configuration again. [`crate::keys`] says where the keys are declared.
 
 mod checks;
 mod entries;
@@ -14,18 +13,18 @@ mod reference;
 mod removed;
 mod sections;
 mod unknown;
+mod value;
 
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
-
 pub use fixed::{FIXED_KEYS, FixedKey};
 pub use problem::{ConfigError, Fault, Place, Problem};
-pub use reader::Key;
 pub use reference::reference;
+pub use sections::{ConfigKey, keys};
 
 use crate::arena;
 use crate::game::{Goal, Shape};
+use crate::keys::{Allowed, Value, keys, text, within};
 use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::{self, Retention};
@@ -33,81 +32,72 @@ use crate::store::{self, limits, run_dir};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
+use sections::SECTIONS;
+use value::as_toml;
 
-/// When a run ends by itself: at the first limit that it reaches. 0 means no limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RunLimits {
-    /// Minutes of training, all starts of the run added up.
-    pub minutes: f64,
-    /// Games of self-play.
-    pub games: u64,
-    /// Positions of self-play, without the opening moves.
-    pub positions: u64,
-    /// Training steps.
-    pub steps: u64,
-}
+keys! {
+    /// When a run ends by itself: at the first limit that it reaches.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RunLimits {
+        /// Minutes of training, all starts of the run added up; 0 means no limit.
+        key minutes: f64 = 60.0, within(0.0, 1e6);
 
-impl Default for RunLimits {
-    fn default() -> RunLimits {
-        RunLimits { minutes: 60.0, games: 0, positions: 0, steps: 0 }
+        /// Games of self-play; 0 means no limit.
+        key games: u64 = 0;
+
+        /// Positions of self-play; 0 means no limit.
+        ///
+        /// The opening moves do not count.
+        key positions: u64 = 0;
+
+        /// Training steps; 0 means no limit.
+        key steps: u64 = 0;
     }
 }
 
-/// The configuration of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Config {
-    /// The board.
-    #[serde(serialize_with = "by_name")]
-    pub board: Shape,
-    /// Which disc count wins.
-    #[serde(serialize_with = "by_name")]
-    pub goal: Goal,
-    /// The random seed.
-    pub seed: u64,
-    /// The device that trains and plays: `auto`, `cpu`, `cuda` or `cuda:N`.
-    pub device: String,
-    /// When the run ends by itself.
-    pub limits: RunLimits,
-    /// The net's architecture.
-    pub net: TowerOptions,
-    /// The settings of the tree search.
-    pub search: mcts::Options,
-    /// The settings of self-play.
-    pub selfplay: selfplay::Options,
-    /// The code that computes the net in play.
-    pub inference: inference::Options,
-    /// Which positions training samples, and how often.
-    pub replay: replay::Options,
-    /// The settings of training.
-    pub learner: learner::Options,
-    /// When checkpoints are written and which ones are kept.
-    pub checkpoint: Retention,
-    /// The matches that measure a run's strength.
-    pub evaluation: arena::Options,
-}
+keys! {
+    /// The configuration of a run.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Config {
+        /// The board.
+        key board: Shape = Shape::Square8;
 
-fn by_name<S: Serializer>(name: &impl std::fmt::Display, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(name)
-}
+        /// Which disc count wins: the most (Othello) or the fewest (reversed Othello).
+        key goal: Goal = Goal::Most;
 
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            board: Shape::Square8,
-            goal: Goal::Most,
-            seed: 1,
-            device: "auto".into(),
-            limits: RunLimits::default(),
-            net: TowerOptions::default(),
-            search: mcts::Options::default(),
-            selfplay: selfplay::Options::default(),
-            inference: inference::Options::default(),
-            replay: replay::Options::default(),
-            learner: learner::Options::default(),
-            checkpoint: Retention::default(),
-            evaluation: arena::Options::default(),
-        }
+        /// The random seed.
+        key seed: u64 = 1;
+
+        /// The device that trains and plays: `auto` takes a GPU if there is one.
+        key device: String = "auto".into(), DEVICE;
+
+        /// When the run ends by itself.
+        field limits: RunLimits = RunLimits::default();
+        /// The net's architecture.
+        field net: TowerOptions = TowerOptions::default();
+        /// The settings of the tree search.
+        field search: mcts::Options = mcts::Options::default();
+        /// The settings of self-play.
+        field selfplay: selfplay::Options = selfplay::Options::default();
+        /// The code that computes the net in play.
+        field inference: inference::Options = inference::Options::default();
+        /// Which positions training samples, and how often.
+        field replay: replay::Options = replay::Options::default();
+        /// The settings of training.
+        field learner: learner::Options = learner::Options::default();
+        /// When checkpoints are written and which ones are kept.
+        field checkpoint: Retention = Retention::default();
+        /// The matches that measure a run's strength.
+        field evaluation: arena::Options = arena::Options::default();
     }
+}
+
+const DEVICE: Allowed =
+    text("\"auto\", \"cpu\", \"cuda\", \"cuda:N\" (N is a GPU's number)", is_device);
+
+fn is_device(name: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(name, "auto" | "cpu" | "cuda") || name.strip_prefix("cuda:").is_some_and(number)
 }
 
 impl Config {
@@ -161,7 +151,7 @@ impl Config {
         overrides: &[String],
         prepare: fn(&mut Entries<'_>),
     ) -> Result<Config, ConfigError> {
-        let is_section = |path: &str| sections::SECTIONS.contains(&path);
+        let is_section = |path: &str| SECTIONS.iter().any(|section| section.name == path);
         let mut entries = Entries::default();
         entries.read_file(name, text, is_section);
         prepare(&mut entries);
@@ -169,21 +159,36 @@ impl Config {
             entries.read_override(argument, is_section);
         }
         let mut reader = Reader::new(entries);
-        let config = sections::read(&mut reader);
+        let config = reader.config();
         checks::contradictions(&mut reader, &config);
         match reader.finish() {
-            (_, problems, _) if problems.is_empty() => Ok(config),
-            (_, problems, more) => Err(ConfigError::Problems { problems, more }),
+            (problems, _) if problems.is_empty() => Ok(config),
+            (problems, more) => Err(ConfigError::Problems { problems, more }),
         }
     }
 
+    /// The value of a key, given with its section; `None` if there is no such key.
+    fn value(&self, path: &str) -> Option<Value> {
+        let (section, name) = path.split_once('.').unwrap_or(("", path));
+        let section = SECTIONS.iter().find(|other| other.name == section)?;
+        (section.options)(self).get(name)
+    }
+
     /// The configuration as TOML with every key. It reads back as the same configuration.
-    ///
-    /// # Panics
-    ///
-    /// A whole number exceeds 2^63 - 1. No configuration that was read holds such a number.
     pub fn resolved(&self) -> String {
-        toml::to_string(self).expect("a configuration is TOML")
+        let mut text = String::new();
+        for section in SECTIONS {
+            if !section.name.is_empty() {
+                text += &format!("\n[{}]\n", section.name);
+            }
+            let options = (section.options)(self);
+            for key in options.keys() {
+                if let Some(value) = options.get(key.name) {
+                    text += &format!("{} = {}\n", key.name, as_toml(&value));
+                }
+            }
+        }
+        text
     }
 
     /// [`Config::resolved`] with a comment above each key: its meaning and the allowed values.
@@ -199,14 +204,9 @@ fn is_stored(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == run_dir::CONFIG) && (is_in_run() || is_beside_net())
 }
 
-/// All keys, in the order of the sections.
-pub fn keys() -> Vec<Key> {
-    let mut reader = Reader::new(Entries::default());
-    sections::read(&mut reader);
-    reader.finish().0
-}
-
 #[cfg(test)]
 mod hostile_tests;
+#[cfg(test)]
+mod keys_tests;
 #[cfg(test)]
 mod tests;

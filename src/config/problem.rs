@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::arena::SpecError;
 use crate::store::FileError;
 
 /// Where a value was given.
@@ -70,8 +69,18 @@ pub enum Fault {
         /// What is allowed.
         allowed: Box<str>,
     },
-    /// The value is no player specification.
-    Player(SpecError),
+    /// An item of a list is not allowed.
+    Item {
+        /// Why, and what is allowed.
+        why: Box<str>,
+    },
+    /// A pair of a schedule does not follow from the pairs before it.
+    Pair {
+        /// What must hold.
+        why: &'static str,
+        /// What is allowed.
+        allowed: Box<str>,
+    },
     /// The value contradicts another key's value.
     Contradiction {
         /// The other key.
@@ -122,7 +131,10 @@ impl fmt::Display for Problem {
                 suggest(f, suggestion)?;
                 write!(f, "; allowed: {allowed}")
             }
-            Fault::Player(error) => write!(f, "{place}: {key} = {value}: {error}"),
+            Fault::Item { why } => write!(f, "{place}: {key} = {value}: {why}"),
+            Fault::Pair { why, allowed } => {
+                write!(f, "{place}: {key}: pair {value} is not allowed: {why}; allowed: {allowed}")
+            }
             Fault::Contradiction { other, other_value, why } => {
                 write!(f, "{place}: {key} = {value} contradicts {other} = {other_value}: {why}")
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::removed::{REMOVED, RemovedKey};
-use super::{keys, sections};
+use super::sections::{SECTIONS, keys};
 
 const HEAD: &str = "\
 # Configuration
@@ -28,32 +28,19 @@ Some defaults depend on other keys:
 - With `net.score_head = false` the default of `search.score_weight` is 0.
 ";
 
-/// The purpose of a section, as the page and `--explain` show it.
-fn purpose(section: &str) -> &'static str {
-    match section {
-        "limits" => "When the run ends by itself: at the first limit that it reaches.",
-        "net" => "The net's architecture.",
-        "search" => "The settings of the tree search.",
-        "selfplay" => "How games of self-play are played.",
-        "inference" => "The code that computes the net in play.",
-        "replay" => "Which positions training samples, and how often.",
-        "learner" => "How the net is trained.",
-        "checkpoint" => "When checkpoints are written and which ones are kept.",
-        "evaluation" => "The matches that measure the strength of a run's net.",
-        _ => "Keys above the first section.",
-    }
-}
-
 /// The text of `docs/configuration.md`.
 pub fn reference() -> String {
     let mut page = String::from(HEAD);
     let keys = keys();
-    for section in [""].into_iter().chain(sections::SECTIONS) {
-        let title = if section.is_empty() { "Top level".into() } else { format!("`[{section}]`") };
+    for section in SECTIONS {
+        let title = match section.name {
+            "" => "Top level".into(),
+            name => format!("`[{name}]`"),
+        };
         // Writing to a string cannot fail.
-        let _ = write!(page, "\n## {title}\n\n{}\n\n", purpose(section));
+        let _ = write!(page, "\n## {title}\n\n{}\n\n", section.purpose);
         page += "| key | default | meaning | allowed |\n|---|---|---|---|\n";
-        for key in keys.iter().filter(|key| key.section == section) {
+        for key in keys.iter().filter(|key| key.section == section.name) {
             let (name, default) = (key.name, &key.default);
             let allowed = key.allowed.replace('|', "\\|");
             let _ = writeln!(page, "| `{name}` | `{default}` | {} | {allowed} |", key.meaning);
@@ -70,16 +57,17 @@ pub fn reference() -> String {
 
 /// Puts a comment above each key of a resolved configuration.
 pub(super) fn explain(resolved: &str) -> String {
-    let (mut text, mut section) = (String::new(), String::new());
+    let (mut text, mut section) = (String::new(), "");
     let keys = keys();
     for line in resolved.lines() {
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name.to_string();
-            let _ = writeln!(text, "# {}", purpose(&section));
+        let name = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if let Some(begun) = SECTIONS.iter().find(|section| Some(section.name) == name) {
+            section = begun.name;
+            let _ = writeln!(text, "# {}", begun.purpose);
         }
         let name = line.split(" = ").next().unwrap_or_default();
         if let Some(key) = keys.iter().find(|key| key.section == section && key.name == name) {
-            let _ = writeln!(text, "# {} ({})", key.meaning, key.allowed);
+            let _ = writeln!(text, "# {} Allowed: {}.", key.meaning, key.allowed);
         }
         text.push_str(line);
         text.push('\n');

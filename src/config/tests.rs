@@ -45,7 +45,7 @@ fn every_field_has_a_key_and_every_key_a_field() {
             }
         }
     }
-    let keys: BTreeSet<String> = keys().iter().map(Key::path).collect();
+    let keys: BTreeSet<String> = keys().iter().map(ConfigKey::path).collect();
     assert_eq!(keys, fields);
 }
 
@@ -90,7 +90,7 @@ opponents = [\"random\", \"alphabeta:dept=3\"]
         "run.toml:9:10: search.c_puct = \"high\" is a string; allowed: a number, 0 to 100",
         "run.toml:10:8: search.root = \"gumble\" is not allowed; did you mean `gumbel`?; allowed: ",
         "run.toml:13:9: learner.batch = 1 is not allowed; allowed: a whole number, 2 to 1048576",
-        "run.toml:14:29: learner.learning_rate = 0 is not allowed; allowed: a list of pairs",
+        "run.toml:14:28: learner.learning_rate: pair [0, 0.2] is not allowed: the first numbers must",
         "run.toml:17:9: evaluation.games = 7 is not allowed; allowed: an even number, 2 to 100000",
         "run.toml:18:24: evaluation.opponents = \"alphabeta:dept=3\": player `alphabeta` has no key",
         "--set selfplay.actors: not of the form key=value",
@@ -123,7 +123,12 @@ fn a_value_of_the_wrong_type_is_refused() {
     one_problem("[selfplay]\nramp = [[1]]", &[], "run.toml:2:9: selfplay.ramp = [1] is a list");
     one_problem("[learner]\nlearning_rate = []", &[], "run.toml:2:17: learner.learning_rate = []");
     one_problem("[serch.a]\nb = 1", &[], "run.toml:1:2: unknown key `serch`");
-    one_problem("[learner]\nlearning_rate = [[5, 1]]", &[], "run.toml:2:19: learner.learning_r");
+    one_problem(
+        "[learner]\nlearning_rate = [[5, 1]]",
+        &[],
+        "run.toml:2:18: learner.learning_rate: pair [5, 1] is not allowed: the first pair must \
+         start at 0; allowed: a list of pairs",
+    );
 }
 
 #[test]
@@ -294,7 +299,8 @@ fn shipped_configurations_are_read_and_commented() {
 fn an_explained_configuration_is_the_same_configuration() {
     let config = Config { seed: 77, ..Config::default() };
     assert_eq!(Config::parse("x", &config.explained(), &[]).unwrap(), config);
-    let comment = "# batch size: positions in a training step (a whole number, 2 to 1048576)\n";
+    let comment =
+        "# Batch size: positions in a training step. Allowed: a whole number, 2 to 1048576.\n";
     assert!(config.explained().contains(comment));
 }
 

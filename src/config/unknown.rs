@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::problem::{Fault, nearest};
-use super::reader::{Key, join};
+use super::sections::{ConfigKey, join};
 
 /// The fault for an unknown key `path`, given all keys. The suggestion is a similar key of the same
 /// section, else a key of that name in another section, else a similar section.
-pub(super) fn unknown(keys: &[Key], path: &str) -> Fault {
+pub(super) fn unknown(keys: &[ConfigKey], path: &str) -> Fault {
     let (section, name) = path.split_once('.').unwrap_or(("", path));
     let neighbours = || keys.iter().filter(|key| key.section == section);
     let elsewhere = || keys.iter().filter(|key| key.name == name);
@@ -15,7 +15,7 @@ pub(super) fn unknown(keys: &[Key], path: &str) -> Fault {
         keys.iter().map(|key| key.section).filter(|name| !name.is_empty()).collect();
     let suggestion = nearest(name, neighbours().map(|key| key.name))
         .map(|near| join(section, near))
-        .or_else(|| elsewhere().next().map(Key::path))
+        .or_else(|| elsewhere().next().map(ConfigKey::path))
         .or_else(|| nearest(path, sections.iter().copied()).map(|near| format!("[{near}]")))
         .or_else(|| {
             let near = nearest(section, sections.iter().copied())?;

@@ -1,10 +1,30 @@
 //! Evaluators: they estimate the final disc difference of a position without search.
+//!
+//! An evaluator can keep a state for a board, such as the indices of its patterns, which follows
+//! the game from move to move. A search is generic over its evaluator, so that nothing is looked up
+//! at its leaves; [`AnyEvaluator`] is an evaluator that is chosen at run time.
+//!
+//! An evaluator by hand-chosen values is made for a goal. One that was learnt is read from the
+//! arrays of a [model](crate::model::Weights).
 
-use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
-use probcut::ProbCut;
-
+mod any;
+mod discs;
+pub mod linear;
+mod model;
 pub mod positional;
 pub mod probcut;
+#[cfg(test)]
+pub(crate) mod testing;
+mod tracked;
+mod win_scale;
+
+use crate::game::{Board, Geometry};
+pub use any::{AnyEvaluator, EvaluatorVisitor};
+pub use discs::Discs;
+pub use model::ModelError;
+use probcut::ProbCut;
+pub use tracked::{Step, TrackedBoard};
+pub use win_scale::WinScale;
 
 /// Evaluations are integers in units of 1 / `SCALE` disc.
 pub const SCALE: i32 = 128;
@@ -12,31 +32,57 @@ pub const SCALE: i32 = 128;
 /// Estimates the final score of a position.
 ///
 /// An evaluator belongs to one goal. A larger value is always better for the side to move, under
-/// [`Goal::Fewest`] too.
+/// [`Goal::Fewest`](crate::game::Goal::Fewest) too.
+///
+/// [`TrackedBoard`] has a board and its state together, and plays moves on both.
 pub trait Evaluator<G: Geometry>: Send + Sync {
+    /// What the evaluator keeps for a board besides the discs, from the view of the side to move or
+    /// with that side in it. `()` if it computes all from the board.
+    ///
+    /// It is a function of the board: the moves that led there make no difference. So states must
+    /// be exact sums, of integers and not of rounded numbers. A search copies a state for each move
+    /// that it orders, so a state should have few cache lines.
+    type State: Copy + Send + Sync;
+
+    /// The state for a board, computed from all of its squares.
+    fn begin(&self, board: Board<G>) -> Self::State;
+
+    /// The state after a move, from the state before it.
+    fn follow(&self, state: &Self::State, step: &Step<G>) -> Self::State;
+
+    /// The state after a pass, from the state before it.
+    fn pass(&self, state: &Self::State) -> Self::State;
+
     /// The expected [`Board::final_score`] for the side to move, in units of 1 / [`SCALE`] disc.
-    /// For a finished game it is the exact score. The side to move may have no legal move.
-    fn evaluate(&self, board: Board<G>) -> i32;
+    /// For a finished game it is the exact score. The side to move may have no legal move. `state`
+    /// must be that of the board.
+    fn evaluate(&self, board: Board<G>, state: &Self::State) -> i32;
+
+    /// A cheaper value in the same units. It decides which moves a search tries first, never what
+    /// the search returns.
+    #[inline(always)]
+    fn ordering_value(&self, board: Board<G>, state: &Self::State) -> i32 {
+        self.evaluate(board, state)
+    }
 
     /// The parameters of Multi-ProbCut for this evaluator; `None` if nobody has measured them.
     fn probcut(&self) -> Option<&ProbCut> {
         None
     }
-}
 
-/// Evaluates a position by its disc difference, as if the game ended there.
-#[derive(Clone, Copy, Debug)]
-pub struct Discs {
-    /// Which score wins.
-    pub goal: Goal,
-}
+    /// How expected scores translate to probabilities of a win.
+    fn win_scale(&self) -> WinScale {
+        WinScale::default()
+    }
 
-impl<G: Geometry> Evaluator<G> for Discs {
-    #[inline(always)]
-    fn evaluate(&self, board: Board<G>) -> i32 {
-        if board.legal_of_both().into_iter().all(SquareSet::is_empty) {
-            return SCALE * board.final_score(self.goal);
-        }
-        SCALE * self.goal.apply(board.mine.count() as i32 - board.theirs.count() as i32)
+    /// [`Evaluator::evaluate`] for a board alone, without the state of an earlier board.
+    #[inline]
+    fn value(&self, board: Board<G>) -> i32 {
+        self.evaluate(board, &self.begin(board))
+    }
+
+    /// The expected final score in discs for a board alone.
+    fn score(&self, board: Board<G>) -> f32 {
+        self.value(board) as f32 / SCALE as f32
     }
 }

@@ -6,7 +6,7 @@
 //! square values that textbooks print for 8x8.
 
 use super::probcut::ProbCut;
-use super::{Evaluator, SCALE};
+use super::{Evaluator, SCALE, Step};
 use crate::game::{Bitboard, Board, Geometry, Goal, Shape, Square, SquareSet};
 
 mod regressions;
@@ -58,8 +58,16 @@ impl<G: Geometry> Positional<G> {
 }
 
 impl<G: Geometry> Evaluator<G> for Positional<G> {
+    type State = ();
+
+    fn begin(&self, _: Board<G>) {}
+
+    fn follow(&self, (): &(), _: &Step<G>) {}
+
+    fn pass(&self, (): &()) {}
+
     #[inline]
-    fn evaluate(&self, board: Board<G>) -> i32 {
+    fn evaluate(&self, board: Board<G>, (): &()) -> i32 {
         let [own, other] = board.legal_of_both().map(|legal| legal.len() as i32);
         if own + other == 0 {
             return SCALE * board.final_score(self.goal);
@@ -120,9 +128,9 @@ mod tests {
         let first = start.legal().next().expect("a legal move");
         let board = start.play_unchecked(first);
         let eval = Positional::<Octagon88>::new(Goal::Most);
-        assert_eq!(eval.evaluate(board), -eval.evaluate(board.pass()));
+        assert_eq!(eval.value(board), -eval.value(board.pass()));
         for symmetry in Symmetry::ALL {
-            assert_eq!(eval.evaluate(symmetry.board(board)), eval.evaluate(board));
+            assert_eq!(eval.value(symmetry.board(board)), eval.value(board));
         }
     }
 }

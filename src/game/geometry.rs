@@ -311,7 +311,7 @@ macro_rules! shapes {
             pub const ALL: [Shape; 5] = [$(Shape::$variant,)*];
 
             /// The name that configurations and the command line use.
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self { $(Shape::$variant => $name,)* }
             }
 

@@ -28,7 +28,7 @@ impl Goal {
     }
 
     /// The name that configurations and the command line use.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Goal::Most => "most",
             Goal::Fewest => "fewest",

@@ -3,7 +3,7 @@
 use tch::Tensor;
 
 use super::tower::Net;
-use super::weights::{Weights, WeightsError};
+use crate::model::weights::{Weights, WeightsError};
 
 /// An exponential moving average of a net's variables and running statistics.
 #[derive(Debug)]

@@ -1,16 +1,18 @@
 //! Measures the speed of nets on this machine, for the `bench` command and `benches/net.rs`.
 
+#[cfg(feature = "torch")]
+mod training;
+
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use tch::{Kind, Tensor};
 
-use super::encode::Input;
-use super::inference::{Backend, InferenceError, Outputs};
-use super::optimizer::{Optimizer, UpdateRule};
-use super::tower::{Net, Pass};
 use crate::game::{Geometry, Position, Shape};
+#[cfg(feature = "torch")]
+pub use training::training_positions_per_second;
+
+use crate::predict::{Backend, Input, PredictError, Predictions};
 
 /// Positions of random games on `shape`. The same seed gives the same positions.
 pub fn positions(shape: Shape, count: usize, seed: u64) -> Vec<Input> {
@@ -49,38 +51,10 @@ pub fn predictions_per_second(
     shape: Shape,
     batch: usize,
     time: Duration,
-) -> Result<f64, InferenceError> {
+) -> Result<f64, PredictError> {
     let inputs = positions(shape, batch, 1);
-    let mut outputs = Outputs::default();
-    best_rate(batch, time, || backend.evaluate(&inputs, &mut outputs))
-}
-
-/// Positions per second of training in `kind`, with `batch` positions per step and all heads.
-/// A step is forward pass, losses, backward pass and SGD update, without sampling the batch.
-pub fn training_positions_per_second(net: &Net, batch: usize, kind: Kind, time: Duration) -> f64 {
-    let planes = net.planes(&positions(net.spec().shape, batch, 1), kind);
-    let mut optimizer = Optimizer::new(net, UpdateRule::Sgd { momentum: 0.9 }, 1e-4);
-    let policy = planes.select(1, 2).flatten(1, -1).to_kind(Kind::Float);
-    let squares: Vec<i64> =
-        net.spec().shape.layout().cell_of.iter().map(|&cell| cell as i64).collect();
-    let policy = policy.index_select(1, &Tensor::from_slice(&squares).to_device(net.device()));
-    let policy = &policy / policy.sum_dim_intlist(1, true, Kind::Float);
-    let rate = best_rate(batch, time, || {
-        let heads = net.forward(&planes, Pass::train(kind));
-        let mut loss = -(heads.policy.log_softmax(-1, Kind::Float) * &policy).sum(Kind::Float)
-            / batch as f64
-            + heads.value.square().mean(Kind::Float);
-        for extra in [heads.score, heads.owner].into_iter().flatten() {
-            loss += (extra - 0.1).square().mean(Kind::Float) * 0.25;
-        }
-        let gradients = net.gradients(&loss);
-        optimizer.step(net, &gradients, 1e-4);
-        Ok::<(), std::convert::Infallible>(())
-    });
-    match rate {
-        Ok(rate) => rate,
-        Err(never) => match never {},
-    }
+    let mut outputs = Predictions::default();
+    best_rate(batch, time, || backend.predict(&inputs, &mut outputs))
 }
 
 fn best_rate<E>(

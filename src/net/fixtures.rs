@@ -5,11 +5,12 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::TowerOptions;
+#[cfg(feature = "torch")]
 pub(crate) use super::bench::positions;
-use super::plan::{NetSpec, Role, array_specs};
-use super::weights::Weights;
-use super::{Net, TowerOptions};
+use super::plan::{NetSpec, Role, array_specs, initial_weights};
 use crate::game::Shape;
+use crate::model::weights::Weights;
 
 /// Prints which check is skipped on this machine, and why. Writes to stderr directly, because the
 /// test runner hides the output of tests that pass.
@@ -21,7 +22,7 @@ pub(crate) fn skipped(what: &str) {
 /// Weights like those of a trained net: every batch norm differs from its initial state.
 pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0xABCD);
-    let fresh = Net::new(spec, seed, tch::Device::Cpu).weights();
+    let fresh = initial_weights(spec, seed);
     let mut weights = Weights::default();
     for array in array_specs(spec) {
         let mut values =

@@ -4,10 +4,10 @@
 
 use super::encode::plane_count;
 use super::options::Tower;
-use super::plan::{HEAD_CHANNELS, HIDDEN, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
-use super::tower::NORM_EPSILON;
-use super::variables::check;
-use super::weights::{Weights, WeightsError};
+use super::plan::{
+    HEAD_CHANNELS, HIDDEN, NORM_EPSILON, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs, check,
+};
+use crate::model::weights::{Weights, WeightsError};
 
 /// The weights and biases of a fully connected layer or a convolution.
 #[derive(Clone, Debug, PartialEq, Default)]

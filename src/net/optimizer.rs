@@ -9,7 +9,7 @@ use tch::Tensor;
 use super::plan::Role;
 use super::tower::Net;
 use super::variables::{ROLES, TRAINED, to_vec};
-use super::weights::{Weights, WeightsError};
+use crate::model::weights::{Weights, WeightsError};
 
 /// Added to the root of Adam's second moment, against division by 0.
 const EPSILON: f64 = 1e-8;

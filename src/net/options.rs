@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::choices::choices;
+use crate::keys::{below, keys, range};
 
 choices! {
     /// The architecture of a net's trunk.
@@ -30,28 +31,39 @@ choices! {
     }
 }
 
-/// The architecture of a net, without its board.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct TowerOptions {
-    /// The architecture of the trunk.
-    pub tower: Tower,
-    /// The input planes of a `resnet`.
-    #[serde(default)]
-    pub inputs: Inputs,
-    /// Residual blocks of a `resnet`, within [`TowerOptions::BLOCKS`].
-    #[serde(deserialize_with = "blocks")]
-    pub blocks: u32,
-    /// Channels of each convolution, within [`TowerOptions::CHANNELS`].
-    #[serde(deserialize_with = "channels")]
-    pub channels: u32,
-    /// Whether some blocks of a `resnet` use means and maxima over the whole board.
-    pub global_pooling: bool,
-    /// Whether the net also predicts the final disc difference.
-    pub score_head: bool,
-    /// Whether the net also predicts the final owner of each square.
-    pub owner_head: bool,
-    /// Share of the `paper` tower's hidden units that a training step drops, 0 to below 1.
-    pub dropout: f64,
+keys! {
+    /// The architecture of a net, without its board.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    pub struct TowerOptions {
+        /// The architecture: residual blocks, or the net of Fu and Xu.
+        key tower: Tower = Tower::Resnet;
+
+        /// Input planes of a `resnet`: the discs, or also the effects of each legal move.
+        #[serde(default)]
+        key inputs: Inputs = Inputs::Lookahead;
+
+        /// Residual blocks of a `resnet`.
+        #[serde(deserialize_with = "blocks")]
+        key blocks: u32 = 4, range(TowerOptions::BLOCKS);
+
+        /// Channels of each convolution.
+        #[serde(deserialize_with = "channels")]
+        key channels: u32 = 32, range(TowerOptions::CHANNELS);
+
+        /// Whether some blocks of a `resnet` get averages over the whole board.
+        ///
+        /// They also get maxima.
+        key global_pooling: bool = true;
+
+        /// Whether a `resnet` also predicts the final disc difference.
+        key score_head: bool = true;
+
+        /// Whether a `resnet` also predicts each square's final owner.
+        key owner_head: bool = true;
+
+        /// Share of the `paper` net's hidden units dropped in a training step.
+        key dropout: f64 = 0.0, below(0.0, 1.0);
+    }
 }
 
 impl TowerOptions {
@@ -83,24 +95,9 @@ fn within<'de, D: Deserializer<'de>>(
     Err(D::Error::custom(format!("{name} is {found}; allowed: {least} to {most}")))
 }
 
-impl Default for TowerOptions {
-    fn default() -> TowerOptions {
-        TowerOptions {
-            tower: Tower::Resnet,
-            inputs: Inputs::Lookahead,
-            blocks: 4,
-            channels: 32,
-            global_pooling: true,
-            score_head: true,
-            owner_head: true,
-            dropout: 0.0,
-        }
-    }
-}
-
 /// Settings of inference.
 pub mod inference {
-    use super::choices;
+    use super::{choices, keys};
 
     choices! {
         /// The code that computes a net's predictions.
@@ -133,12 +130,16 @@ pub mod inference {
         }
     }
 
-    /// How a net's predictions are computed.
-    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-    pub struct Options {
-        /// The code that computes it.
-        pub backend: BackendKind,
-        /// Its number format.
-        pub precision: Precision,
+    keys! {
+        /// How a net's predictions are computed.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Options {
+            /// The code that computes the net in play; `auto` takes the fastest one that supports
+            /// the machine and the net.
+            key backend: BackendKind = BackendKind::Auto;
+
+            /// Number format in play; `auto` takes the fastest on the device.
+            key precision: Precision = Precision::Auto;
+        }
     }
 }

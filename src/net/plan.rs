@@ -21,9 +21,15 @@
 //! each ReLU holes are set to 0, like the padding beyond the edge. Global pooling and the score and
 //! owner heads are methods of KataGo (Wu 2019); here pooling reads a block's input.
 
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Deserialize as _;
+
 use super::encode::plane_count;
 use super::options::{Tower, TowerOptions};
-use crate::game::Shape;
+use crate::game::{Goal, Shape};
+use crate::model::{Description, Kind, Weights, WeightsError};
 
 /// Channels of the policy head's and of the value head's 1x1 convolution.
 pub const HEAD_CHANNELS: usize = 16;
@@ -38,31 +44,49 @@ pub const PAPER_PADDING: [i64; 4] = [1, 1, 0, 0];
 /// Widths of the fully connected layers of the `paper` tower.
 pub const PAPER_HIDDEN: [usize; 2] = [1024, 512];
 
+/// Batch norms add this to a variance before taking its root.
+pub(super) const NORM_EPSILON: f64 = 1e-5;
+/// Share of the newest batch in the running statistics of a batch norm.
+#[cfg(feature = "torch")]
+pub(super) const NORM_MOMENTUM: f64 = 0.1;
+
 /// The board and architecture of a net: enough to build it or to read its weights.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NetSpec {
     /// The board.
-    #[serde(with = "shape_name")]
     pub shape: Shape,
     /// The tower and its heads.
     pub options: TowerOptions,
 }
 
-mod shape_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use crate::game::Shape;
-
-    pub fn serialize<S: Serializer>(shape: &Shape, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(shape.name())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 impl NetSpec {
+    /// The net of a description.
+    ///
+    /// # Errors
+    ///
+    /// An option is missing or not allowed.
+    pub fn of(description: &Description) -> Result<NetSpec, serde_json::Error> {
+        let options = TowerOptions::deserialize(&description.options)?;
+        Ok(NetSpec { shape: description.shape, options })
+    }
+
+    /// The description of a net before its training.
+    pub fn description(&self, goal: Goal) -> Description {
+        // Options are plain numbers and names, which JSON can always express.
+        let options = serde_json::to_value(&self.options).unwrap_or_default();
+        let shape = self.shape;
+        Description { kind: Kind::Net, shape, options, goal, positions: 0, steps: 0 }
+    }
+
+    /// Checks that `weights` are those of this net.
+    ///
+    /// # Errors
+    ///
+    /// An array is missing, has another shape, or does not belong to the net.
+    pub fn check(&self, weights: &Weights) -> Result<(), WeightsError> {
+        check(&array_specs(self), weights)
+    }
+
     /// Whether a residual block has global pooling. Every second block has, from the second on: the
     /// input of the first has few features yet.
     pub fn pools(&self, block: usize) -> bool {
@@ -150,6 +174,46 @@ pub fn array_specs(spec: &NetSpec) -> Vec<ArraySpec> {
         Tower::Paper => list.paper(spec),
     }
     list.0
+}
+
+/// The initial weights of a net. The same seed gives the same numbers everywhere.
+pub fn initial_weights(spec: &NetSpec, seed: u64) -> Weights {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut weights = Weights::default();
+    for array in array_specs(spec) {
+        let values = array.initial(&mut random);
+        weights.insert(array.name, array.shape, values);
+    }
+    weights
+}
+
+/// Checks that `weights` are exactly `arrays`.
+///
+/// # Errors
+///
+/// An array is missing, has another shape, or is not one of `arrays`.
+pub(super) fn check(arrays: &[ArraySpec], weights: &Weights) -> Result<(), WeightsError> {
+    for array in arrays {
+        weights.get(&array.name, &array.shape)?;
+    }
+    match weights.iter().find(|(name, _)| arrays.iter().all(|array| array.name != *name)) {
+        Some((name, _)) => Err(WeightsError::Unknown { name: name.into() }),
+        None => Ok(()),
+    }
+}
+
+impl ArraySpec {
+    /// Draws the array's initial numbers.
+    pub(super) fn initial(&self, random: &mut Xoshiro256PlusPlus) -> Vec<f32> {
+        let count = self.shape.iter().product();
+        match self.start {
+            Start::Constant(value) => vec![value; count],
+            Start::Normal(deviation) => {
+                let normal = |_| deviation * Distribution::<f32>::sample(&StandardNormal, random);
+                (0..count).map(normal).collect()
+            }
+        }
+    }
 }
 
 struct ArrayList(Vec<ArraySpec>);
@@ -247,6 +311,30 @@ impl ArrayList {
         if spec.options.owner_head {
             self.factor("owner.out", &[layout.squares, inputs], Role::OutputFactor, 0.3);
             self.bias("owner.out", layout.squares);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Inputs;
+    use crate::net::fixtures::resnet;
+
+    #[test]
+    fn a_net_is_read_from_its_description() {
+        let spec = resnet(Shape::Cross92, 3, 64);
+        let description = spec.description(Goal::Most);
+        assert_eq!(NetSpec::of(&description).unwrap(), spec);
+        // Older files have no `inputs` key.
+        let mut old = description.clone();
+        assert_eq!(old.options.as_object_mut().unwrap().remove("inputs").unwrap(), "lookahead");
+        assert_eq!(NetSpec::of(&old).unwrap().options.inputs, Inputs::Discs);
+        for (name, value) in [("blocks", 0u32), ("blocks", u32::MAX), ("channels", 0)] {
+            let mut odd = description.clone();
+            odd.options[name] = value.into();
+            let error = NetSpec::of(&odd).unwrap_err().to_string();
+            assert!(error.contains(&format!("{name} is {value}; allowed: 1 to ")), "{error}");
         }
     }
 }

@@ -3,12 +3,11 @@
 use tch::{Device, Kind, Tensor};
 
 use super::optimizer::{Optimizer, UpdateRule};
-use super::weights::Weights;
 use super::{Net, NetSpec, Pass, Tower};
 use crate::game::{Shape, Symmetry};
+use crate::model::weights::{Metadata, Weights};
 use crate::net::fixtures::{positions, resnet, trained};
-use crate::net::weights::Metadata;
-use crate::net::{Inputs, TowerOptions, array_specs};
+use crate::net::{TowerOptions, array_specs};
 
 fn paper(shape: Shape) -> NetSpec {
     let options =
@@ -27,25 +26,6 @@ fn a_seed_makes_one_net_and_weights_round_trip() {
         let mut other = Net::new(&spec, 1, Device::Cpu);
         other.load(&Weights::from_bytes(&bytes).unwrap().0).unwrap();
         assert_eq!(other.weights(), weights);
-    }
-}
-
-#[test]
-fn the_description_survives_json() {
-    let spec = resnet(Shape::Cross92, 3, 64);
-    let text = serde_json::to_string(&spec).unwrap();
-    assert!(text.contains("cross92"), "{text}");
-    assert_eq!(serde_json::from_str::<NetSpec>(&text).unwrap(), spec);
-    // Older files have no `inputs` key.
-    let mut old: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(old["options"].as_object_mut().unwrap().remove("inputs").unwrap(), "lookahead");
-    let old: NetSpec = serde_json::from_value(old).unwrap();
-    assert_eq!(old.options.inputs, Inputs::Discs);
-    for (name, value) in [("blocks", 0u32), ("blocks", u32::MAX), ("channels", 0)] {
-        let mut odd: serde_json::Value = serde_json::from_str(&text).unwrap();
-        odd["options"][name] = value.into();
-        let error = serde_json::from_value::<NetSpec>(odd).unwrap_err().to_string();
-        assert!(error.contains(&format!("{name} is {value}; allowed: 1 to ")), "{error}");
     }
 }
 
@@ -134,7 +114,7 @@ fn a_symmetric_net_turns_with_the_board() {
             weights.insert(part.name, part.shape, values);
         }
         let net = Net::with_weights(&spec, &weights, Device::Cpu).unwrap();
-        let policy = |inputs: &[crate::net::Input]| {
+        let policy = |inputs: &[crate::predict::Input]| {
             net.forward(&net.planes(inputs, Kind::Float), Pass::INFERENCE).policy
         };
         let layout = shape.layout();
@@ -150,7 +130,7 @@ fn a_symmetric_net_turns_with_the_board() {
                 })
             };
             let turned: Vec<_> = (inputs.iter())
-                .map(|input| crate::net::Input {
+                .map(|input| crate::predict::Input {
                     mine: turn(input.mine),
                     theirs: turn(input.theirs),
                     legal: turn(input.legal),

@@ -6,14 +6,11 @@ use tch::{Device, Kind, Tensor};
 
 use super::encode::Encoding;
 use super::options::Tower;
-use super::plan::{NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs};
-use super::variables::{Slices, Variables, check};
-use super::weights::{Weights, WeightsError};
-
-/// Batch norms add this to a variance before taking its root.
-pub(super) const NORM_EPSILON: f64 = 1e-5;
-/// Share of the newest batch in the running statistics of a batch norm.
-pub(super) const NORM_MOMENTUM: f64 = 0.1;
+use super::plan::{
+    NORM_EPSILON, NORM_MOMENTUM, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs, check,
+};
+use super::variables::{Slices, Variables};
+use crate::model::weights::{Weights, WeightsError};
 
 /// Settings of a forward pass.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -134,7 +131,7 @@ impl Net {
     }
 
     /// The input planes `[n, planes, width, width]` of positions, for a pass in `kind`.
-    pub fn planes(&self, inputs: &[super::Input], kind: Kind) -> Tensor {
+    pub fn planes(&self, inputs: &[crate::predict::Input], kind: Kind) -> Tensor {
         Encoding::new(&self.spec).planes(inputs, kind, self.device)
     }
 

@@ -6,12 +6,11 @@
 use std::collections::HashMap;
 
 use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tch::{Device, Kind, Tensor};
 
-use super::plan::{ArraySpec, NetSpec, Role, Start, array_specs};
-use super::weights::{Weights, WeightsError};
+use super::plan::{ArraySpec, NetSpec, Role, array_specs, check};
+use crate::model::weights::{Weights, WeightsError};
 
 /// The roles, in the order of [`Variables::vectors`].
 pub(super) const ROLES: [Role; 4] =
@@ -43,25 +42,13 @@ impl Variables {
     /// with every version of libtorch.
     pub(super) fn new(spec: &NetSpec, seed: u64, device: Device) -> Variables {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut draw = |array: &ArraySpec| {
-            let count = array.shape.iter().product();
-            match array.start {
-                Start::Constant(value) => vec![value; count],
-                Start::Normal(deviation) => (0..count)
-                    .map(|_| {
-                        let normal: f32 = StandardNormal.sample(&mut random);
-                        deviation * normal
-                    })
-                    .collect::<Vec<f32>>(),
-            }
-        };
         let arrays = array_specs(spec);
         let mut values = [const { Vec::new() }; 4];
         let (mut sizes, mut shapes) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);
         let mut by_name = HashMap::new();
         for array in &arrays {
             let vector = vector_of(array.role);
-            let start = draw(array);
+            let start = array.initial(&mut random);
             by_name.insert(array.name.clone(), SliceIndex { vector, slice: sizes[vector].len() });
             sizes[vector].push(start.len() as i64);
             shapes[vector].push(array.shape.iter().map(|&size| size as i64).collect());
@@ -153,21 +140,6 @@ pub(super) fn vector_of(role: Role) -> usize {
         Role::OutputFactor => 1,
         Role::Offset => 2,
         Role::Statistic => 3,
-    }
-}
-
-/// Checks that `weights` are exactly `arrays`.
-///
-/// # Errors
-///
-/// An array is missing, has another shape, or is not one of `arrays`.
-pub(super) fn check(arrays: &[ArraySpec], weights: &Weights) -> Result<(), WeightsError> {
-    for array in arrays {
-        weights.get(&array.name, &array.shape)?;
-    }
-    match weights.iter().find(|(name, _)| arrays.iter().all(|array| array.name != *name)) {
-        Some((name, _)) => Err(WeightsError::Unknown { name: name.into() }),
-        None => Ok(()),
     }
 }
 

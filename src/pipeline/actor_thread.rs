@@ -10,7 +10,7 @@ use super::messages::{Activity, NewNet};
 use super::sync::{Schedule, Shared};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
-use crate::net::inference::InferenceError;
+use crate::predict::PredictError;
 use crate::store::games::training_positions;
 use crate::store::stream::GameStream;
 use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
@@ -33,7 +33,7 @@ pub(super) struct ActorThread<'a, G: Geometry> {
 
 impl<G: Geometry> ActorThread<'_, G> {
     /// Plays until the run stops or the coordinator has ended.
-    pub fn run(mut self) -> Result<(), InferenceError> {
+    pub fn run(mut self) -> Result<(), PredictError> {
         let mut finished = Vec::new();
         let mut activity = Activity::default();
         let mut reported = Instant::now();
@@ -80,7 +80,7 @@ impl<G: Geometry> ActorThread<'_, G> {
 
     /// Waits a short time for the next net and loads it. Returns without one so that the thread
     /// notices a stop.
-    fn wait_for_net(&mut self) -> Result<(), InferenceError> {
+    fn wait_for_net(&mut self) -> Result<(), PredictError> {
         match self.nets.recv_timeout(REPORT_EVERY) {
             // A net whose positions are all generated is skipped: a newer one follows.
             Ok(net) if self.has_enough(net.version) => self.version = net.version,
@@ -91,7 +91,7 @@ impl<G: Geometry> ActorThread<'_, G> {
         Ok(())
     }
 
-    fn load(&mut self, net: &NewNet) -> Result<(), InferenceError> {
+    fn load(&mut self, net: &NewNet) -> Result<(), PredictError> {
         let version = NetVersion { version: net.version, positions: net.positions };
         self.actor.load(&net.weights, version)?;
         self.version = net.version;
@@ -126,8 +126,8 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::game::Square6;
-    use crate::net::server::{Predictor, Query};
-    use crate::net::weights::Weights;
+    use crate::model::weights::Weights;
+    use crate::predict::{Predictor, Query};
     use crate::store::stream::in_process;
 
     /// A predictor that returns zeros, records the versions that it loads, and stops the run after
@@ -140,21 +140,21 @@ mod tests {
     }
 
     impl Predictor for RecordingPredictor {
-        fn submit(&mut self, _: usize, mut query: Query) -> Result<(), InferenceError> {
-            let (count, outputs) = (query.inputs.len(), &mut query.outputs);
-            outputs.policy = vec![0.0; 36 * count];
-            (outputs.value, outputs.score) = (vec![0.0; count], vec![0.0; count]);
+        fn submit(&mut self, _: usize, mut query: Query) -> Result<(), PredictError> {
+            let (count, predictions) = (query.inputs.len(), &mut query.predictions);
+            predictions.policy = vec![0.0; 36 * count];
+            (predictions.value, predictions.score) = (vec![0.0; count], vec![0.0; count]);
             self.query = Some(query);
             self.queries_left -= 1;
             self.stop.fetch_or(self.queries_left == 0, Ordering::Relaxed);
             Ok(())
         }
 
-        fn collect(&mut self, slot: usize) -> Result<Query, InferenceError> {
-            self.query.take().ok_or(InferenceError::EmptySlot { slot })
+        fn collect(&mut self, slot: usize) -> Result<Query, PredictError> {
+            self.query.take().ok_or(PredictError::EmptySlot { slot })
         }
 
-        fn load(&mut self, _: &Arc<Weights>, version: u64) -> Result<(), InferenceError> {
+        fn load(&mut self, _: &Arc<Weights>, version: u64) -> Result<(), PredictError> {
             self.loaded.lock().expect("one thread").push(version);
             Ok(())
         }

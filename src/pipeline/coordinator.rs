@@ -21,11 +21,11 @@ use super::sync::{Schedule, Shared};
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
-use crate::net::Description;
-use crate::net::weights::Metadata;
+use crate::model::Description;
+use crate::model::weights::Metadata;
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::GameWriter;
-use crate::store::net_file::NetFile;
+use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{GameSource, InProcessSource, StreamClosed};
 use crate::telemetry::{Event, Progress};
@@ -45,7 +45,9 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub numbers: &'a GameNumbers,
     pub schedule: Schedule,
     pub state: RunState,
-    pub learner: Learner,
+    /// The description of the model; its counters are those of the start.
+    pub description: Description,
+    pub learner: Box<dyn Learner>,
     pub replay: Replay<G>,
     pub held_out: Replay<G>,
     pub games: GameWriter,
@@ -126,7 +128,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             let found = self.train_generation(&mut batch, clock)?;
             let steps = self.state.steps - before;
             losses = Some(match losses {
-                Some((earlier, count)) => (earlier.joined(count, found, steps), count + steps),
+                Some((earlier, count)) => (earlier.joined(count, &found, steps), count + steps),
                 None => (found, steps),
             });
             if steps < u64::from(self.config.learner.steps_per_publish) {
@@ -243,9 +245,8 @@ impl<G: Geometry> Coordinator<'_, G> {
                 &mut random,
                 batch,
             );
-            self.learner.seed_dropout(&mut random);
             let progress = self.run_progress(clock);
-            self.learner.step(batch, progress);
+            self.learner.step(batch, progress, &mut random);
             self.state.steps += 1;
             if self.shared.stopping() || self.is_training_limit_reached(clock) {
                 break;
@@ -285,10 +286,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
         if let Some(losses) = losses {
             put("loss/total", losses.total);
-            put("loss/policy", losses.policy);
-            put("loss/value", losses.value);
-            put("loss/score", losses.score);
-            put("loss/owner", losses.owner);
+            losses.parts.iter().for_each(|&(name, loss)| put(&format!("loss/{name}"), loss));
             self.newest_loss = Some(losses.total);
         }
         put("learner/rate", self.learner.learning_rate(self.run_progress(clock)));
@@ -304,13 +302,7 @@ impl<G: Geometry> Coordinator<'_, G> {
             let mut random = stream(self.config.seed, Purpose::HeldOut, self.state.steps);
             let mut batch = Batch::default();
             self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, &mut batch);
-            let held_out = self.learner.evaluate(&batch);
-            put("held_out/policy_loss", held_out.losses.policy);
-            put("held_out/value_loss", held_out.losses.value);
-            put("held_out/value_error", held_out.value_error);
-            put("policy/entropy", held_out.policy_entropy);
-            put("policy/target_entropy", held_out.target_entropy);
-            put("policy/agreement", held_out.agreement);
+            self.learner.evaluate(&batch).into_iter().for_each(|(name, value)| put(name, value));
         }
         values
     }
@@ -346,7 +338,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     pub(super) fn checkpoint(
         &mut self,
         clock: &TrainingClock,
-    ) -> anyhow::Result<(PathBuf, NetFile)> {
+    ) -> anyhow::Result<(PathBuf, ModelFile)> {
         // The games that it counts must be on the disk first, and in the run's directory.
         self.games.flush_sync()?;
         self.run.check()?;
@@ -355,16 +347,15 @@ impl<G: Geometry> Coordinator<'_, G> {
         self.state.seconds = clock.seconds();
         self.state.next_game = self.numbers.next();
         let description = serde_json::to_value(Description {
-            spec: super::spec(self.config),
-            goal: self.config.goal,
             positions: self.state.positions,
             steps: self.state.steps,
+            ..self.description.clone()
         })?;
         let none = Metadata::new();
         let checkpoint = Checkpoint {
             step: self.state.steps,
             minutes: self.state.seconds / 60.0,
-            net: NetFile::seal(&description, &play.to_bytes(&none))?,
+            net: ModelFile::seal(&description, &play.to_bytes(&none))?,
             learner: Some(self.learner.finite_state()?.to_bytes(&none)),
             state: serde_json::to_value(&self.state)?,
             keep_net: self.state.evaluated == Some(self.state.steps),

@@ -17,18 +17,19 @@ use rand::RngExt as _;
 use super::messages::NetToRate;
 use super::state::NetRating;
 use super::sync::Shared;
-use crate::arena::ladder::{Ladder, LadderError, MatchTerms, Origin, PlayerLine};
-use crate::arena::matches::{Contestant, MatchSettings, play, tally};
-use crate::arena::nets::LoadedNet;
-use crate::arena::open::{self, PlayerContext};
+use crate::arena::ladder::{Ladder, LadderError, MatchTerms, PlayerLine};
+use crate::arena::matches::{MatchSettings, play, tally};
 use crate::arena::openings::OpeningSource;
-use crate::arena::player::Player;
-use crate::arena::players::{NetCopies, NetPlayer, NetPlayerSettings};
 use crate::arena::rating::Rating;
 use crate::arena::standings::standings;
 use crate::arena::tally::Tally;
 use crate::config::Config;
 use crate::game::Geometry;
+use crate::players::contestant::{Contestant, Origin};
+use crate::players::kinds::{NetCopies, NetPlayer, NetPlayerSettings};
+use crate::players::models::LoadedModel;
+use crate::players::open::{self, PlayerContext};
+use crate::players::player::Player;
 use crate::search::mcts;
 use crate::store::checkpoint;
 use crate::store::run_dir::CHECKPOINTS;
@@ -94,8 +95,9 @@ impl EvaluationThread<'_> {
         let anchors = opponents::<G>(self.config)?;
         for anchor in &anchors {
             // Without its net's origin: an anchor does not count as a net of this run.
-            if let Some(given) = anchor.given_name() {
-                ladder.add_player(PlayerLine::labelled(anchor.name.clone(), given.to_owned()))?;
+            if anchor.label.is_some() {
+                let label = anchor.label.clone();
+                ladder.add_player(PlayerLine::new(anchor.name.clone(), label, None))?;
             }
         }
         for (place, anchor) in anchors.iter().enumerate() {
@@ -110,7 +112,7 @@ impl EvaluationThread<'_> {
         let line = add_to_ladder(candidate, &mut ladder)?;
         let earlier = self.earlier_nets::<G>(&line, &ladder);
         let steps = candidate.net.description.steps;
-        let net = self.net_player::<G>(line, candidate.net.clone());
+        let net = self.net_player::<G>(line.name, candidate.net.clone());
         let seed = stream(self.config.seed, Purpose::Match, steps).random();
         let mut values = Vec::new();
         for anchor in &anchors {
@@ -151,9 +153,9 @@ impl EvaluationThread<'_> {
         earlier.sort_by_key(|(origin, other)| Reverse((origin.step, other.name.clone())));
         let checkpoints = self.run_dir.join(CHECKPOINTS);
         let player = |(origin, other): (Origin, PlayerLine)| {
-            let net = LoadedNet::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
+            let net = LoadedModel::read(&checkpoint::path(&checkpoints, origin.step)).ok()?;
             let is_same = origin.net.as_deref() == Some(net.weights_checksum());
-            is_same.then(|| self.net_player(other, net))
+            is_same.then(|| self.net_player(other.name, net))
         };
         let most = self.config.evaluation.earlier_nets as usize;
         earlier.into_iter().filter_map(player).take(most).collect()
@@ -204,15 +206,14 @@ impl EvaluationThread<'_> {
         Some(standing.rating)
     }
 
-    /// A player of a net, with the name of its line in the ladder.
-    fn net_player<G: Geometry>(&self, line: PlayerLine, net: LoadedNet) -> Contestant<'_, G> {
+    /// A player of a net, with its name in the ladder.
+    fn net_player<G: Geometry>(&self, name: String, net: LoadedModel) -> Contestant<'_, G> {
         let options = mcts::Options {
             simulations: self.config.evaluation.simulations,
             temperature_plies: 0,
             temperature_late: 0.0,
             ..self.config.search.clone()
         };
-        let name = line.name.clone();
         let player = name.clone();
         let open = move |seed| {
             let config = self.config;
@@ -226,7 +227,7 @@ impl EvaluationThread<'_> {
             );
             Ok(Box::new(player) as Box<dyn Player<G>>)
         };
-        Contestant { name, deterministic: true, line: Some(line), open: Box::new(open) }
+        Contestant { deterministic: true, ..Contestant::new(name, open) }
     }
 }
 
@@ -236,12 +237,11 @@ impl EvaluationThread<'_> {
 /// is named `RUN@STEP/2`. Lines of older program versions have no checksum of their net: such a
 /// line is used for any net of its step.
 fn add_to_ladder(candidate: &NetToRate, ladder: &mut Ladder) -> Result<PlayerLine, LadderError> {
-    let mut line =
-        candidate.net.line("").with_training(Some(candidate.games), Some(candidate.minutes));
+    let origin = candidate.net.origin();
+    let origin = origin.with_training(Some(candidate.games), Some(candidate.minutes));
+    let plain = format!("{}@{}", origin.run, origin.step);
+    let mut line = PlayerLine::new(plain.clone(), None, Some(origin));
     let net = |line: &PlayerLine| line.origin.as_ref().and_then(|origin| origin.net.clone());
-    let plain = line.origin.as_ref().map(|origin| format!("{}@{}", origin.run, origin.step));
-    let plain = plain.unwrap_or_default();
-    line.name.clone_from(&plain);
     let mut number = 1;
     while let Some(known) = ladder.players.get(&line.name) {
         if net(known).is_none_or(|known| Some(known) == net(&line)) {

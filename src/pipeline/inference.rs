@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::net::NetSpec;
-use crate::net::inference::{self, InferenceError};
-use crate::net::server::{LocalPredictor, Predictor, Server};
-use crate::net::weights::Weights;
+use crate::model::Description;
+use crate::model::weights::Weights;
+use crate::net::inference::{self, Device};
+use crate::players::models::open_backend;
+use crate::predict::{LocalPredictor, PredictError, Predictor, Server};
 
 /// Batches in progress on a device: one is computed while the results of another are copied back.
 const BATCHES_IN_FLIGHT: usize = 2;
@@ -27,16 +28,16 @@ impl Inference {
     ///
     /// # Errors
     ///
-    /// The device does not exist, or the net cannot be computed on it.
+    /// The device does not exist, or the model cannot be computed on it.
     pub fn open(
         config: &Config,
-        spec: &NetSpec,
+        description: &Description,
         weights: &Arc<Weights>,
     ) -> anyhow::Result<Inference> {
-        if inference::device(&config.device)? == tch::Device::Cpu {
+        if inference::device(&config.device)? == Device::Cpu {
             return Ok(Inference { server: None });
         }
-        let backend = |_| inference::open(spec, weights, &config.inference, &config.device);
+        let backend = |_| open_backend(description, weights, &config.inference, &config.device);
         let backends = (0..BATCHES_IN_FLIGHT).map(backend).collect::<Result<Vec<_>, _>>()?;
         let games = config.selfplay.actors as usize * config.selfplay.games_per_actor as usize;
         let batch = games / BATCHES_IN_FLIGHT;
@@ -51,15 +52,15 @@ impl Inference {
     pub fn predictors(
         &self,
         config: &Config,
-        spec: &NetSpec,
+        description: &Description,
         weights: &Weights,
         actors: u32,
-    ) -> Result<Vec<PredictorAndGroups>, InferenceError> {
-        let predictor = |_| -> Result<PredictorAndGroups, InferenceError> {
+    ) -> Result<Vec<PredictorAndGroups>, PredictError> {
+        let predictor = |_| -> Result<PredictorAndGroups, PredictError> {
             Ok(match &self.server {
                 None => {
                     let (options, device) = (&config.inference, &config.device);
-                    let backend = inference::open(spec, weights, options, device)?;
+                    let backend = open_backend(description, weights, options, device)?;
                     (Box::new(LocalPredictor::new(backend)), 1)
                 }
                 Some(server) => (Box::new(server.client()), BATCHES_IN_FLIGHT),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arena::nets::LoadedNet;
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
+use crate::players::models::LoadedModel;
 use crate::train::game::Work;
 
 /// From an actor to the coordinator: its activity since its last report.
@@ -32,7 +32,7 @@ pub(super) struct NewNet {
 /// From the coordinator to the evaluation thread: a net to rate, which a checkpoint keeps.
 pub(super) struct NetToRate {
     /// The net of the checkpoint.
-    pub net: LoadedNet,
+    pub net: LoadedModel,
     /// Games of self-play stored by then.
     pub games: u64,
     /// Minutes of training by then, over all starts of the run.

@@ -21,6 +21,7 @@ mod restore;
 mod state;
 mod statistics;
 mod sync;
+mod trainee;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -33,15 +34,13 @@ use crossbeam_channel::{Sender, bounded, unbounded};
 
 use crate::config::Config;
 use crate::game::Geometry;
-use crate::net::inference::InferenceError;
-use crate::net::inference::device;
-use crate::net::{NetSpec, keep_freed_memory};
+use crate::net::NetSpec;
+use crate::predict::PredictError;
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::stream::{GameStream, in_process};
 use crate::telemetry::{Event, Telemetry};
 use crate::train::game::SelfPlaySettings;
-use crate::train::learner::Learner;
 use crate::train::replay::Replay;
 use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
 use actor_thread::ActorThread;
@@ -52,10 +51,11 @@ pub use held_out::holds_out;
 use inference::{Inference, PredictorAndGroups};
 pub use limits::RunLimit;
 use messages::{Activity, NetToRate, NewNet};
-pub use restore::InitialNet;
+pub use restore::InitialModel;
 use restore::{RestoredRun, restore};
 pub use state::{ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Schedule, Shared};
+pub use trainee::{NetTrainee, Trainee};
 
 /// Capacity of the channels for activity reports and for ratings.
 const REPORTS_IN_FLIGHT: usize = 256;
@@ -74,8 +74,8 @@ pub fn selfplay_settings(config: &Config) -> SelfPlaySettings {
     }
 }
 
-/// The specification of a run's net.
-pub fn spec(config: &Config) -> NetSpec {
+/// The board and architecture of a run's net.
+pub fn net_spec(config: &Config) -> NetSpec {
     NetSpec { shape: config.board, options: config.net.clone() }
 }
 
@@ -87,7 +87,7 @@ pub fn spec(config: &Config) -> NetSpec {
 /// evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     let (options, device) = (&config.inference, &config.device);
-    crate::net::inference::check(&spec(config), options, device)?;
+    crate::net::inference::check(&net_spec(config), options, device)?;
     if config.evaluation.every_minutes > 0.0 {
         dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
     }
@@ -111,7 +111,24 @@ pub fn train(
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
-    catch_panic(|| dispatch!(config.board, G => train_on::<G>(config, run, telemetry, stop)))
+    train_model(&NetTrainee(config), config, run, telemetry, stop)
+}
+
+/// The same as [`train`] for any kind of model. `config.net` is not used.
+///
+/// # Errors
+///
+/// As for [`train`].
+pub fn train_model(
+    trainee: &dyn Trainee,
+    config: &Config,
+    run: &mut RunDir,
+    telemetry: &Telemetry,
+    stop: &AtomicBool,
+) -> anyhow::Result<RunEnd> {
+    catch_panic(
+        || dispatch!(config.board, G => train_on::<G>(trainee, config, run, telemetry, stop)),
+    )
 }
 
 /// Turns a panic of `work` into an error. libtorch's binding panics if a device is out of memory,
@@ -125,17 +142,18 @@ fn catch_panic<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T>
 }
 
 fn train_on<G: Geometry>(
+    trainee: &dyn Trainee,
     config: &Config,
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
-    let spec = spec(config);
-    let mut learner = learner(config, &spec)?;
+    let description = trainee.description();
+    let mut learner = trainee.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
     let RestoredRun { mut state, lost_games } =
-        restore(config, run, &mut learner, &mut replay, &mut held_out)?;
+        restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
         return Ok(RunEnd { state, limit });
@@ -143,10 +161,10 @@ fn train_on<G: Geometry>(
     let schedule = resumed_schedule(config, run, &state)?;
     state.schedule = Some(schedule);
     let weights = Arc::new(learner.play_weights());
-    let inference = Inference::open(config, &spec, &weights)?;
+    let inference = Inference::open(config, &description, &weights)?;
     // A run that has reached a limit has no actors.
     let actors = limit.map_or(config.selfplay.actors, |_| 0);
-    let predictors = inference.predictors(config, &spec, &weights, actors)?;
+    let predictors = inference.predictors(config, &description, &weights, actors)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     // `open_games` cuts off a damaged end, so the number of lost games is recorded first.
     run.note_lost_games(lost_games)?;
@@ -174,6 +192,7 @@ fn train_on<G: Geometry>(
             numbers: &numbers,
             schedule,
             state,
+            description,
             learner,
             replay,
             held_out,
@@ -229,7 +248,7 @@ fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
 
 /// Joins all threads. Returns the coordinator's result, or an error of an actor.
 fn join_threads(
-    actors: Vec<ScopedJoinHandle<'_, Result<(), InferenceError>>>,
+    actors: Vec<ScopedJoinHandle<'_, Result<(), PredictError>>>,
     evaluation: Option<ScopedJoinHandle<'_, ()>>,
     result: anyhow::Result<RunEnd>,
 ) -> anyhow::Result<RunEnd> {
@@ -273,17 +292,6 @@ fn resumed_schedule(config: &Config, run: &RunDir, state: &RunState) -> anyhow::
     Ok(wanted.resumed_from(before, state.version, state.positions))
 }
 
-/// A learner with random weights on the configured device.
-fn learner(config: &Config, spec: &NetSpec) -> anyhow::Result<Learner> {
-    let device = device(&config.device)?;
-    if device == tch::Device::Cpu {
-        // The other cores are for the actors.
-        tch::set_num_threads(1);
-        keep_freed_memory();
-    }
-    Ok(Learner::new(spec, &config.learner, config.seed, device))
-}
-
 /// What the constructors of the threads need.
 struct ThreadParts<'env> {
     config: &'env Config,
@@ -304,7 +312,7 @@ impl Drop for EndRunOnDrop<'_> {
 
 /// The actor threads, and the channels for their nets.
 type Actors<'scope> =
-    (Vec<ScopedJoinHandle<'scope, Result<(), InferenceError>>>, Vec<Sender<NewNet>>);
+    (Vec<ScopedJoinHandle<'scope, Result<(), PredictError>>>, Vec<Sender<NewNet>>);
 
 impl<'env> ThreadParts<'env> {
     /// Starts one actor thread per predictor. `net` is the version of the predictors' net.

@@ -6,9 +6,9 @@ use crossbeam_channel::Sender;
 use super::clock::TrainingClock;
 use super::coordinator::Coordinator;
 use super::messages::NetToRate;
-use crate::arena::nets::LoadedNet;
 use crate::game::Geometry;
-use crate::store::checkpoint::NetLocation;
+use crate::players::models::LoadedModel;
+use crate::store::checkpoint::ModelLocation;
 
 impl<G: Geometry> Coordinator<'_, G> {
     /// Sends the newest net to the evaluation thread if its channel has room. Returns whether a
@@ -33,7 +33,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn net_to_rate(&mut self, clock: &TrainingClock) -> anyhow::Result<NetToRate> {
         self.state.evaluated = Some(self.state.steps);
         let (path, file) = self.checkpoint(clock)?;
-        let net = LoadedNet::of(&file, NetLocation::Checkpoint(path))?;
+        let net = LoadedModel::of(&file, ModelLocation::Checkpoint(path))?;
         let (games, minutes) = (self.state.games, self.state.seconds / 60.0);
         Ok(NetToRate { net, games, minutes })
     }

@@ -4,50 +4,43 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 
-use super::{RunState, held_out, spec};
-use crate::config::{Config, FIXED_KEYS};
+use super::{NetTrainee, RunState, Trainee as _, held_out};
+use crate::config::Config;
 use crate::game::Geometry;
-use crate::net::description::Description;
-use crate::net::weights::Weights;
-use crate::net::{ArraySpec, array_specs};
-use crate::store::checkpoint::{self, Checkpoint, CheckpointError, load_net};
+use crate::model::{Description, Weights};
+use crate::players::models::LoadedModel;
+use crate::store::checkpoint::{self, Checkpoint, CheckpointError, ModelLocation, load_model};
 use crate::store::games::{self, GamesError, ReadError, SkipReason, SkippedRecord, Totals};
-use crate::store::net_file::NetFile;
+use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{InitialNetInfo, RunDir};
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
 
 /// A net that a new run starts with instead of random weights.
-pub struct InitialNet {
+pub struct InitialModel {
     path: PathBuf,
-    file: NetFile,
+    file: ModelFile,
     description: Description,
 }
 
-impl InitialNet {
+impl InitialModel {
     /// Reads the net at a path (a net file or its folder, a checkpoint, or a run directory) for a
     /// run of this configuration.
     ///
     /// # Errors
     ///
     /// There is no net, it is damaged, or it does not fit the configuration.
-    pub fn read(path: &Path, config: &Config) -> anyhow::Result<InitialNet> {
-        let file = load_net(path)?;
-        let described = || format!("the description of the net in {}", path.display());
-        let description: Description =
-            serde_json::from_value(file.spec().clone()).with_context(described)?;
-        if let Some(difference) = first_difference(&description, config)? {
+    pub fn read(path: &Path, config: &Config) -> anyhow::Result<InitialModel> {
+        let model = LoadedModel::read(path)?;
+        let wanted = NetTrainee(config).description();
+        if let Some(difference) = model.description.difference(&wanted) {
             bail!(
-                "{}: its net has {difference}; board, goal and [net] must be the same",
+                "{}: its model has {difference}; board, goal and [net] must be the same",
                 path.display()
             );
         }
-        let arrays = || format!("the arrays of the net in {}", path.display());
-        let (weights, _) = Weights::from_bytes(file.bytes()).with_context(arrays)?;
-        for ArraySpec { name, shape, .. } in array_specs(&description.spec) {
-            weights.get(&name, &shape).with_context(arrays)?;
-        }
-        Ok(InitialNet { path: path.to_path_buf(), file, description })
+        let file = load_model(path)?;
+        Ok(InitialModel { path: path.to_path_buf(), file, description: model.description })
     }
 
     /// Writes the net as the checkpoint of step 0 of a new run. First `run.json` records that the
@@ -73,31 +66,6 @@ impl InitialNet {
     }
 }
 
-/// The first key in which a net differs from the configuration, with both values.
-fn first_difference(found: &Description, config: &Config) -> anyhow::Result<Option<String>> {
-    let wanted = Description { spec: spec(config), goal: config.goal, ..found.clone() };
-    let (found, wanted) = (serde_json::to_value(found)?, serde_json::to_value(wanted)?);
-    let show = |values: &serde_json::Value, place: &str| {
-        values.pointer(place).map_or(String::new(), serde_json::Value::to_string)
-    };
-    let mut places =
-        FIXED_KEYS.into_iter().filter_map(|key| Some((key, path_in_description(key)?)));
-    let differs = |(_, place): &(&str, String)| found.pointer(place) != wanted.pointer(place);
-    Ok(places.find(differs).map(|(key, place)| {
-        let (found, wanted) = (show(&found, &place), show(&wanted, &place));
-        format!("{key} = {found}, the configuration says {wanted}")
-    }))
-}
-
-/// The JSON pointer to a configuration key in a net's description, if the description has it.
-fn path_in_description(key: &str) -> Option<String> {
-    match key {
-        "board" => Some("/shape".to_owned()),
-        "goal" => Some("/goal".to_owned()),
-        _ => key.strip_prefix("net.").map(|option| format!("/options/{option}")),
-    }
-}
-
 /// The restored state of a run.
 pub(super) struct RestoredRun {
     /// The counters.
@@ -119,9 +87,10 @@ pub(super) struct RestoredRun {
 ///
 /// Files of the run are missing or damaged, or do not fit the configuration.
 pub(super) fn restore<G: Geometry>(
+    description: &Description,
     config: &Config,
     run: &RunDir,
-    learner: &mut Learner,
+    learner: &mut dyn Learner,
     replay: &mut Replay<G>,
     held_out: &mut Replay<G>,
 ) -> anyhow::Result<RestoredRun> {
@@ -134,7 +103,7 @@ pub(super) fn restore<G: Geometry>(
     }
     let mut state = match checkpoint::newest(&run.checkpoints()) {
         Err(CheckpointError::NoneYet { .. }) => state_without_checkpoint(run)?,
-        found => restore_learner::<G>(config, run, &found?, learner)?,
+        found => restore_learner::<G>(description, run, &found?, learner)?,
     };
     let totals = match games::totals(&run.games()) {
         Err(GamesError::File(error)) if error.is_missing() => Totals::default(),
@@ -189,10 +158,10 @@ fn state_without_checkpoint(run: &RunDir) -> anyhow::Result<RunState> {
 
 /// Restores the learner from a checkpoint, and returns the checkpoint's counters.
 fn restore_learner<G: Geometry>(
-    config: &Config,
+    wanted: &Description,
     run: &RunDir,
     path: &Path,
-    learner: &mut Learner,
+    learner: &mut dyn Learner,
 ) -> anyhow::Result<RunState> {
     let saved = Checkpoint::load(path)?;
     let counters = || format!("the counters in {}/state.json", path.display());
@@ -205,9 +174,9 @@ fn restore_learner<G: Geometry>(
         saved.step,
         state.steps
     );
-    let described = || format!("the description of the net in checkpoint {}", path.display());
-    let description = serde_json::from_value(saved.net.spec().clone()).with_context(described)?;
-    if let Some(difference) = first_difference(&description, config)? {
+    let location = ModelLocation::Checkpoint(path.to_path_buf());
+    let model = LoadedModel::of(&saved.net, location)?;
+    if let Some(difference) = model.description.difference(wanted) {
         let path = path.display();
         bail!("checkpoint {path} has {difference}; this key cannot change on resume");
     }
@@ -221,13 +190,12 @@ fn restore_learner<G: Geometry>(
     }
     let arrays = || format!("the arrays in checkpoint {}", path.display());
     let fits = || format!("checkpoint {} does not fit this configuration", path.display());
-    let (play, _) = Weights::from_bytes(saved.net.bytes()).with_context(arrays)?;
     match saved.learner {
         Some(bytes) => {
             let (saved_state, _) = Weights::from_bytes(&bytes).with_context(arrays)?;
-            learner.load(&play, &saved_state, state.steps).with_context(fits)?;
+            learner.load(model.weights(), &saved_state, state.steps).with_context(fits)?;
         }
-        None if state.steps == 0 => learner.start_from(&play).with_context(fits)?,
+        None if state.steps == 0 => learner.start_from(model.weights()).with_context(fits)?,
         None => bail!(
             "checkpoint {} has a net but no learner.safetensors, so a run cannot continue from it",
             path.display()
@@ -292,20 +260,33 @@ fn refill_windows<G: Geometry>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::FIXED_KEYS;
     use crate::game::Square8;
     use crate::store::games::GameWriter;
     use crate::store::games::tests::a_game;
     use crate::train::replay::Options;
 
+    /// Otherwise a run could be resumed with another net.
     #[test]
-    fn a_description_holds_every_fixed_key_of_its_net() {
-        let config = Config::parse("test", "", &[]).expect("a configuration");
-        let net = Description { spec: spec(&config), goal: config.goal, positions: 0, steps: 0 };
-        let net = serde_json::to_value(net).expect("JSON");
-        let is_present =
-            |key: &str| path_in_description(key).is_some_and(|path| net.pointer(&path).is_some());
-        let others: Vec<_> = FIXED_KEYS.into_iter().filter(|key| !is_present(key)).collect();
-        assert_eq!(others, ["seed", "learner.optimizer"]);
+    fn a_change_of_a_fixed_key_of_the_net_is_a_difference() {
+        let description = |change: &str| {
+            let changes = [change.to_owned()];
+            NetTrainee(&Config::parse("test", "", &changes).expect("a configuration")).description()
+        };
+        let plain = description("seed=1");
+        let options = plain.options.as_object().expect("options").keys();
+        let keys: Vec<String> = options.map(|option| format!("net.{option}")).collect();
+        let (free, fixed): (Vec<_>, Vec<_>) =
+            keys.iter().partition(|key| !FIXED_KEYS.contains(&key.as_str()));
+        assert_eq!(free, ["net.dropout"]);
+        let mut dropping = plain.clone();
+        dropping.options["dropout"] = 0.1.into();
+        assert_eq!(dropping.difference(&plain), None);
+        assert_eq!(fixed.len(), FIXED_KEYS.iter().filter(|key| key.starts_with("net.")).count());
+        for change in ["board=6x6", "goal=fewest", "net.blocks=5", "net.score_head=false"] {
+            let found = description(change).difference(&plain).expect("a difference");
+            assert_eq!(found.key, change.split('=').next().expect("a key"));
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Passes are forced, so a session makes them by itself. A peer may also announce them, or expect
 //! an announcement. So a session knows whether its last pass has been announced yet.
 
-use crate::arena::player::Turn;
 use crate::game::{Board, Colour, Geometry, Position, Square};
+use crate::players::player::Turn;
 
 /// A game in progress.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,19 +7,19 @@
 use rand::{Rng, RngExt};
 
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
+use crate::keys::{keys, whole, within};
 
-/// The settings of the search.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Options {
-    /// Random games played to choose one move; at least 1.
-    pub simulations: u32,
-    /// Weight of the exploration term, where a win counts 1 and a loss 0.
-    pub c_uct: f32,
-}
+keys! {
+    /// The settings of the search.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Options {
+        /// Random games for each move.
+        key simulations: u32 = 200, whole(1, 100_000_000) => limit();
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { simulations: 200, c_uct: 1.0 }
+        /// Weight of the exploration term of UCT.
+        ///
+        /// A win counts 1 and a loss 0.
+        key c_uct: f32 = 1.0, within(0.0, 100.0);
     }
 }
 

@@ -15,10 +15,11 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, Action, FileError};
-pub use super::find::{NetLocation, find, load_net};
+pub use super::find::{ModelLocation, find, load_model};
 use super::json_file::{self, JsonFileError};
 use super::limits;
-use super::net_file::{NetFile, NetFileError};
+use super::model_file::{ModelFile, ModelFileError};
+use crate::keys::{above, keys, whole, within};
 
 const VERSION: u32 = 1;
 /// The net's file name in a checkpoint folder or in a folder of an exported net.
@@ -38,7 +39,7 @@ pub enum CheckpointError {
     File(#[from] FileError),
     /// The net is damaged or not a net of this program.
     #[error(transparent)]
-    Net(#[from] NetFileError),
+    Net(#[from] ModelFileError),
     /// `state.json` cannot be read or written.
     #[error(transparent)]
     State(#[from] JsonFileError),
@@ -72,20 +73,18 @@ pub enum CheckpointError {
     },
 }
 
-/// When checkpoints are written and which ones are kept.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Retention {
-    /// Minutes of training between two checkpoints; above 0.
-    pub every_minutes: f64,
-    /// How many of the newest checkpoints are kept; at least 1.
-    pub keep_last: u32,
-    /// Of the older ones, one is kept per interval of this many minutes of training; 0 keeps none.
-    pub keep_every_minutes: f64,
-}
+keys! {
+    /// When checkpoints are written and which ones are kept.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Retention {
+        /// Minutes of training between two checkpoints.
+        key every_minutes: f64 = 5.0, above(0.0, 1e6);
 
-impl Default for Retention {
-    fn default() -> Retention {
-        Retention { every_minutes: 5.0, keep_last: 3, keep_every_minutes: 30.0 }
+        /// How many of the newest checkpoints are kept.
+        key keep_last: u32 = 3, whole(1, 1_000_000);
+
+        /// Of the older checkpoints one is kept per this many minutes of training; 0 means none.
+        key keep_every_minutes: f64 = 30.0, within(0.0, 1e6);
     }
 }
 
@@ -97,7 +96,7 @@ pub struct Checkpoint {
     /// Minutes of training so far, over all starts of the run.
     pub minutes: f64,
     /// The net that plays (the averaged weights if averaging is on).
-    pub net: NetFile,
+    pub net: ModelFile,
     /// The learner's float32 weights and the optimiser's state, as safetensors bytes.
     pub learner: Option<Vec<u8>>,
     /// The counters of the run and its schedule.
@@ -228,8 +227,8 @@ impl Checkpoint {
         let learner = read(LEARNER)?;
         let net_path = path.join(NET);
         let net = match read(NET)? {
-            Some(bytes) => NetFile::from_bytes(bytes, &net_path)?,
-            None => NetFile::read(&net_path)?,
+            Some(bytes) => ModelFile::from_bytes(bytes, &net_path)?,
+            None => ModelFile::read(&net_path)?,
         };
         Ok(Checkpoint {
             step: state.step,
@@ -242,13 +241,11 @@ impl Checkpoint {
     }
 }
 
-/// Reads a checkpoint's minutes of training and its [`Checkpoint::state`], without the net.
-///
-/// # Errors
-///
-/// `state.json` is missing, damaged, not of this program, or of another version.
-pub fn minutes_and_state(path: &Path) -> Result<(f64, serde_json::Value), CheckpointError> {
-    read_state(path).map(|file| (file.minutes, file.state))
+/// The games of self-play, if they are known, and the minutes of training before a checkpoint was
+/// saved. `None` if its `state.json` cannot be read.
+pub fn training_at(path: &Path) -> Option<(Option<u64>, f64)> {
+    let file = read_state(path).ok()?;
+    Some((file.state["games"].as_u64(), file.minutes))
 }
 
 fn read_state(path: &Path) -> Result<StateFile, CheckpointError> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::store::net_file::tests::a_net;
+use crate::store::model_file::tests::a_net;
 use crate::store::run_dir;
 
 fn a_checkpoint(step: u64, minutes: f64) -> Checkpoint {
@@ -194,19 +194,19 @@ fn a_net_is_found_by_file_checkpoint_folder_and_run() {
     a_checkpoint(1, 1.0).save(&dir).unwrap();
     let newest = a_checkpoint(2, 2.0).save(&dir).unwrap();
     for path in [run.path(), &dir, &newest, &newest.join(NET)] {
-        assert_eq!(load_net(path).unwrap(), a_net(2.0), "{}", path.display());
+        assert_eq!(load_model(path).unwrap(), a_net(2.0), "{}", path.display());
     }
 }
 
 #[test]
 fn paths_without_a_net_have_different_errors() {
     let dir = tempfile::tempdir().unwrap();
-    let message = |path: &Path| load_net(path).unwrap_err().to_string();
+    let message = |path: &Path| load_model(path).unwrap_err().to_string();
     assert!(message(&dir.path().join("none")).starts_with("cannot read"));
     assert!(message(dir.path()).contains("neither a net file"));
     let file = dir.path().join("file");
     fs::write(&file, "text").unwrap();
-    assert!(message(&file).contains("is no net"));
+    assert!(message(&file).contains("is no model"));
     assert!(matches!(
         super::newest(&dir.path().join("none")),
         Err(CheckpointError::NoneYet { .. })

@@ -1,52 +1,52 @@
-//! Finds the net that a path given by the user names.
+//! Finds the model that a path given by the user names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::{CheckpointError, NET, STATE, list};
 use super::files::{Action, FileError};
-use super::net_file::NetFile;
+use super::model_file::ModelFile;
 use super::run_dir;
 
-/// Where the net is that a path names.
+/// Where the model is that a path names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NetLocation {
-    /// A net file.
-    Net(PathBuf),
+pub enum ModelLocation {
+    /// A model file.
+    File(PathBuf),
     /// A checkpoint folder.
     Checkpoint(PathBuf),
 }
 
-impl NetLocation {
-    /// The path of the net file.
-    pub fn net_path(&self) -> PathBuf {
+impl ModelLocation {
+    /// The path of the model file.
+    pub fn model_path(&self) -> PathBuf {
         match self {
-            NetLocation::Net(path) => path.clone(),
-            NetLocation::Checkpoint(path) => path.join(NET),
+            ModelLocation::File(path) => path.clone(),
+            ModelLocation::Checkpoint(path) => path.join(NET),
         }
     }
 }
 
-/// Finds the net that a path names. The path may be a net file, a checkpoint folder, a folder of an
-/// exported net, a run directory, or its `checkpoints` folder. A run's newest checkpoint is taken.
+/// Finds the model that a path names. The path may be a model file, a checkpoint folder, a folder of
+/// an exported model, a run directory, or its `checkpoints` folder. A run's newest checkpoint is taken.
 ///
 /// # Errors
 ///
 /// The path does not exist or is none of these.
-pub fn find(path: &Path) -> Result<NetLocation, CheckpointError> {
+pub fn find(path: &Path) -> Result<ModelLocation, CheckpointError> {
     let metadata = fs::metadata(path).map_err(FileError::at(Action::Read, path))?;
     if metadata.is_file() {
-        return Ok(NetLocation::Net(path.to_path_buf()));
+        return Ok(ModelLocation::File(path.to_path_buf()));
     }
     if path.join(STATE).exists() {
-        return Ok(NetLocation::Checkpoint(path.to_path_buf()));
+        return Ok(ModelLocation::Checkpoint(path.to_path_buf()));
     }
     if path.join(NET).exists() {
-        return Ok(NetLocation::Net(path.join(NET)));
+        return Ok(ModelLocation::File(path.join(NET)));
     }
     for dir in [path.join(run_dir::CHECKPOINTS), path.to_path_buf()] {
         if let Some((_, newest)) = list(&dir)?.pop() {
-            return Ok(NetLocation::Checkpoint(newest));
+            return Ok(ModelLocation::Checkpoint(newest));
         }
     }
     if run_dir::is_run(path)? {
@@ -55,11 +55,11 @@ pub fn find(path: &Path) -> Result<NetLocation, CheckpointError> {
     Err(CheckpointError::Nothing { path: path.to_path_buf() })
 }
 
-/// Reads the net that a path names; see [`find`].
+/// Reads the model that a path names; see [`find`].
 ///
 /// # Errors
 ///
-/// There is no net, or it is damaged.
-pub fn load_net(path: &Path) -> Result<NetFile, CheckpointError> {
-    Ok(NetFile::read(&find(path)?.net_path())?)
+/// There is no model, or it is damaged.
+pub fn load_model(path: &Path) -> Result<ModelFile, CheckpointError> {
+    Ok(ModelFile::read(&find(path)?.model_path())?)
 }

@@ -30,7 +30,7 @@ pub const GAME: u64 = 1 << 20;
 mod tests {
     use super::*;
     use crate::game::Shape;
-    use crate::net::weights::LONGEST_HEADER;
+    use crate::model::weights::LONGEST_HEADER;
     use crate::net::{Inputs, NetSpec, Tower, TowerOptions, array_specs};
 
     /// The largest net's arrays and (estimated) header, in bytes.

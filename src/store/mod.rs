@@ -3,6 +3,26 @@
 //!
 //! The content of a file is never trusted. It is checked when it is read. If a check fails, the
 //! result is a typed error that names the path, or a record that is skipped and counted.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use outflank::store::model_file::ModelFile;
+//! use outflank::store::{checkpoint, games};
+//!
+//! let run = Path::new("tests/data/run-1");
+//! let totals = games::totals(&run.join("games"))?;
+//! assert_eq!((totals.games, totals.positions), (24, 737));
+//! for record in games::read_tail(&run.join("games"), 100)? {
+//!     let record = record?;
+//!     println!("game {}: {} moves, score {:+}", record.id, record.moves.len(), record.score);
+//! }
+//! // The model of a run directory, a checkpoint or a file.
+//! let found = checkpoint::find(run)?;
+//! let model = ModelFile::read(&found.model_path())?;
+//! assert_eq!(model.description()["shape"], "6x6");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod checkpoint;
 mod codec;
@@ -14,7 +34,7 @@ pub mod ggf;
 mod json_file;
 pub mod limits;
 pub mod lines;
-pub mod net_file;
+pub mod model_file;
 pub mod run_dir;
 pub mod stream;
 pub mod warm_start;

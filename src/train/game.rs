@@ -11,9 +11,10 @@ use super::options::selfplay::{Opening, Options};
 use super::seeds::{Purpose, Random, stream};
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Bitboard, Board, Geometry, Goal, Position, Square, SquareSet};
+use crate::predict::Prediction;
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
-use crate::search::mcts::{self, Gathered, Mode, Prediction, Ticket, TreeSearch};
+use crate::search::mcts::{self, Gathered, Mode, Ticket, TreeSearch};
 
 /// Settings of all self-play games of a run.
 #[derive(Clone, Debug)]

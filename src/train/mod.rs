@@ -1,7 +1,8 @@
-//! Self-play games, actors, the replay window, and the learner that trains the net.
+//! Self-play games, actors, the replay window, and the learners.
 
 pub mod game;
 pub mod learner;
+pub mod learners;
 mod losses;
 mod options;
 pub mod replay;

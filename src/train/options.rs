@@ -1,10 +1,15 @@
 //! The settings of self-play, the replay window and the learner.
 
 use crate::choices::choices;
+use crate::keys::{Allowed, above, at_least, below, keys, schedule, whole, within};
+use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
 pub mod selfplay {
-    use super::choices;
+    use super::{Allowed, MOST_SIMULATIONS, above, choices, keys, schedule, whole};
+
+    /// The allowed numbers of simulations.
+    const SIMULATIONS: Allowed = whole(1, MOST_SIMULATIONS);
 
     choices! {
         /// How the first moves of a game are chosen.
@@ -17,89 +22,87 @@ pub mod selfplay {
         }
     }
 
-    /// How games are played.
-    #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-    pub struct Options {
-        /// Threads that play games; at least 1.
-        pub actors: u32,
-        /// Games that one actor plays at the same time, and so its largest batch of positions;
-        /// at least 1.
-        pub games_per_actor: u32,
-        /// Share of the moves with a full search, above 0 to 1. Only their policies are training
-        /// targets. The other searches have `fast_simulations` and no noise.
-        pub full_share: f32,
-        /// Simulations of a search that is not full; at least 1.
-        pub fast_simulations: u32,
-        /// How the first moves are chosen.
-        pub opening: Opening,
-        /// A game's number of opening moves is drawn uniformly from 0 to this.
-        pub opening_plies: u32,
-        /// Pairs of (positions generated so far, simulations of a full search from then on), sorted
-        /// by positions. Before the first pair and without pairs, `search.simulations` holds.
-        pub ramp: Vec<(u64, u32)>,
-    }
+    keys! {
+        /// How games are played.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Options {
+            /// Threads that play games.
+            key actors: u32 = 1, whole(1, 1024);
 
-    impl Default for Options {
-        fn default() -> Options {
-            Options {
-                actors: 1,
-                games_per_actor: 128,
-                full_share: 1.0,
-                fast_simulations: 16,
-                opening: Opening::Random,
-                opening_plies: 8,
-                ramp: Vec::new(),
-            }
+            /// Games that an actor plays at the same time; also the batch size of the net in play.
+            key games_per_actor: u32 = 128, whole(1, 65536);
+
+            /// Share of the moves with a full search; only these train the policy.
+            ///
+            /// The other searches have `fast_simulations` and no noise.
+            key full_share: f32 = 1.0, above(0.0, 1.0);
+
+            /// Simulations of a fast search, for the other moves.
+            key fast_simulations: u32 = 16, SIMULATIONS;
+
+            /// How the first moves of a game are drawn: uniformly, or from the net's policy.
+            key opening: Opening = Opening::Random;
+
+            /// The number of such moves is drawn uniformly from 0 to this.
+            key opening_plies: u32 = 8, whole(0, 60);
+
+            /// Pairs [positions played so far, simulations of a full search from there on]; before
+            /// the first pair `search.simulations` applies.
+            key ramp: Vec<(u64, u32)> = Vec::new(),
+                schedule(&SIMULATIONS, false, "[[0, 16], [200000, 64]]");
         }
     }
 }
 
 /// Which positions are sampled for training, and how often.
 pub mod replay {
-    /// Which positions are sampled for training, and how often.
-    #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-    pub struct Options {
-        /// Positions generated before training starts; at least 1.
-        pub min_positions: u64,
-        /// The largest number of positions in the window.
-        pub max_positions: u64,
-        /// The window grows as this power of the positions generated, above 0 to 1. With 1 it holds
-        /// all positions up to `max_positions`.
-        pub growth_exponent: f64,
-        /// Up to this many positions the window holds all of them.
-        pub growth_start: u64,
-        /// The smallest number of training samples per new position; actors wait for the learner
-        /// to keep it. Above 0.
-        pub ratio: f64,
-        /// The largest number of training samples per new position; the learner waits for new
-        /// positions to keep it. 0 means the same as `ratio`.
-        pub ratio_max: f64,
-        /// Positions with at most this many empty squares are not sampled: the solver plays them.
-        pub skip_empties: u32,
-        /// The lambda (0 to 1) of the return that is mixed into the value target. 0 takes the value
-        /// of the position's own search, 1 the game's result.
-        pub value_lambda: f32,
-    }
+    use super::{MOST_SOLVED, above, at_least, keys, whole, within};
 
-    impl Default for Options {
-        fn default() -> Options {
-            Options {
-                min_positions: 20_000,
-                max_positions: 500_000,
-                growth_exponent: 0.65,
-                growth_start: 50_000,
-                ratio: 4.0,
-                ratio_max: 0.0,
-                skip_empties: 0,
-                value_lambda: 0.0,
-            }
+    /// Offsets into the replay window's policies have 32 bits, so the policies must stay below
+    /// 4 GiB. Those of this many positions do.
+    const MOST_POSITIONS: u64 = 100_000_000;
+
+    keys! {
+        /// Which positions are sampled for training, and how often.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Options {
+            /// Positions in the replay window before training starts.
+            key min_positions: u64 = 20_000, at_least(1);
+
+            /// The largest size of the replay window, in positions of at most 100 bytes each.
+            key max_positions: u64 = 500_000, whole(1, MOST_POSITIONS);
+
+            /// The window grows as this power of the positions played so far; with 1 it keeps all
+            /// of them up to `max_positions`.
+            key growth_exponent: f64 = 0.65, above(0.0, 1.0);
+
+            /// Up to this many positions the window keeps all of them.
+            key growth_start: u64 = 50_000, at_least(1);
+
+            /// Training samples for each new position, at least; below this the actors wait for the
+            /// learner.
+            key ratio: f64 = 4.0, above(0.0, 1000.0);
+
+            /// Training samples for each new position, at most; above this the learner waits for
+            /// the actors. 0 means the same as `ratio`: then a run with one actor on a CPU is
+            /// reproducible, unless a cooldown depends on the time.
+            key ratio_max: f64 = 0.0, within(0.0, 1000.0);
+
+            /// Positions with at most this many empty squares are not trained on, because the
+            /// solver plays them; at most `search.solve_leaves` and `search.solve_empties`.
+            key skip_empties: u32 = 0, whole(0, MOST_SOLVED);
+
+            /// Lambda of the return in the value target (see `learner.search_value_share`): 0 takes
+            /// the value of the position's own search, 1 the game's result, and a number between
+            /// them a weighted mean over the later searches.
+            key value_lambda: f32 = 0.0, within(0.0, 1.0);
         }
     }
 }
 
 /// How the net is trained.
 pub mod learner {
-    use super::choices;
+    use super::{Allowed, above, below, choices, keys, schedule, whole, within};
 
     choices! {
         /// The optimiser.
@@ -140,72 +143,77 @@ pub mod learner {
         }
     }
 
-    /// How the net is trained.
-    #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-    pub struct Options {
-        /// Samples in a step; at least 2 (batch norm).
-        pub batch: u32,
-        /// Steps between two nets that the actors get; at least 1.
-        pub steps_per_publish: u32,
-        /// The optimiser.
-        pub optimizer: OptimizerKind,
-        /// Pairs of (positions generated so far, learning rate from then on), sorted by positions;
-        /// the first pair starts at 0.
-        pub learning_rate: Vec<(u64, f64)>,
-        /// Momentum of `sgd`, 0 to below 1.
-        pub momentum: f64,
-        /// Weight decay; at least 0.
-        pub weight_decay: f64,
-        /// Decay of the moving average of the weights, per step, 0 to below 1. The averaged weights
-        /// play; with 0 the newest weights play.
-        pub ema: f64,
-        /// Share of the search's value in the value target, 0 to 1; the rest is the game's result.
-        pub search_value_share: f32,
-        /// Weight of the policy loss.
-        pub policy_weight: f64,
-        /// Weight of the value loss.
-        pub value_weight: f64,
-        /// Weight of the loss on the final disc difference.
-        pub score_weight: f64,
-        /// Weight of the loss on the final owners of the squares.
-        pub owner_weight: f64,
-        /// The code that computes gradients.
-        pub backend: Backend,
-        /// The number format of the forward and backward pass.
-        pub precision: Precision,
-        /// A loss above this, or not finite, stops the run.
-        pub loss_limit: f64,
-        /// Steps over which the learning rate rises from 0 at the start of a run.
-        pub warmup_steps: u64,
-        /// The last share of a run, 0 to 1, in which the learning rate falls linearly to a
-        /// twentieth; 0 turns this off.
-        pub cooldown: f64,
-        /// Whether a random symmetry of the board is applied to each sample.
-        pub augment: bool,
-    }
+    /// The allowed weights of a loss.
+    const WEIGHT: Allowed = within(0.0, 1000.0);
 
-    impl Default for Options {
-        fn default() -> Options {
-            Options {
-                batch: 1024,
-                steps_per_publish: 16,
-                optimizer: OptimizerKind::Sgd,
-                learning_rate: vec![(0, 0.02)],
-                momentum: 0.9,
-                weight_decay: 1e-4,
-                ema: 0.99,
-                search_value_share: 0.25,
-                policy_weight: 1.0,
-                value_weight: 1.0,
-                score_weight: 0.25,
-                owner_weight: 0.25,
-                backend: Backend::Auto,
-                precision: Precision::Auto,
-                loss_limit: 50.0,
-                warmup_steps: 100,
-                cooldown: 0.0,
-                augment: true,
-            }
+    keys! {
+        /// How the net is trained.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Options {
+            /// Batch size: positions in a training step.
+            ///
+            /// Batch norm needs at least 2.
+            key batch: u32 = 1024, whole(2, 1_048_576);
+
+            /// The actors get a new net after this many training steps.
+            key steps_per_publish: u32 = 16, whole(1, 1_000_000);
+
+            /// The optimizer.
+            key optimizer: OptimizerKind = OptimizerKind::Sgd;
+
+            /// Pairs [positions played so far, learning rate from there on].
+            key learning_rate: Vec<(u64, f64)> = vec![(0, 0.02)],
+                schedule(&within(0.0, 10.0), true, "[[0, 0.02], [1000000, 0.002]]");
+
+            /// Momentum of `sgd`.
+            key momentum: f64 = 0.9, below(0.0, 1.0);
+
+            /// How strongly each step pulls the weights towards 0, times the learning rate.
+            key weight_decay: f64 = 1e-4, within(0.0, 1.0);
+
+            /// Decay of the moving average of the weights, per step; the average plays. 0 plays the
+            /// newest weights.
+            key ema: f64 = 0.99, below(0.0, 1.0);
+
+            /// Share of the search's value in the value target; the rest is the game's result.
+            key search_value_share: f32 = 0.25, within(0.0, 1.0);
+
+            /// Weight of the policy loss.
+            key policy_weight: f64 = 1.0, WEIGHT;
+
+            /// Weight of the value loss.
+            key value_weight: f64 = 1.0, WEIGHT;
+
+            /// Weight of the loss on the final disc difference.
+            key score_weight: f64 = 0.25, WEIGHT;
+
+            /// Weight of the loss on the squares' final owners.
+            key owner_weight: f64 = 0.25, WEIGHT;
+
+            /// The code that computes gradients; "auto" takes this program's own kernels for
+            /// residual nets on a CPU, else libtorch. For "bf16" these kernels need AMX and a
+            /// multiple of 32 channels.
+            key backend: Backend = Backend::Auto;
+
+            /// Number format of the convolutions and the activations between them, with libtorch of
+            /// the whole pass; "auto" is bf16 where the device is fast at it, as with AMX. The
+            /// weights are always float32.
+            key precision: Precision = Precision::Auto;
+
+            /// A loss above this, or not finite, stops the run.
+            key loss_limit: f64 = 50.0, above(0.0, 1e9);
+
+            /// Training steps in which the learning rate rises from 0 at the start of a run.
+            key warmup_steps: u64 = 100;
+
+            /// In this last share of the run (of its nearest limit) the learning rate falls to a
+            /// twentieth; 0 means off.
+            ///
+            /// It falls linearly.
+            key cooldown: f64 = 0.0, within(0.0, 1.0);
+
+            /// Whether a random symmetry of the board is applied to each sample.
+            key augment: bool = true;
         }
     }
 }

@@ -15,7 +15,7 @@ use rand::{Rng, RngExt};
 pub use super::options::replay::Options;
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Board, Colour, Geometry, Position, SquareSet, Symmetry};
-use crate::net::encode::Input;
+use crate::predict::Input;
 
 /// The largest number of positions in the window after `generated` positions.
 ///

@@ -12,12 +12,11 @@ pub use super::options::selfplay::{Opening, Options};
 use super::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
-use crate::net::encode::Input;
-use crate::net::inference::{InferenceError, Outputs};
-use crate::net::server::{Predictor, Query};
-use crate::net::weights::Weights;
+use crate::model::weights::Weights;
+use crate::predict::Input;
+use crate::predict::{PredictError, Predictions};
+use crate::predict::{Predictor, Query};
 use crate::search::endgame::Solver;
-use crate::search::mcts::Prediction;
 
 /// Size of the exact solver's table in bytes: it fits in a core's second-level cache.
 const SOLVER_TABLE_BYTES: usize = 1 << 20;
@@ -114,7 +113,7 @@ impl<G: Geometry> Actor<G> {
     /// # Errors
     ///
     /// The weights do not fit the net.
-    pub fn load(&mut self, weights: &Arc<Weights>, net: NetVersion) -> Result<(), InferenceError> {
+    pub fn load(&mut self, weights: &Arc<Weights>, net: NetVersion) -> Result<(), PredictError> {
         self.predictor.load(weights, net.version.into())?;
         self.net = net;
         Ok(())
@@ -139,7 +138,7 @@ impl<G: Geometry> Actor<G> {
         &mut self,
         numbers: &GameNumbers,
         finished: &mut Vec<GameRecord>,
-    ) -> Result<(), InferenceError> {
+    ) -> Result<(), PredictError> {
         let turn = self.turn;
         self.turn = (turn + 1) % self.groups.len();
         let simulations = self.simulations();
@@ -150,7 +149,7 @@ impl<G: Geometry> Actor<G> {
         };
         let group = &mut self.groups[turn];
         if group.is_waiting {
-            apply_predictions(&mut group.games, &query.outputs);
+            apply_predictions(&mut group.games, &query.predictions);
         }
         query.inputs.clear();
         for game in &mut group.games {
@@ -179,14 +178,9 @@ impl<G: Geometry> Actor<G> {
     }
 }
 
-/// Gives each game its row of the outputs.
-fn apply_predictions<G: Geometry>(games: &mut [SelfPlayGame<G>], outputs: &Outputs) {
+/// Gives each game its row of the predictions.
+fn apply_predictions<G: Geometry>(games: &mut [SelfPlayGame<G>], predictions: &Predictions) {
     for (index, game) in games.iter_mut().enumerate() {
-        let prediction = Prediction {
-            policy: &outputs.policy[index * G::SQUARES..][..G::SQUARES],
-            value: outputs.value[index],
-            score: outputs.score[index],
-        };
-        game.apply(prediction);
+        game.apply(predictions.get(index, G::SQUARES));
     }
 }

@@ -5,14 +5,15 @@ use std::path::Path;
 
 use bolero::check;
 use outflank::arena::ladder::Ladder;
-use outflank::arena::nets::LoadedNet;
 use outflank::dispatch;
 use outflank::game::{Goal, Shape, Square6, Square8};
-use outflank::net::weights::{Metadata, Weights};
-use outflank::net::{Description, Net, NetSpec, TowerOptions, inference};
+use outflank::model::Description;
+use outflank::model::weights::{Metadata, Weights};
+use outflank::net::{NetSpec, TowerOptions, inference, initial_weights};
+use outflank::players::models::LoadedModel;
 use outflank::store::checkpoint::Checkpoint;
 use outflank::store::games::{self, GameWriter};
-use outflank::store::net_file::NetFile;
+use outflank::store::model_file::ModelFile;
 use outflank::store::run_dir::{self, RunDir};
 use outflank::train::replay::{Options, Replay};
 use serde_json::json;
@@ -40,10 +41,13 @@ fn some_weights() -> Weights {
     weights
 }
 
-fn a_description() -> Description {
+fn a_net() -> NetSpec {
     let options = TowerOptions { blocks: 1, channels: 4, ..TowerOptions::default() };
-    let spec = NetSpec { shape: Shape::Square6, options };
-    Description { spec, goal: Goal::Most, positions: 1000, steps: 10 }
+    NetSpec { shape: Shape::Square6, options }
+}
+
+fn a_description() -> Description {
+    Description { positions: 1000, steps: 10, ..a_net().description(Goal::Most) }
 }
 
 const HEADER_WORDS: &[&str] = &[
@@ -85,15 +89,15 @@ fn weights() {
 #[test]
 fn nets() {
     let spec = serde_json::to_value(a_description()).expect("JSON");
-    let net = NetFile::seal(&spec, &some_weights().to_bytes(&Metadata::new())).expect("a net");
+    let net = ModelFile::seal(&spec, &some_weights().to_bytes(&Metadata::new())).expect("a net");
     let seeds = [net.bytes().to_vec()];
     check!().with_iterations(8000).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, HEADER_WORDS);
-        let parse = || NetFile::from_bytes(bytes.clone(), Path::new("fuzz"));
+        let parse = || ModelFile::from_bytes(bytes.clone(), Path::new("fuzz"));
         match within_memory(&bytes, parse) {
             Ok(net) => {
-                let again = NetFile::seal(net.spec(), net.bytes()).expect("what was read");
-                assert_eq!(again.spec(), net.spec());
+                let again = ModelFile::seal(net.description(), net.bytes()).expect("what was read");
+                assert_eq!(again.description(), net.description());
             }
             Err(error) => is_short(&error.to_string(), 300),
         }
@@ -105,7 +109,7 @@ fn nets() {
 #[test]
 fn descriptions_of_nets() {
     let description = a_description();
-    let weights = Net::new(&description.spec, 1, tch::Device::Cpu).weights();
+    let weights = initial_weights(&a_net(), 1);
     let weights = weights.to_bytes(&Metadata::new());
     let seeds = [serde_json::to_vec(&description).expect("JSON")];
     let words = ["\"paper\"", "\"resnet\"", "\"8x8\"", "\"cross92\"", "100", "1024", "true", "{"];
@@ -114,13 +118,13 @@ fn descriptions_of_nets() {
     check!().with_iterations(500).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, &words);
         let Ok(spec) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return };
-        let sealed = NetFile::seal(&spec, &weights).expect("weights");
+        let sealed = ModelFile::seal(&spec, &weights).expect("weights");
         fs::write(&path, sealed.bytes()).expect("a file");
-        match within_memory(sealed.bytes(), || LoadedNet::read(&path)) {
-            Ok(net) if net.description.spec == description.spec => {}
+        match within_memory(sealed.bytes(), || LoadedModel::read(&path)) {
+            Ok(net) if net.net() == Some(&a_net()) => {}
             Ok(net) => {
                 let opened = net.backend(&inference::Options::default(), "cpu");
-                let options = &net.description.spec.options;
+                let Some(NetSpec { options, .. }) = net.net() else { return };
                 assert!(opened.is_err() || options.dropout != 0.0, "{options:?}");
             }
             Err(error) => is_short(&error.to_string(), longest_message(&bytes)),
@@ -136,7 +140,7 @@ fn checkpoints() {
     let checkpoint = Checkpoint {
         step: 12,
         minutes: 1.5,
-        net: NetFile::seal(&spec, &weights).expect("a net"),
+        net: ModelFile::seal(&spec, &weights).expect("a net"),
         learner: Some(weights),
         state: json!({"games": 12, "positions": 700, "rates": [0.1, 1e-9]}),
         keep_net: false,

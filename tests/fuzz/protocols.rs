@@ -3,8 +3,8 @@
 use std::io::Cursor;
 
 use bolero::check;
-use outflank::arena::players::{GreedyPlayer, RandomPlayer};
 use outflank::game::{Goal, Square6, Square8};
+use outflank::players::kinds::{GreedyPlayer, RandomPlayer};
 use outflank::protocol::{gtp, nboard};
 
 use crate::input::Input;

@@ -1,11 +1,11 @@
 //! Parsers of text: configurations, player specifications, positions, transcripts, games in GGF.
 
 use bolero::check;
-use outflank::arena::spec::PlayerSpec;
 use outflank::config::{self, Config};
 use outflank::dispatch;
 use outflank::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use outflank::game::{Geometry, Position, Shape};
+use outflank::players::spec::PlayerSpec;
 use outflank::store::ggf;
 
 use crate::input::Input;
@@ -63,7 +63,7 @@ fn players() {
     let mut words = vec![",", "=", ":", "\"", "\\", "ms", "s", "m"];
     for kind in PlayerSpec::KINDS {
         words.push(kind.name);
-        words.extend(kind.keys.iter().map(|key| key.name));
+        words.extend(kind.keys().iter().map(|key| key.name));
     }
     check!().with_iterations(10_000).with_type::<Input>().for_each(|input| {
         let bytes = input.bytes(&seeds, &words);

@@ -8,30 +8,37 @@ use proc_macro2::{TokenStream, TokenTree};
 const FLOORS: &[(&str, u8)] = &[
     ("game", 0),
     ("choices", 0),
-    ("eval", 1),
-    ("search", 2),
-    ("net", 2),
-    ("store", 3),
-    ("train", 4),
-    ("arena", 4),
-    ("pipeline", 5),
-    ("telemetry", 5),
-    ("config", 5),
-    ("cli", 6),
-    ("protocol", 6),
-    ("main", 7),
-    ("lib", 7),
+    ("keys", 0),
+    ("model", 1),
+    ("eval", 2),
+    ("predict", 3),
+    ("search", 4),
+    ("net", 4),
+    ("store", 5),
+    ("train", 6),
+    ("players", 6),
+    ("arena", 7),
+    ("pipeline", 8),
+    ("telemetry", 8),
+    ("config", 8),
+    ("cli", 9),
+    ("protocol", 9),
+    ("main", 10),
+    ("lib", 10),
 ];
 
 /// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.
 const NEIGHBOURS: &[(&str, &str)] =
-    &[("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
+    &[("choices", "keys"), ("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
 
 /// Macros with their modules: Rust puts an exported macro at the crate's root.
 const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
 
 /// Modules that must not use the tensor library. `game` may use no library at all.
-const WITHOUT_TENSORS: &[&str] = &["game", "eval", "search", "store", "protocol"];
+const WITHOUT_TENSORS: &[&str] = &[
+    "game", "choices", "keys", "model", "eval", "predict", "search", "store", "players", "arena",
+    "protocol",
+];
 
 /// Files in which `unsafe` is allowed.
 const UNSAFE_ALLOWED: &[&str] =

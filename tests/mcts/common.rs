@@ -1,8 +1,9 @@
 //! Functions in place of nets, random positions, and a loop that runs one search.
 
 use outflank::game::{Bitboard, Board, Geometry, Goal};
+use outflank::predict::Prediction;
 use outflank::search::endgame::Solver;
-use outflank::search::mcts::{Gathered, Mode, Options, Prediction, TreeSearch};
+use outflank::search::mcts::{Gathered, Mode, Options, TreeSearch};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::net::weights::{Metadata, Weights};
-use outflank::store::net_file::NetFile;
+use outflank::model::weights::{Metadata, Weights};
+use outflank::store::model_file::ModelFile;
 
 use crate::common::{CONFIG, FinishedRun, count, edit_json, manifest, refused, succeeds, train};
 
@@ -337,11 +337,11 @@ fn a_net_that_is_not_finite_is_refused_by_all_commands() {
     let run = FinishedRun::small();
     let config = run.folder.path().join("small.toml");
     let checkpoint = run.newest_checkpoint();
-    let good = NetFile::read(&checkpoint.join("net.safetensors")).expect("a net");
+    let good = ModelFile::read(&checkpoint.join("net.safetensors")).expect("a net");
     for number in [f32::NAN, f32::INFINITY] {
         let (name, bytes) = with_number(good.bytes(), number);
         let net = run.folder.path().join("net.safetensors");
-        NetFile::seal(good.spec(), &bytes).expect("a net").write(&net).expect("a file");
+        ModelFile::seal(good.description(), &bytes).expect("a net").write(&net).expect("a file");
         let net = net.to_str().expect("a path");
         let expected = format!("array `{name}` holds {number} at index 0");
         let player = format!("net:{net}");

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use outflank::arena::ladder::{Ladder, Origin};
-use outflank::arena::nets::LoadedNet;
+use outflank::arena::ladder::Ladder;
+use outflank::players::contestant::Origin;
+use outflank::players::models::LoadedModel;
 use outflank::store::checkpoint;
 
 use crate::common::{CONFIG, count, edit_json, manifest, succeeds, train};
@@ -67,7 +68,7 @@ fn the_last_net_is_rated_and_rated_nets_are_kept() {
     assert!(last["values"]["score/earlier_nets"].is_f64(), "{last}");
     let checkpoints = run.join("checkpoints");
     for (name, net) in &nets {
-        let kept = LoadedNet::read(&checkpoint::path(&checkpoints, net.step)).expect("a net");
+        let kept = LoadedModel::read(&checkpoint::path(&checkpoints, net.step)).expect("a net");
         assert_eq!(net.net.as_deref(), Some(kept.weights_checksum()), "{name}");
     }
     let all = checkpoint::list(&checkpoints).expect("checkpoints");

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicU32;
 use rand::RngExt;
 
 use super::*;
-use crate::arena::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::game::Square8;
+use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
 
 /// Draws its moves in the first `plies` plies from the first `of` legal moves. Later it plays the
 /// first legal move.
@@ -43,14 +43,10 @@ fn drawer(
     ended: &Arc<AtomicU32>,
 ) -> Contestant<'static, Square8> {
     let ended = Arc::clone(ended);
-    Contestant {
-        name: "drawer".into(),
-        deterministic,
-        line: None,
-        open: Box::new(move |seed| {
-            Ok(Box::new(DrawingPlayer { seed, of, plies, ended: Arc::clone(&ended) }))
-        }),
-    }
+    let player = Contestant::new("drawer", move |seed| {
+        Ok(Box::new(DrawingPlayer { seed, of, plies, ended: Arc::clone(&ended) }))
+    });
+    Contestant { deterministic, ..player }
 }
 
 /// The result of a row, and the number of games that were played to their end.

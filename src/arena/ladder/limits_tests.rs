@@ -1,6 +1,6 @@
 //! The limits of a ladder. No file is written that would be refused when it is read again.
 
-use super::tests::{played, terms};
+use super::tests::{labelled, played, terms};
 use super::*;
 
 #[test]
@@ -35,7 +35,7 @@ fn a_player_above_the_limit_is_refused_before_it_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let named = |number: usize| PlayerLine::labelled(format!("p{number}"), "label".into());
+    let named = |number: usize| labelled(&format!("p{number}"), "label");
     for number in 1..MOST_PLAYERS {
         ladder.add_player(named(number)).expect("few enough");
     }

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::VERSION;
 use crate::arena::matches::{Forfeit, MatchGame, first_colour};
 use crate::arena::openings::Opening;
-use crate::arena::player::Choice;
 use crate::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use crate::game::{Colour, Geometry, Goal, Square};
+use crate::players::contestant::{Contestant, Origin};
+use crate::players::player::Choice;
 
 /// The terms of a match. A resumed match has the same terms.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -37,33 +38,6 @@ pub struct MatchLine {
     pub seed: u64,
 }
 
-/// The run and the training step of a player's net.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Origin {
-    /// The name of the run, or the path of a net that belongs to no run.
-    pub run: String,
-    /// The training step.
-    pub step: u64,
-    /// Positions trained on or played, if known.
-    pub positions: Option<u64>,
-    /// Self-play games before this step, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub games: Option<u64>,
-    /// Minutes of training before this step, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub minutes: Option<f64>,
-    /// The CRC-32 of the net's weights, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub net: Option<String>,
-}
-
-impl Origin {
-    /// The same with the numbers of games and minutes of training.
-    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
-        Origin { games, minutes, ..self }
-    }
-}
-
 /// The line of a player.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlayerLine {
@@ -79,32 +53,16 @@ pub struct PlayerLine {
 }
 
 impl PlayerLine {
-    /// A player with the net of a training step of `run`.
-    pub fn new(name: String, run: String, step: u64, positions: Option<u64>) -> PlayerLine {
-        let origin = Origin { run, step, positions, games: None, minutes: None, net: None };
-        PlayerLine { version: VERSION, name, label: None, origin: Some(origin) }
+    /// A player with its label and the origin of its net.
+    pub fn new(name: String, label: Option<String>, origin: Option<Origin>) -> PlayerLine {
+        PlayerLine { version: VERSION, name, label, origin }
     }
 
-    /// A player with a name that the user gave.
-    pub fn labelled(name: String, label: String) -> PlayerLine {
-        PlayerLine { version: VERSION, name, label: Some(label), origin: None }
-    }
-
-    /// The same with the label `label`.
-    pub fn with_label(self, label: Option<String>) -> PlayerLine {
-        PlayerLine { label, ..self }
-    }
-
-    /// The same with the checksum of the net's weights.
-    pub fn with_net(self, checksum: String) -> PlayerLine {
-        let origin = self.origin.map(|origin| Origin { net: Some(checksum), ..origin });
-        PlayerLine { origin, ..self }
-    }
-
-    /// The same with the numbers of games and minutes of training.
-    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> PlayerLine {
-        let origin = self.origin.map(|origin| origin.with_training(games, minutes));
-        PlayerLine { origin, ..self }
+    /// The line about a player of matches; `None` if there is nothing to store.
+    pub fn of<G: Geometry>(player: &Contestant<'_, G>) -> Option<PlayerLine> {
+        let (label, origin) = (player.label.clone(), player.origin.clone());
+        let is_needed = label.is_some() || origin.is_some();
+        is_needed.then(|| PlayerLine::new(player.name.clone(), label, origin))
     }
 
     /// This line. A missing label or origin is taken from `earlier`, a line of the same player.

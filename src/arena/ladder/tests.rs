@@ -1,9 +1,10 @@
 use super::*;
 use crate::arena::matches::{Forfeit, first_colour};
-use crate::arena::player::Choice;
 use crate::arena::standings::standings;
 use crate::arena::svg::TrainingAxis;
 use crate::game::{Colour, Position, Square, Square6, Square8, SquareSet};
+use crate::players::contestant::Origin;
+use crate::players::player::Choice;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -22,8 +23,9 @@ pub(super) fn played(game: u32) -> MatchGame<Square8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(game.into());
     let start = Position::<Square8>::start();
     let (mut position, mut choices) = (start, Vec::new());
-    let any =
-        |set: SquareSet<Square8>, random: &mut _| crate::arena::player::random_square(set, random);
+    let any = |set: SquareSet<Square8>, random: &mut _| {
+        crate::players::player::random_square(set, random)
+    };
     while let Some(square) = any(position.board.legal(), &mut random) {
         position = position.play(square).expect("a legal move").pass_if_forced();
         let (score, depth) = (Some(1.5), Some(7));
@@ -41,6 +43,18 @@ pub(super) fn played(game: u32) -> MatchGame<Square8> {
 
 fn book() -> Vec<Opening<Square8>> {
     vec![played(0).opening]
+}
+
+/// The line of a player with the net of a training step of `run`.
+fn net_line(name: &str, run: &str, step: u64, positions: Option<u64>) -> PlayerLine {
+    let run = run.to_owned();
+    let origin = Origin { run, step, positions, games: None, minutes: None, net: None };
+    PlayerLine::new(name.into(), None, Some(origin))
+}
+
+/// The line of a player with a name that the user gave.
+pub fn labelled(name: &str, label: &str) -> PlayerLine {
+    PlayerLine::new(name.into(), Some(label.into()), None)
 }
 
 #[test]
@@ -131,7 +145,7 @@ fn a_read_only_ladder_is_neither_locked_nor_written() {
     let mut reader = Ladder::open_read_only(&path).expect("a ladder in use");
     assert_eq!(reader.games_of(&line, &book()), [played(0)]);
     assert!(reader.begin_match(terms("a", "b"), 4).is_err());
-    assert!(reader.add_player(PlayerLine::new("a".into(), "run".into(), 5, None)).is_err());
+    assert!(reader.add_player(net_line("a", "run", 5, None)).is_err());
     assert_eq!(std::fs::read(&path).expect("readable"), bytes);
     drop(writer);
     assert!(Ladder::open(&path).is_ok(), "the reader holds no lock");
@@ -192,7 +206,7 @@ fn the_curve_shows_runs_and_anchors() {
     let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let line = ladder.begin_match(terms("net:<a>", "random"), 1).expect("writable");
     (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
-    let origin = PlayerLine::new("net:<a>".into(), "runs/a".into(), 500, Some(9_000));
+    let origin = net_line("net:<a>", "runs/a", 500, Some(9_000));
     ladder.add_player(origin.clone()).expect("writable");
     ladder.add_player(origin).expect("writable");
     drop(ladder);
@@ -215,7 +229,7 @@ fn the_default_zero_is_no_net_of_a_run() {
         (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     }
     assert_eq!(standings::<Square8>(&ladder, Goal::Most, None).zero, None);
-    let net = PlayerLine::new("run@5".into(), "run".into(), 5, Some(9));
+    let net = net_line("run@5", "run", 5, Some(9));
     ladder.add_player(net).expect("writable");
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
     assert_eq!(standings.zero.as_deref(), Some("a"));
@@ -228,8 +242,8 @@ fn games_and_minutes_of_training_are_read_and_may_be_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let known =
-        PlayerLine::new("a".into(), "run".into(), 500, Some(9)).with_training(Some(70), Some(0.1));
+    let mut known = net_line("a", "run", 500, Some(9));
+    known.origin = known.origin.map(|origin| origin.with_training(Some(70), Some(0.1)));
     ladder.add_player(known.clone()).expect("writable");
     drop(ladder);
     let mut text = std::fs::read_to_string(&path).expect("readable");
@@ -240,7 +254,7 @@ fn games_and_minutes_of_training_are_read_and_may_be_missing() {
     let ladder = Ladder::open(&path).expect("a ladder");
     assert_eq!(ladder.skipped, SkippedLines::default());
     assert_eq!(ladder.players["a"], known);
-    assert_eq!(ladder.players["b"], PlayerLine::new("b".into(), "run".into(), 3, Some(4)));
+    assert_eq!(ladder.players["b"], net_line("b", "run", 3, Some(4)));
 }
 
 /// A label is kept until another one is given. Later lines without a label do not remove it.
@@ -249,10 +263,12 @@ fn labels_are_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ladder.jsonl");
     let mut ladder = Ladder::open(&path).expect("a ladder");
-    let net = PlayerLine::new("net:a".into(), "run".into(), 500, None);
-    ladder.add_player(net.clone().with_label(Some("mine".into()))).expect("writable");
+    let net = net_line("net:a", "run", 500, None);
+    let mut labelled_net = net.clone();
+    labelled_net.label = Some("mine".into());
+    ladder.add_player(labelled_net).expect("writable");
     ladder.add_player(net.clone()).expect("writable");
-    let named = |label: &str| PlayerLine::labelled("random".into(), label.into());
+    let named = |label: &str| labelled("random", label);
     ladder.add_player(named("chance")).expect("writable");
     ladder.add_player(named("dice")).expect("writable");
     drop(ladder);
@@ -271,7 +287,7 @@ fn lines_that_cannot_be_read_are_skipped() {
     let mut ladder = Ladder::open(&path).expect("a ladder");
     let line = ladder.begin_match(terms("a", "b"), 3).expect("writable");
     ladder.add_game(&line, &played(0)).expect("writable");
-    let too_long = PlayerLine::labelled("x".repeat(LONGEST_LINE), "long".into());
+    let too_long = labelled(&"x".repeat(LONGEST_LINE), "long");
     let error = ladder.add_player(too_long).expect_err("it could not be read again").to_string();
     assert!(error.contains(&LONGEST_LINE.to_string()), "{error}");
     drop(ladder);
@@ -346,7 +362,7 @@ fn results_of_pairs_are_equal_to_a_direct_count() {
 fn players_of_an_included_ladder_are_also_written_to_this_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let [here, there] = ["here.jsonl", "there.jsonl"].map(|name| folder.path().join(name));
-    let line = PlayerLine::new("a".into(), "run".into(), 500, Some(9));
+    let line = net_line("a", "run", 500, Some(9));
     let mut other = Ladder::open(&there).expect("a ladder");
     other.add_player(line.clone()).expect("writable");
     drop(other);

@@ -9,11 +9,11 @@ mod report;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::matches::Contestant;
-use super::open::OpenError;
-use super::player::{Player, PlayerError, Turn};
 use crate::game::notation::{obf, square_name};
 use crate::game::{Geometry, Goal, Position, Square};
+use crate::players::contestant::Contestant;
+use crate::players::open::OpenError;
+use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::endgame::Solver;
 use positions::TestPosition;
 pub use report::LossReport;

@@ -12,10 +12,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::arena::ladder::{GameLine, Ladder, LadderError};
-use crate::arena::player::combine;
 use crate::game::notation::{NotationError, obf, parse_obf, square_name};
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Geometry, Goal, Position, Square};
+use crate::players::player::combine;
 use crate::store::games::{self, GamesError, ReadError};
 use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 use crate::store::run_dir::{self, GAMES};

@@ -8,11 +8,11 @@ use super::positions::{Sample, TestPosition, from_file, from_games, to_lines};
 use super::*;
 use crate::arena::ladder::{Ladder, MatchTerms};
 use crate::arena::matches::{self, MatchGame};
-use crate::arena::open::{PlayerContext, contestant};
 use crate::arena::openings::OpeningSource;
-use crate::arena::spec::PlayerSpec;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Bitboard, Board, Cross92, Square6};
+use crate::players::open::{PlayerContext, contestant};
+use crate::players::spec::PlayerSpec;
 
 fn player<G: Geometry>(spec: &str, goal: Goal) -> Contestant<'static, G> {
     let inference = crate::net::inference::Options::default();
@@ -165,7 +165,7 @@ fn random_game(id: u64, seed: u64) -> GameRecord {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut position, mut moves) = (start, Vec::new());
     while let Some(square) =
-        crate::arena::player::random_square(position.board.legal(), &mut random)
+        crate::players::player::random_square(position.board.legal(), &mut random)
     {
         moves.push(MoveRecord { square, policy: Vec::new(), value: 0.0, exact: None });
         position = position.play(square).expect("legal").pass_if_forced();

@@ -2,9 +2,9 @@
 
 use super::{Forfeit, MatchGame, first_colour};
 use crate::arena::openings::Opening;
-use crate::arena::player::{Choice, Player, PlayerError, Turn};
 use crate::game::notation::square_name;
 use crate::game::{Colour, Geometry, Goal, Position, Square};
+use crate::players::player::{Choice, Player, PlayerError, Turn};
 
 /// A game in progress.
 pub(super) struct RunningGame<G: Geometry> {

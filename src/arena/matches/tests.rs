@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::arena::open::{PlayerContext, contestant};
 use crate::arena::openings::OpeningSource;
-use crate::arena::player::{PlayerError, Turn};
-use crate::arena::spec::PlayerSpec;
 use crate::arena::tally::Verdict;
 use crate::game::{Shape, Square6, Square8};
+use crate::players::open::{PlayerContext, contestant};
+use crate::players::player::{PlayerError, Turn};
+use crate::players::spec::PlayerSpec;
 
 fn named<G: Geometry>(spec: &str) -> Contestant<'static, G> {
     let context = PlayerContext {
@@ -42,20 +42,10 @@ impl<G: Geometry> Player<G> for StoppingPlayer {
 #[test]
 fn a_match_stops_between_two_turns_of_a_player_without_batches() {
     let (stop, turns) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    fn contestant<'a>(
-        name: &str,
-        open: Box<PlayerFactory<'a, Square6>>,
-    ) -> Contestant<'a, Square6> {
-        Contestant { name: name.into(), deterministic: false, line: None, open }
-    }
-    let first = contestant(
-        "first",
-        Box::new(|_| Ok(Box::new(FirstMovePlayer { fails_at: None, batch: 64 }))),
-    );
-    let stops = contestant(
-        "stops",
-        Box::new(|_| Ok(Box::new(StoppingPlayer { stop: stop.clone(), turns: turns.clone() }))),
-    );
+    let first = first::<Square6>(None, 64);
+    let stops = Contestant::new("stops", |_| {
+        Ok(Box::new(StoppingPlayer { stop: stop.clone(), turns: turns.clone() }))
+    });
     let book = OpeningSource::Random { plies: 4 }.book::<Square6>(32, 5).expect("a book");
     let result =
         play([&first, &stops], &book.openings, &settings(64, 1), Vec::new(), &stop, &mut |_| {
@@ -109,12 +99,9 @@ impl<G: Geometry> Player<G> for FirstMovePlayer {
 }
 
 fn first<G: Geometry>(fails_at: Option<u32>, batch: usize) -> Contestant<'static, G> {
-    Contestant {
-        name: "first".into(),
-        deterministic: true,
-        line: None,
-        open: Box::new(move |_| Ok(Box::new(FirstMovePlayer { fails_at, batch }))),
-    }
+    let player =
+        Contestant::new("first", move |_| Ok(Box::new(FirstMovePlayer { fails_at, batch })));
+    Contestant { deterministic: true, ..player }
 }
 
 fn games_are_legal<G: Geometry>() {

@@ -2,9 +2,10 @@
 //!
 //! It is the Laplacian of the graph of players and pairs that have met, plus the prior on the
 //! diagonal. It is sparse: most pairs of players have not met. Newton steps only multiply by it.
-//! Variances need its inverse, which libtorch computes.
+//! Variances need its inverse.
 
-use tch::Tensor;
+use faer::linalg::solvers::DenseSolveCore as _;
+use faer::{Mat, Side};
 
 /// The information matrix: symmetric and positive definite.
 #[derive(Default)]
@@ -68,38 +69,31 @@ impl Information {
     /// The variance of each player's strength, minus the mean of all strengths by `weights`, which
     /// sum to 1. The games do not determine a common shift of all strengths; it cancels out.
     pub fn variances(&self, weights: &[f64]) -> Vec<f64> {
-        let inverse = self.inverse();
-        let column = inverse.mv(&Tensor::from_slice(weights));
-        let shift = numbers(&column).iter().zip(weights).map(|(a, b)| a * b).sum::<f64>();
-        let own = numbers(&inverse.diagonal(0, 0, 1));
-        let with_shift = numbers(&column);
-        own.iter().zip(with_shift).map(|(own, both)| own - 2.0 * both + shift).collect()
+        let Some(inverse) = self.inverse() else { return vec![f64::INFINITY; weights.len()] };
+        let row = |place| (0..weights.len()).map(move |other| (place, other));
+        let entry = |at: (usize, usize)| inverse[at] * weights[at.1];
+        let with_shift: Vec<f64> =
+            (0..weights.len()).map(|place| row(place).map(entry).sum()).collect();
+        let shift = dot(&with_shift, weights);
+        let variance = |(place, both): (usize, &f64)| inverse[(place, place)] - 2.0 * both + shift;
+        with_shift.iter().enumerate().map(variance).collect()
     }
 
-    fn inverse(&self) -> Tensor {
+    /// The inverse; `None` if rounding errors make the matrix look singular.
+    fn inverse(&self) -> Option<Mat<f64>> {
         let size = self.diagonal.len();
         // Larger than rounding errors, negligible beside the information of one game.
         let ridge = 1e-13 * self.diagonal.iter().copied().fold(0.0, f64::max);
-        let mut entries = vec![0.0; size * size];
+        let mut matrix = Mat::zeros(size, size);
         for (place, entry) in self.diagonal.iter().enumerate() {
-            entries[place * (size + 1)] = entry + ridge;
+            matrix[(place, place)] = entry + ridge;
         }
         for &(first, second, weight) in &self.pairs {
-            entries[first * size + second] -= weight;
-            entries[second * size + first] -= weight;
+            matrix[(first, second)] -= weight;
+            matrix[(second, first)] -= weight;
         }
-        let side = size as i64;
-        let matrix = Tensor::from_slice(&entries).view([side, side]);
-        drop(entries);
-        matrix.linalg_cholesky(false).cholesky_inverse(false)
+        Some(matrix.llt(Side::Lower).ok()?.inverse())
     }
-}
-
-fn numbers(vector: &Tensor) -> Vec<f64> {
-    let mut numbers = vec![0.0; vector.numel()];
-    let count = numbers.len();
-    vector.contiguous().copy_data(&mut numbers, count);
-    numbers
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

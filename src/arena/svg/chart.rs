@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::width::{fit, width};
 use super::{Canvas, PLAIN, Style, escape, ticks};
-use crate::arena::labels::{Labels, net_name};
-use crate::arena::ladder::Origin;
 use crate::arena::standings::{Standing, Standings};
 use crate::choices::choices;
+use crate::players::contestant::Origin;
+use crate::players::labels::{Labels, net_name};
 
 const LEFT: f64 = 66.0;
 const TOP: f64 = 56.0;

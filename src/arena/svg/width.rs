@@ -1,7 +1,7 @@
 //! Estimates the width of text.
 
 use super::Style;
-use crate::arena::labels::shorten;
+use crate::players::labels::shorten;
 
 /// Widths of the ASCII characters from blank to tilde in Helvetica, in thousandths of the font
 /// size.

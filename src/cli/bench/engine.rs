@@ -9,7 +9,7 @@ use super::Figure;
 use crate::eval::Evaluator;
 use crate::eval::positional::Positional;
 use crate::game::{Board, Geometry, Goal};
-use crate::search::alphabeta::{AlphaBetaSearch, SearchLimits};
+use crate::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits};
 use crate::search::endgame::Solver;
 use crate::train::seeds::{Purpose, Random, stream};
 
@@ -41,7 +41,7 @@ pub(super) fn solve<G: Geometry>() -> Vec<Figure> {
 
 /// The nodes of alpha-beta with the positional evaluator for a search, and its nodes a second.
 pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
-    let evaluator: Arc<dyn Evaluator<G>> = Arc::new(Positional::new(Goal::Most));
+    let evaluator = Arc::new(Positional::<G>::new(Goal::Most));
     let mut search = AlphaBetaSearch::new(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
     let (mut nodes, mut seconds) = (0, 0.0);
     for number in 0..24 {
@@ -85,7 +85,7 @@ fn next<G: Geometry>(board: Board<G>, evaluator: &Positional<G>, random: &mut Ra
     let chosen = if opening || random.random_range(0..8) == 0 {
         legal.into_iter().nth(random.random_range(0..legal.len().max(1)))
     } else {
-        legal.min_by_key(|&square| evaluator.evaluate(board.play_unchecked(square)))
+        legal.min_by_key(|&square| evaluator.value(board.play_unchecked(square)))
     };
     chosen.map_or(board.pass(), |square| board.play_unchecked(square))
 }

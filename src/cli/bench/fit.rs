@@ -13,12 +13,12 @@ use clap::Args as ClapArgs;
 use super::{Figure, number};
 use crate::config::Config;
 use crate::game::Geometry;
-use crate::net::{Description, inference, keep_freed_memory};
-use crate::pipeline;
+use crate::model::Description;
+use crate::pipeline::{self, NetTrainee, Trainee as _};
 use crate::store::games::read_tail;
-use crate::store::net_file::NetFile;
+use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{GAMES, RunDirError, is_run};
-use crate::train::learner::{HeldOutMetrics, Learner, RunProgress};
+use crate::train::learner::RunProgress;
 use crate::train::replay::{Batch, Options, Replay};
 use crate::train::seeds::{Purpose, stream};
 
@@ -69,15 +69,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
-    tch::set_num_threads(1);
-    keep_freed_memory();
+    let trainee = NetTrainee(config);
+    let mut learner = trainee.learner()?;
     let (mut training, mut held_out) = read::<G>(args, config)?;
     let mut test = Batch::default();
     held_out.sample(TEST_POSITIONS, false, 0.0, &mut stream(0, Purpose::Batch, 0), &mut test);
 
-    let spec = pipeline::spec(config);
-    let device = inference::device(&config.device)?;
-    let mut learner = Learner::new(&spec, &config.learner, config.seed, device);
     let mut random = stream(config.seed, Purpose::Batch, 0);
     let (size, share) = (config.learner.batch as usize, config.learner.search_value_share);
     let mut batch = Batch::default();
@@ -90,8 +87,7 @@ fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
             share: spent.div_duration_f64(time),
         };
         training.sample(size, config.learner.augment, share, &mut random, &mut batch);
-        learner.seed_dropout(&mut random);
-        learner.step(&batch, progress);
+        learner.step(&batch, progress, &mut random);
     }
     learner.take_losses()?;
     let samples = learner.steps() * u64::from(config.learner.batch);
@@ -99,10 +95,10 @@ fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
         figure.print(args.json)?;
     }
     if let Some(path) = &args.write {
-        let (goal, steps) = (config.goal, learner.steps());
-        let description = Description { spec, goal, positions: training.total_positions(), steps };
+        let (positions, steps) = (training.total_positions(), learner.steps());
+        let description = Description { positions, steps, ..trainee.description() };
         let weights = learner.play_weights().to_bytes(&Default::default());
-        NetFile::seal(&serde_json::to_value(description)?, &weights)?.write(path)?;
+        ModelFile::seal(&serde_json::to_value(description)?, &weights)?.write(path)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -136,16 +132,19 @@ fn read<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<(Replay<G>,
     Ok((training, held_out))
 }
 
-fn figures(steps: u64, samples: u64, metrics: &HeldOutMetrics) -> [Figure; 8] {
-    let HeldOutMetrics { losses, target_entropy, agreement, .. } = *metrics;
+fn figures(steps: u64, samples: u64, held_out: &[(&str, f64)]) -> [Figure; 8] {
+    let of = |name: &str| {
+        let found = held_out.iter().find(|(known, _)| *known == name);
+        found.map_or(0.0, |(_, value)| *value)
+    };
     [
         Figure::new("fit steps", steps as f64, "steps"),
         Figure::new("fit samples", samples as f64, "positions"),
-        Figure::new("fit held-out policy loss", losses.policy, "nats"),
-        Figure::new("fit entropy of the searches", target_entropy, "nats"),
-        Figure::new("fit agreement with the searches", 100.0 * agreement, "%"),
-        Figure::new("fit held-out value loss", losses.value, ""),
-        Figure::new("fit held-out score loss", losses.score, ""),
-        Figure::new("fit held-out owner loss", losses.owner, ""),
+        Figure::new("fit held-out policy loss", of("held_out/policy_loss"), "nats"),
+        Figure::new("fit entropy of the searches", of("policy/target_entropy"), "nats"),
+        Figure::new("fit agreement with the searches", 100.0 * of("policy/agreement"), "%"),
+        Figure::new("fit held-out value loss", of("held_out/value_loss"), ""),
+        Figure::new("fit held-out score loss", of("held_out/score_loss"), ""),
+        Figure::new("fit held-out owner loss", of("held_out/owner_loss"), ""),
     ]
 }

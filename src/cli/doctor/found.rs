@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tch::{Device, Kind, Tensor};
 
+use super::torch;
 use crate::cli::machine::{Cpuinfo, cores};
 use crate::game::Shape;
-use crate::net::trainer::Trainer;
-use crate::net::{Net, NetSpec, TowerOptions, inference};
+use crate::net::{NetSpec, TowerOptions, inference, initial_weights};
 
 /// The libtorch that the dynamic linker loaded, which may differ from that of the build.
 #[derive(Clone, Default, Serialize)]
@@ -46,8 +44,8 @@ pub(super) struct Processor {
 pub(super) struct Bf16 {
     pub(super) path: &'static str,
     /// The time of a convolution in float32 divided by its time in bfloat16, on one thread. It is a
-    /// rough figure.
-    pub(super) speed_against_float32: f64,
+    /// rough figure. `None` without libtorch.
+    pub(super) speed_against_float32: Option<f64>,
 }
 
 impl Libtorch {
@@ -58,8 +56,8 @@ impl Libtorch {
             version: path.as_deref().and_then(version_beside),
             path,
             has_cuda_part: mapped(&maps, "libtorch_cuda.so").is_some(),
-            has_onednn: tch::utils::has_mkldnn(),
-            threads: tch::get_num_threads(),
+            has_onednn: torch::has_onednn(),
+            threads: torch::threads(),
         }
     }
 }
@@ -86,10 +84,7 @@ fn version_beside(library: &Path) -> Option<String> {
 
 impl Gpus {
     pub(super) fn found() -> Self {
-        let mut devices = vec!["cpu".to_string()];
-        if tch::Cuda::is_available() {
-            devices.extend((0..tch::Cuda::device_count()).map(|index| format!("cuda:{index}")));
-        }
+        let devices = std::iter::once("cpu".to_string()).chain(torch::gpus()).collect();
         let answer = Command::new("nvidia-smi")
             .args(["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"])
             .output();
@@ -142,9 +137,7 @@ impl Bf16 {
             Processor { avx512: true, .. } => "emulated with AVX-512",
             _ => "none, float32 is used",
         };
-        let float32 = convolution_time(Kind::Float);
-        let bf16 = convolution_time(Kind::BFloat16);
-        Self { path, speed_against_float32: float32.as_secs_f64() / bf16.as_secs_f64() }
+        Self { path, speed_against_float32: torch::bf16_speed() }
     }
 }
 
@@ -158,36 +151,13 @@ pub(super) struct Kernels {
 impl Kernels {
     pub(super) fn chosen() -> Self {
         let spec = NetSpec { shape: Shape::Square8, options: TowerOptions::default() };
-        let weights = Net::new(&spec, 0, Device::Cpu).weights();
+        let weights = initial_weights(&spec, 0);
         let play = inference::open(&spec, &weights, &inference::Options::default(), "auto");
-        let device = inference::device("auto").unwrap_or(Device::Cpu);
-        let learning = Trainer::new(&spec, device, None).map(|trainer| trainer.describe());
         Self {
             play: play.map_or_else(|error| error.to_string(), |backend| backend.describe()),
-            learning: learning.unwrap_or_else(|| "libtorch".to_string()),
+            learning: torch::learning(&spec),
         }
     }
-}
-
-/// The shortest time of twenty 3x3 convolutions of a small net's size, on one thread.
-fn convolution_time(kind: Kind) -> Duration {
-    let _guard = tch::no_grad_guard();
-    let threads = tch::get_num_threads();
-    tch::set_num_threads(1);
-    let options = (kind, Device::Cpu);
-    // Channels last, as the fast kernels need them.
-    let input = Tensor::ones([64, 8, 8, 64], options).permute([0, 3, 1, 2]);
-    let kernel = Tensor::ones([64, 3, 3, 64], options).permute([0, 3, 1, 2]);
-    let convolve = || {
-        let start = Instant::now();
-        let output = input.conv2d(&kernel, None::<Tensor>, [1, 1], [1, 1], [1, 1], 1);
-        drop(std::hint::black_box(output));
-        start.elapsed()
-    };
-    convolve(); // the first call creates and caches the kernel
-    let least = (0..20).map(|_| convolve()).min().unwrap_or_default();
-    tch::set_num_threads(threads);
-    least
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use std::io::{self, IsTerminal};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
-use crate::arena::player::{Choice, Hint};
 use crate::arena::report::table;
 use crate::game::notation::{diagram, obf, plain_excerpt, square_name, transcript};
 use crate::game::{Bitboard, Colour, Geometry, Position, Square, SquareSet};
+use crate::players::player::{Choice, Hint};
 use crate::protocol::session::Session;
 
 /// Longer text from files and players is cut.

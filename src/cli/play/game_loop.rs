@@ -8,10 +8,10 @@ use super::display::{self, BoardStyle, printable};
 use super::game_file::{self, Loaded};
 use super::input::{Entry, Input};
 use super::moves::{BadMove, play_all};
-use crate::arena::control::Control;
-use crate::arena::player::Player;
 use crate::game::notation::parse_square;
 use crate::game::{Colour, Geometry, Goal};
+use crate::players::control::Control;
+use crate::players::player::Player;
 use crate::protocol::session::Session;
 use crate::store::ggf::Header;
 

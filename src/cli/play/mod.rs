@@ -20,9 +20,9 @@ use super::game_args::GameArgs;
 use super::interrupt::{INTERRUPTED, exit_on_interrupt};
 use super::machine::cores;
 use super::success_on_broken_pipe;
-use crate::arena::shipped;
-use crate::arena::spec::PlayerSpec;
 use crate::game::{Colour, Geometry};
+use crate::players::shipped;
+use crate::players::spec::PlayerSpec;
 
 /// A side, as named on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

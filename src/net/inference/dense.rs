@@ -16,7 +16,7 @@ use crate::net::vector::{Vector, prefetch};
 pub(super) const MAX_POSITIONS: i64 = 16;
 /// bf16 numbers of a vector.
 const LANES: usize = 32;
-/// Outputs that are computed together, so that each input is loaded once for all of them.
+/// Predictions that are computed together, so that each input is loaded once for all of them.
 const OUTPUTS: usize = 2;
 /// Positions for which each weight is read once.
 const CHUNK: usize = 8;

@@ -5,14 +5,15 @@
 
 use tch::{Device, Kind, Tensor};
 
+use super::InferenceError;
 #[cfg(target_arch = "x86_64")]
 use super::dense::{self, Dense};
-use super::{Backend, InferenceError, Outputs};
 use crate::game::Layout;
-use crate::net::encode::{DeviceEncoding, Input};
+use crate::model::weights::Weights;
+use crate::net::encode::tensors::DeviceEncoding;
 use crate::net::fold::{Affine, Block, FoldedNet, FoldedPaper, FoldedResnet};
 use crate::net::plan::{NetSpec, PAPER_PADDING};
-use crate::net::weights::Weights;
+use crate::predict::{Backend, Input, PredictError, Predictions};
 
 /// A folded net as tensors.
 pub(super) struct Eager {
@@ -104,6 +105,27 @@ impl Eager {
         self.spec.shape.layout()
     }
 
+    /// For each position a row of policy logits, value, and score if there is one; the last two
+    /// before tanh. Also returns the length of a row.
+    fn rows(&self, inputs: &[Input]) -> Result<(Vec<f32>, usize), InferenceError> {
+        let _guard = tch::no_grad_guard();
+        let planes = match self.device {
+            Device::Cpu => self.encoding.cpu.planes(inputs, self.kind, self.device),
+            _ => self.encoding.planes(inputs),
+        };
+        let (policy, value_and_score) = match &self.trunk {
+            Trunk::Resnet(net) => self.resnet(net, &planes)?,
+            Trunk::Paper(net) => self.paper(net, &planes)?,
+        };
+        // One tensor, so that the host waits for a GPU only once.
+        let both = Tensor::f_cat(&[policy, value_and_score], 1)?;
+        let both = both.f_to_device(Device::Cpu)?.f_contiguous()?;
+        let columns = both.size()[1] as usize;
+        let mut rows = vec![0f32; inputs.len() * columns];
+        both.f_copy_data(&mut rows, inputs.len() * columns)?;
+        Ok((rows, columns))
+    }
+
     fn activate(&self, mut x: Tensor) -> Result<Tensor, InferenceError> {
         let mut x = x.f_relu_()?;
         Ok(match &self.mask {
@@ -176,38 +198,28 @@ impl Eager {
 }
 
 impl Backend for Eager {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
-        let _guard = tch::no_grad_guard();
-        let (n, layout) = (inputs.len(), self.layout());
-        outputs.resize(n, layout.squares);
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
+        let (n, squares) = (inputs.len(), self.layout().squares);
+        predictions.resize(n, squares);
         if n == 0 {
             return Ok(());
         }
-        let planes = match self.device {
-            Device::Cpu => self.encoding.cpu.planes(inputs, self.kind, self.device),
-            _ => self.encoding.planes(inputs),
-        };
-        let (policy, value_and_score) = match &self.trunk {
-            Trunk::Resnet(net) => self.resnet(net, &planes)?,
-            Trunk::Paper(net) => self.paper(net, &planes)?,
-        };
-        // One tensor, so that the host waits for a GPU only once.
-        let both = Tensor::f_cat(&[policy, value_and_score], 1)?;
-        let both = both.f_to_device(Device::Cpu)?.f_contiguous()?;
-        let columns = both.size()[1] as usize;
-        let mut rows = vec![0f32; n * columns];
-        both.f_copy_data(&mut rows, n * columns)?;
+        let (rows, columns) = self.rows(inputs)?;
         for (index, row) in rows.chunks_exact(columns).enumerate() {
-            let (policy, value_and_score) = row.split_at(layout.squares);
-            outputs.policy[index * layout.squares..][..layout.squares].copy_from_slice(policy);
-            outputs.value[index] = value_and_score[0].tanh();
+            let (policy, value_and_score) = row.split_at(squares);
+            predictions.policy[index * squares..][..squares].copy_from_slice(policy);
+            predictions.value[index] = value_and_score[0].tanh();
             let score = value_and_score.get(1);
-            outputs.score[index] = score.map_or(0.0, |score| score * layout.squares as f32);
+            predictions.score[index] = score.map_or(0.0, |score| score * squares as f32);
         }
         Ok(())
     }
 
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
         self.trunk = Trunk::new(&FoldedNet::new(&self.spec, weights)?, self.kind, self.device);
         Ok(())
     }

@@ -4,36 +4,22 @@
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "torch"))]
 mod dense;
+mod device;
+#[cfg(feature = "torch")]
 mod eager;
 mod winograd;
 
-use tch::{Cuda, Device, Kind};
+pub use device::{Device, NumberFormat, device, number_format};
 
-use super::encode::Input;
 pub use super::options::inference::{BackendKind, Options, Precision};
 use super::plan::NetSpec;
-use super::weights::{Weights, WeightsError};
+use crate::model::{Weights, WeightsError};
+use crate::predict::{Backend, PredictError};
 
-/// A net's predictions for a batch of positions. The vectors are reused for the next batch.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outputs {
-    /// One row per position: a logit for each square, legal or not.
-    pub policy: Vec<f32>,
-    /// The expected result for the side to move, -1 (loss) to 1 (win).
-    pub value: Vec<f32>,
-    /// The final disc difference for the side to move, in discs. 0 without a score head.
-    pub score: Vec<f32>,
-}
-
-impl Outputs {
-    fn resize(&mut self, positions: usize, squares: usize) {
-        self.policy.resize(positions * squares, 0.0);
-        self.value.resize(positions, 0.0);
-        self.score.resize(positions, 0.0);
-    }
-}
+/// Why only some nets can be computed by this build.
+const WITHOUT_LIBTORCH: &str = "this build has no libtorch (feature `torch`)";
 
 /// Why a net's predictions cannot be computed.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +45,7 @@ pub enum InferenceError {
         /// The name as given.
         name: Box<str>,
         /// The number of GPUs that libtorch finds.
-        found: i64,
+        found: usize,
     },
     /// The requested backend does not support the net, the precision, the device or the machine.
     #[error("backend `{backend}` cannot run here: {why}")]
@@ -69,64 +55,13 @@ pub enum InferenceError {
         /// The reason.
         why: &'static str,
     },
-    /// A query was collected from an empty slot.
-    #[error("slot {slot} holds no query")]
-    EmptySlot {
-        /// The slot.
-        slot: usize,
-    },
-    /// The threads of the inference server have ended.
-    #[error("the inference server has ended")]
-    ServerEnded,
 }
 
 // Keeps only the text: when an actor or a server ends, it logs the error without its sources.
+#[cfg(feature = "torch")]
 impl From<tch::TchError> for InferenceError {
     fn from(error: tch::TchError) -> InferenceError {
         InferenceError::Torch { message: error.to_string().into() }
-    }
-}
-
-/// A copy of a net that computes predictions for batches of positions.
-pub trait Backend: Send {
-    /// Writes the predictions for `inputs` into `outputs`.
-    ///
-    /// # Errors
-    ///
-    /// The device fails.
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError>;
-
-    /// Replaces the weights.
-    ///
-    /// # Errors
-    ///
-    /// `weights` belong to another net. Nothing has changed then.
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError>;
-
-    /// The code, precision and device, for messages.
-    fn describe(&self) -> String;
-}
-
-/// The device called `name`. `auto` is the first GPU, or the CPU if there is no GPU.
-///
-/// # Errors
-///
-/// There is no such device.
-pub fn device(name: &str) -> Result<Device, InferenceError> {
-    let found = Cuda::device_count();
-    let index = match name.split_once(':') {
-        None if name == "cpu" => return Ok(Device::Cpu),
-        None if name == "auto" => {
-            return Ok(if found > 0 { Device::Cuda(0) } else { Device::Cpu });
-        }
-        None if name == "cuda" => Some(0),
-        Some(("cuda", index)) => index.parse().ok(),
-        _ => None,
-    };
-    let index: i64 = index.ok_or_else(|| InferenceError::UnknownDevice { name: name.into() })?;
-    match (0..found).contains(&index) {
-        true => Ok(Device::Cuda(index as usize)),
-        false => Err(InferenceError::NoDevice { name: name.into(), found }),
     }
 }
 
@@ -147,15 +82,12 @@ pub fn tile_peak() -> Option<f64> {
     return None;
 }
 
-/// The number format of `precision` on `device`.
-pub fn kind(precision: Precision, device: Device) -> Kind {
-    match (precision, device) {
-        (Precision::F32, _) => Kind::Float,
-        (Precision::Bf16, _) => Kind::BFloat16,
-        (Precision::F16, _) => Kind::Half,
-        (Precision::Auto, Device::Cuda(_)) => Kind::BFloat16,
-        (Precision::Auto, _) if has_bf16() => Kind::BFloat16,
-        (Precision::Auto, _) => Kind::Float,
+impl From<InferenceError> for PredictError {
+    fn from(error: InferenceError) -> PredictError {
+        match error {
+            InferenceError::Weights(error) => PredictError::Weights(error),
+            error => PredictError::Backend(error.into()),
+        }
     }
 }
 
@@ -176,12 +108,18 @@ pub fn open(
 ) -> Result<Box<dyn Backend>, InferenceError> {
     let (backend, device) = choose(spec, options, device)?;
     if device == Device::Cpu {
-        tch::set_num_threads(1);
+        use_one_thread();
     }
     let copy = copy_on(spec, weights, options, backend, device)?;
     let (blocks, channels) = (spec.options.blocks, spec.options.channels);
     tracing::debug!("a net of {blocks}x{channels} runs on {}", copy.describe());
     Ok(copy)
+}
+
+/// Limits libtorch to one thread in this process. Other copies of a net need the other cores.
+pub fn use_one_thread() {
+    #[cfg(feature = "torch")]
+    tch::set_num_threads(1);
 }
 
 fn copy_on(
@@ -197,10 +135,28 @@ fn copy_on(
         BackendKind::Winograd => {
             Ok(Box::new(winograd::Winograd::new(spec, weights, options.precision)?))
         }
-        _ => {
-            Ok(Box::new(eager::Eager::new(spec, weights, kind(options.precision, device), device)?))
-        }
+        _ => eager(spec, weights, number_format(options.precision, device), device),
     }
+}
+
+#[cfg(feature = "torch")]
+fn eager(
+    spec: &NetSpec,
+    weights: &Weights,
+    format: NumberFormat,
+    device: Device,
+) -> Result<Box<dyn Backend>, InferenceError> {
+    Ok(Box::new(eager::Eager::new(spec, weights, format.into(), device.into())?))
+}
+
+#[cfg(not(feature = "torch"))]
+fn eager(
+    _: &NetSpec,
+    _: &Weights,
+    _: NumberFormat,
+    _: Device,
+) -> Result<Box<dyn Backend>, InferenceError> {
+    Err(InferenceError::Unsupported { backend: BackendKind::Eager, why: WITHOUT_LIBTORCH })
 }
 
 /// Checks whether [`open`] can open copies of nets of `spec` here. Needs no weights.
@@ -228,7 +184,7 @@ fn choose(
     let why = match backend {
         BackendKind::Amx | BackendKind::Winograd if !is_cpu => Some("it runs on a CPU only"),
         #[cfg(target_arch = "x86_64")]
-        BackendKind::Amx if kind(precision, device) != Kind::BFloat16 => {
+        BackendKind::Amx if number_format(precision, device) != NumberFormat::Bf16 => {
             Some("it computes in bf16 only")
         }
         #[cfg(target_arch = "x86_64")]
@@ -239,6 +195,9 @@ fn choose(
             Some("it computes in f32 only")
         }
         BackendKind::Winograd => winograd::refusal(spec),
+        BackendKind::Auto | BackendKind::Eager if cfg!(not(feature = "torch")) => {
+            Some(WITHOUT_LIBTORCH)
+        }
         BackendKind::Auto | BackendKind::Eager if precision == Precision::F16 && is_cpu => {
             Some("it computes in f16 on a GPU only")
         }
@@ -267,5 +226,6 @@ fn best(spec: &NetSpec, precision: Precision, device: Device) -> BackendKind {
     }
 }
 
-#[cfg(test)]
+// Float32 libtorch is their reference.
+#[cfg(all(test, feature = "torch"))]
 mod tests;

@@ -1,11 +1,12 @@
 //! Compares every backend with the net in float32.
 
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
 use super::*;
 use crate::game::Shape;
 use crate::net::fixtures::{positions, resnet, skipped, trained};
 use crate::net::{Inputs, Net, Pass, Tower, TowerOptions};
+use crate::predict::Predictions;
 
 /// The largest allowed differences between a backend and the net in float32.
 #[derive(Clone, Copy)]
@@ -57,11 +58,11 @@ fn weights(spec: &NetSpec) -> Weights {
 /// Compares a backend that has the weights of [`weights`].
 fn agrees(mut backend: Box<dyn Backend>, spec: &NetSpec, tolerance: Tolerance, count: usize) {
     let weights = weights(spec);
-    let net = Net::with_weights(spec, &weights, Device::Cpu).expect("weights that fit");
+    let net = Net::with_weights(spec, &weights, tch::Device::Cpu).expect("weights that fit");
     let inputs = positions(spec.shape, count, 8);
     let heads = tch::no_grad(|| net.forward(&net.planes(&inputs, Kind::Float), Pass::INFERENCE));
-    let mut outputs = Outputs::default();
-    backend.evaluate(&inputs, &mut outputs).expect("an evaluation");
+    let mut outputs = Predictions::default();
+    backend.predict(&inputs, &mut outputs).expect("an evaluation");
     let name = format!("{} {:?} {count}", backend.describe(), spec);
     let policy = Tensor::from_slice(&outputs.policy).view_as(&heads.policy);
     let error = (policy - &heads.policy).square().mean(Kind::Float).sqrt() / heads.policy.std(true);
@@ -90,7 +91,7 @@ fn folded_copies_agree_with_the_net() {
         for count in [64, 9] {
             check(&spec, &options, BF16, count);
             // The tensors for a GPU, computed on the CPU.
-            let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, Device::Cpu);
+            let half = eager::Eager::new(&spec, &weights(&spec), Kind::Half, tch::Device::Cpu);
             agrees(Box::new(half.expect("weights that fit")), &spec, BF16, count);
         }
     }
@@ -212,8 +213,8 @@ fn newer_weights_are_loaded_and_those_of_another_net_refused() {
     let (first, second) = (trained(&spec, 1), trained(&spec, 2));
     let mut backend = open(&spec, &first, &Options::default(), "cpu").unwrap();
     let ask = |backend: &mut Box<dyn Backend>| {
-        let mut outputs = Outputs::default();
-        backend.evaluate(&inputs, &mut outputs).unwrap();
+        let mut outputs = Predictions::default();
+        backend.predict(&inputs, &mut outputs).unwrap();
         outputs
     };
     let before = ask(&mut backend);
@@ -222,9 +223,9 @@ fn newer_weights_are_loaded_and_those_of_another_net_refused() {
     assert_ne!(before, after);
     assert_eq!(after, ask(&mut open(&spec, &second, &Options::default(), "cpu").unwrap()));
     let foreign = trained(&resnet(Shape::Square6, 2, 32), 1);
-    assert!(matches!(backend.load(&foreign), Err(InferenceError::Weights(_))));
+    assert!(matches!(backend.load(&foreign), Err(PredictError::Weights(_))));
     assert_eq!(after, ask(&mut backend));
-    backend.evaluate(&[], &mut Outputs::default()).unwrap();
+    backend.predict(&[], &mut Predictions::default()).unwrap();
 }
 
 #[test]

@@ -39,12 +39,12 @@ use heads::{HeadsLayer, RawHeads};
 use trunk::Trunk;
 
 use crate::game::Layout;
-use crate::net::encode::Input;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::tower::{Heads, Net};
 use crate::net::variables::{TRAINED, to_vec};
 use crate::net::winograd::{Workspace, for_width};
+use crate::predict::Input;
 
 /// Positions of a group.
 ///

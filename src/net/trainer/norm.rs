@@ -7,7 +7,7 @@
 //! Therefore neither normalised outputs nor gradients before the norm are stored.
 
 use super::arrays::{ArrayMap, Vectors};
-use crate::net::tower::{NORM_EPSILON, NORM_MOMENTUM};
+use crate::net::plan::{NORM_EPSILON, NORM_MOMENTUM};
 use crate::net::vector::{LANES, Vector, flat_mut, vectors};
 
 /// Two sums over all cells of a batch, for each channel.

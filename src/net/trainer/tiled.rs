@@ -2,7 +2,7 @@
 //!
 //! A tile is 16 rows of 64 bytes. A group has 32 positions. For one cell:
 //!
-//! - Outputs are `[position][channel]`: sums over taps and input channels.
+//! - Predictions are `[position][channel]`: sums over taps and input channels.
 //! - Gradients of inputs are the same, with the taps mirrored and the filter transposed.
 //! - Gradients of a filter are `[input][output]`: sums over cells and positions. For these, rows of
 //!   inputs are channels, and rows of gradients of outputs are pairs of positions.
@@ -56,7 +56,7 @@ pub(super) struct TileConvolver<const W: usize> {
     /// Gradients of outputs: `[cell][channel vector][pair of positions]`. A row has the bf16
     /// numbers of both positions of a pair interleaved.
     pairs: CellVectors,
-    /// Outputs, or gradients of inputs: `[cell][channel vector][position]`.
+    /// Predictions, or gradients of inputs: `[cell][channel vector][position]`.
     products: CellVectors,
     planes: Box<[Plane<W>; 2]>,
 }

@@ -14,10 +14,11 @@ use super::filter::Convolution;
 use super::norm::Norm;
 use super::pool::Pool;
 use crate::game::Layout;
-use crate::net::encode::{Encoding, Input};
+use crate::net::encode::Encoding;
 use crate::net::plan::NetSpec;
 use crate::net::vector::{LANES, Vector, flat_mut};
 use crate::net::winograd::Plane;
+use crate::predict::Input;
 
 /// A convolution, its norm, and its outputs before the norm.
 struct Layer<S> {

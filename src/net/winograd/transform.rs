@@ -61,7 +61,7 @@ impl<const W: usize, const PAIRS: usize> BoardTransform<W, PAIRS> {
         plane: &mut Plane<W>,
         scratch: &mut Scratch,
     ) {
-        to_cells(&self.matrices.outputs, EndRows::Outputs, points, stride, plane, scratch);
+        to_cells(&self.matrices.outputs, EndRows::Predictions, points, stride, plane, scratch);
     }
 
     /// The transpose of [`BoardTransform::outputs`]: from gradients of outputs to gradients of
@@ -74,7 +74,7 @@ impl<const W: usize, const PAIRS: usize> BoardTransform<W, PAIRS> {
         stride: usize,
         scratch: &mut Scratch,
     ) {
-        to_points(&self.matrices.outputs, EndRows::Outputs, plane, points, stride, scratch);
+        to_points(&self.matrices.outputs, EndRows::Predictions, plane, points, stride, scratch);
     }
 
     /// The transpose of [`BoardTransform::inputs`]: from gradients at the points to gradients of
@@ -192,7 +192,7 @@ enum EndRows {
     /// `B`. Row of 0: the odd entries. Row of infinity: the even entries.
     Inputs,
     /// `A`. Row of 0: the first entry. Row of infinity: the last entry.
-    Outputs,
+    Predictions,
 }
 
 /// Evaluates one line of cells at all points of one direction.
@@ -216,12 +216,14 @@ fn evaluate<const W: usize, const PAIRS: usize>(
     }
     match ends {
         EndRows::Inputs => put(0, sum(&transform.zero, 1, 2)),
-        EndRows::Outputs => put(0, line[0] * Vector::splat(transform.zero[0])),
+        EndRows::Predictions => put(0, line[0] * Vector::splat(transform.zero[0])),
     }
     if W.is_multiple_of(2) {
         match ends {
             EndRows::Inputs => put(W + 1, sum(&transform.infinity, 0, 2)),
-            EndRows::Outputs => put(W + 1, line[W - 1] * Vector::splat(transform.infinity[W - 1])),
+            EndRows::Predictions => {
+                put(W + 1, line[W - 1] * Vector::splat(transform.infinity[W - 1]))
+            }
         }
     }
 }
@@ -245,7 +247,7 @@ fn interpolate<const W: usize, const PAIRS: usize>(
     let zero = point(0);
     match ends {
         EndRows::Inputs => (1..W).step_by(2).for_each(|i| add(i, zero, transform.zero[i])),
-        EndRows::Outputs => add(0, zero, transform.zero[0]),
+        EndRows::Predictions => add(0, zero, transform.zero[0]),
     }
     if W.is_multiple_of(2) {
         let infinity = point(W + 1);
@@ -253,7 +255,7 @@ fn interpolate<const W: usize, const PAIRS: usize>(
             EndRows::Inputs => {
                 (0..W).step_by(2).for_each(|i| add(i, infinity, transform.infinity[i]))
             }
-            EndRows::Outputs => add(W - 1, infinity, transform.infinity[W - 1]),
+            EndRows::Predictions => add(W - 1, infinity, transform.infinity[W - 1]),
         }
     }
     line

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::{Server, colour, shown};
-use crate::arena::control::{Analysis, Control, Effort};
 use crate::game::notation::square_name;
 use crate::game::{Colour, Geometry};
+use crate::players::control::{Analysis, Control, Effort};
 use crate::protocol::inbox::{Inbox, Urgency};
 
 /// The time between two reports if the controller does not say.

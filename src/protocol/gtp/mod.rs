@@ -21,11 +21,11 @@ use timing::Timing;
 use super::inbox::{Inbox, Urgency};
 use super::lines::Line;
 use super::session::Session;
-use crate::arena::control::{Control, Effort};
-use crate::arena::external::SET_POSITION;
-use crate::arena::player::{Player, PlayerError, Turn};
 use crate::game::notation::{diagram, parse_obf, parse_square, square_name};
 use crate::game::{Colour, Geometry, Goal, SquareSet};
+use crate::players::control::{Control, Effort};
+use crate::players::external::SET_POSITION;
+use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::stop::Stop;
 
 const COMMANDS: &[&str] = &[

@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use super::*;
-use crate::arena::control::Analysis;
-use crate::arena::player::{Bound, Choice, Hint};
-use crate::arena::players::RandomPlayer;
 use crate::game::{Square, Square8};
+use crate::players::control::Analysis;
+use crate::players::kinds::RandomPlayer;
+use crate::players::player::{Bound, Choice, Hint};
 use proptest::prelude::*;
 
 fn answers(input: &[u8]) -> Vec<String> {

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::arena::control::Analysis;
-use crate::arena::player::{Bound, Hint};
 use crate::game::Geometry;
 use crate::game::notation::transcript;
+use crate::players::control::Analysis;
+use crate::players::player::{Bound, Hint};
 
 /// `nodestats NODES SECONDS`.
 pub(super) fn node_stats(output: &mut impl Write, nodes: u64, seconds: f64) -> io::Result<()> {

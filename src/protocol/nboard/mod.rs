@@ -20,10 +20,10 @@ use answers::{node_stats, search_lines};
 use super::inbox::{Inbox, Urgency};
 use super::lines::Line;
 use super::session::Session;
-use crate::arena::control::{Analysis, Control, Effort};
-use crate::arena::player::{Player, Turn};
 use crate::game::Geometry;
 use crate::game::notation::{parse_square, plain_excerpt, square_name, strip_pass};
+use crate::players::control::{Analysis, Control, Effort};
+use crate::players::player::{Player, Turn};
 use crate::store::ggf;
 
 /// The time between two reports of a running search.

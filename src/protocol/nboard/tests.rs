@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use super::*;
-use crate::arena::player::{Bound, Choice, Hint, PlayerError};
-use crate::arena::players::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
-use crate::arena::spec::{PlayerKind, PlayerSpec};
 use crate::game::{Goal, Position, Square, Square8};
+use crate::players::kinds::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
+use crate::players::player::{Bound, Choice, Hint, PlayerError};
+use crate::players::spec::{EvaluatorSource, PlayerKind, PlayerSpec};
 use crate::search::rollouts::Options;
 use proptest::prelude::*;
 
@@ -229,8 +229,10 @@ fn a_board_sets_how_deep_the_player_looks() {
     let player = |text: &str| {
         let spec: PlayerSpec = text.parse().expect("a player");
         let PlayerKind::AlphaBeta(spec) = spec.kind else { panic!("{text}") };
-        let evaluator = spec.evaluator.evaluator(Goal::Most);
-        AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, evaluator, spec).expect("a player")
+        let EvaluatorSource::Named(evaluator) = &spec.evaluator else { panic!("a name") };
+        let evaluator = evaluator.evaluator(Goal::Most);
+        AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, &evaluator, spec)
+            .expect("a player")
     };
     let said = answers_of(&mut player("alphabeta:depth=2"), b"nboard 2\nhint 1\n");
     assert_eq!(said[0], "set myname ab");

@@ -4,6 +4,7 @@
 //! as a ply. So all leaves of an iteration have the same number of discs, unless the game ends
 //! earlier, and an iteration as deep as the number of empty squares is exact.
 
+mod boxed;
 mod probcut;
 mod worker;
 
@@ -15,8 +16,9 @@ use super::clock::SearchClock;
 pub use super::clock::SearchLimits;
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
-use crate::eval::{Evaluator, SCALE};
+use crate::eval::{Evaluator, SCALE, TrackedBoard, WinScale};
 use crate::game::{Board, Geometry, Goal, Square};
+pub use boxed::{Search, boxed};
 use probcut::Checks;
 pub use probcut::NoProbCut;
 use worker::Worker;
@@ -44,7 +46,7 @@ pub struct SearchResult {
 }
 
 /// An alpha-beta engine: an evaluator, and a transposition table that later searches reuse.
-pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G> + ?Sized = dyn Evaluator<G>> {
+pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G>> {
     goal: Goal,
     table: TranspositionTable,
     active: ActivePositions,
@@ -61,7 +63,7 @@ struct BestMove {
     score: i32,
 }
 
-impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
+impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
     /// An engine whose table takes at most `table_bytes`. `goal` must be the evaluator's.
     pub fn new(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self {
         AlphaBetaSearch {
@@ -87,60 +89,6 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         Ok(AlphaBetaSearch { checks: Some(checks), ..self })
     }
 
-    /// Clears the table, so that the next search depends only on its position and limits. It takes
-    /// constant time.
-    pub fn forget(&mut self) {
-        self.table.forget();
-    }
-
-    /// Sets the flag that ends this engine's searches. They return their best result so far.
-    pub fn set_stop(&mut self, stop: Stop) {
-        self.stop = stop;
-    }
-
-    /// Searches a position; `None` if the side to move has no legal move.
-    ///
-    /// With one thread and no time limit the result depends only on the position, the limits and
-    /// the table.
-    pub fn think(&mut self, board: Board<G>, limits: &SearchLimits) -> Option<SearchResult> {
-        self.think_with_progress(board, limits, None)
-    }
-
-    /// The same as [`AlphaBetaSearch::think`]. It calls `on_iteration` with the result of each
-    /// complete iteration but the last.
-    pub fn think_with_progress(
-        &mut self,
-        board: Board<G>,
-        limits: &SearchLimits,
-        mut on_iteration: Option<&mut dyn FnMut(&SearchResult)>,
-    ) -> Option<SearchResult> {
-        let first = board.legal().next()?;
-        let empties = board.empties();
-        let solves = empties <= limits.solve_empties;
-        let unlimited = SearchLimits { threads: limits.threads, ..SearchLimits::default() };
-        let limits = if solves { &unlimited } else { limits };
-        self.table.age();
-        let clock = SearchClock::start(limits, empties, Some(&self.stop));
-        let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
-        let mut found = (0, BestMove { square: first, score: 0 });
-        for depth in 1..=deepest {
-            if depth > 1 && !clock.allows_another_iteration() {
-                break;
-            }
-            let (best, complete) = self.iterate(board, depth, found.1, &clock, limits.threads);
-            found = (if complete { depth } else { found.0 }, best);
-            if !complete {
-                break;
-            }
-            if depth < deepest
-                && let Some(on_iteration) = &mut on_iteration
-            {
-                on_iteration(&self.result(board, found, &clock));
-            }
-        }
-        Some(self.result(board, found, &clock))
-    }
-
     /// The result after the iteration of the given depth.
     fn result(
         &self,
@@ -164,7 +112,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
     /// that this iteration found to be better.
     fn iterate(
         &self,
-        board: Board<G>,
+        root: &TrackedBoard<G, E::State>,
         depth: u32,
         last: BestMove,
         clock: &SearchClock<'_>,
@@ -173,7 +121,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
         let done = AtomicBool::new(false);
         let work = || {
             let mut worker = Worker::new(self, clock, &done, threads > 1);
-            let found = worker.aspiration_search(board, depth, last);
+            let found = worker.aspiration_search(root, depth, last);
             worker.report();
             done.fetch_or(found.1, Ordering::Relaxed);
             found
@@ -210,6 +158,54 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> AlphaBetaSearch<G, E> {
             board = next.1;
         }
         line
+    }
+}
+
+impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
+    fn forget(&mut self) {
+        self.table.forget();
+    }
+
+    fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
+    }
+
+    fn think_with_progress(
+        &mut self,
+        board: Board<G>,
+        limits: &SearchLimits,
+        mut on_iteration: Option<&mut dyn FnMut(&SearchResult)>,
+    ) -> Option<SearchResult> {
+        let first = board.legal().next()?;
+        let empties = board.empties();
+        let solves = empties <= limits.solve_empties;
+        let unlimited = SearchLimits { threads: limits.threads, ..SearchLimits::default() };
+        let limits = if solves { &unlimited } else { limits };
+        self.table.age();
+        let clock = SearchClock::start(limits, empties, Some(&self.stop));
+        let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
+        let root = TrackedBoard::begin(&*self.evaluator, board);
+        let mut found = (0, BestMove { square: first, score: 0 });
+        for depth in 1..=deepest {
+            if depth > 1 && !clock.allows_another_iteration() {
+                break;
+            }
+            let (best, complete) = self.iterate(&root, depth, found.1, &clock, limits.threads);
+            found = (if complete { depth } else { found.0 }, best);
+            if !complete {
+                break;
+            }
+            if depth < deepest
+                && let Some(on_iteration) = &mut on_iteration
+            {
+                on_iteration(&self.result(board, found, &clock));
+            }
+        }
+        Some(self.result(board, found, &clock))
+    }
+
+    fn win_scale(&self) -> WinScale {
+        self.evaluator.win_scale()
     }
 }
 

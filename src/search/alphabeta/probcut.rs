@@ -8,9 +8,9 @@
 //! and the shallow searches themselves use no ProbCut.
 
 use super::worker::Worker;
-use crate::eval::Evaluator;
 use crate::eval::probcut::{ProbCut, Regression};
-use crate::game::{Board, Geometry, SquareSet};
+use crate::eval::{Evaluator, TrackedBoard};
+use crate::game::{Geometry, SquareSet};
 
 /// A node is not checked if the evaluation predicts a deep score this close to the window, as a
 /// share of the margin: a check there would rarely succeed.
@@ -94,19 +94,19 @@ impl Checks {
     }
 }
 
-impl<G: Geometry, E: Evaluator<G> + ?Sized> Worker<'_, G, E> {
+impl<G: Geometry, E: Evaluator<G>> Worker<'_, G, E> {
     /// A bound on the score, if shallow searches predict the side of the null window `beta - 1` to
     /// `beta` that a search of this depth would return; `None` if they do not.
     pub(super) fn probcut(
         &mut self,
-        board: Board<G>,
+        node: TrackedBoard<G, E::State>,
         legal: SquareSet<G>,
         depth: u32,
         beta: i32,
     ) -> Option<i32> {
-        let checks = self.checks?.of(board.empties(), depth);
+        let checks = self.checks?.of(node.board.empties(), depth);
         let first = checks.first()?;
-        let evaluation = self.search.evaluator.evaluate(board);
+        let evaluation = node.evaluate(&*self.search.evaluator);
         let distance = first.predicted(evaluation) - beta as f32;
         if distance.abs() < UNDECIDED * first.margin {
             return None;
@@ -122,7 +122,7 @@ impl<G: Geometry, E: Evaluator<G> + ?Sized> Worker<'_, G, E> {
             };
             let score = match check.depth {
                 0 => evaluation,
-                depth => self.negamax(board, legal, depth, bound - 1, bound),
+                depth => self.negamax(node, legal, depth, bound - 1, bound),
             };
             if self.halted {
                 break;

@@ -1,67 +1,76 @@
 //! Tests of the alpha-beta engine.
 
 use super::*;
-use crate::eval::Discs;
 use crate::eval::positional::Positional;
+use crate::eval::testing::Lines;
+use crate::eval::{AnyEvaluator, Discs};
 use crate::game::{Shape, Square8};
 use crate::search::endgame::tests::random_board;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Debug;
 use std::time::Duration;
 
 fn minimax<G: Geometry>(
     board: Board<G>,
     depth: u32,
     goal: Goal,
-    evaluator: &dyn Evaluator<G>,
+    evaluator: &impl Evaluator<G>,
 ) -> i32 {
     if board.is_over() {
         return SCALE * board.final_score(goal);
     }
     if depth == 0 {
-        return evaluator.evaluate(board);
+        return evaluator.value(board);
     }
     let moves = board.legal();
     let value = |square| -minimax(board.play_unchecked(square), depth - 1, goal, evaluator);
     moves.map(value).max().unwrap_or_else(|| -minimax(board.pass(), depth, goal, evaluator))
 }
 
-fn agrees_with_minimax<G: Geometry>(threads: usize) {
+fn agrees_with_minimax<G: Geometry, E: Evaluator<G> + Debug>(
+    goal: Goal,
+    threads: usize,
+    evaluator: E,
+) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
-    for (name, goal) in ["positional", "discs"]
-        .into_iter()
-        .flat_map(|name| [Goal::Most, Goal::Fewest].map(|goal| (name, goal)))
-    {
-        let evaluator: Arc<dyn Evaluator<G>> = match name {
-            "discs" => Arc::new(Discs { goal }),
-            _ => Arc::new(Positional::new(goal)),
-        };
-        let mut search = AlphaBetaSearch::new(goal, evaluator.clone(), 1 << 16);
-        for _ in 0..40 {
-            let empties = random.random_range(2..G::SQUARES as u32 - 5);
-            let board = random_board::<G>(&mut random, empties);
-            let depth = random.random_range(1..=4).min(empties);
-            let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
-            search.forget();
-            let Some(result) = search.think(board, &limits) else { continue };
-            let wanted = minimax(board, depth, goal, &*evaluator);
-            assert_eq!(result.score * SCALE as f32, wanted as f32, "{board:?} {name} {goal}");
-            let child = board.play(result.square).expect("a legal move");
-            assert_eq!(-minimax(child, depth - 1, goal, &*evaluator), wanted, "{board:?}");
-            assert_eq!((result.depth, result.exact), (depth, depth == empties));
-            assert_eq!(result.pv[0], result.square);
-        }
+    let evaluator = Arc::new(evaluator);
+    let mut search = AlphaBetaSearch::new(goal, evaluator.clone(), 1 << 16);
+    for _ in 0..40 {
+        let empties = random.random_range(2..G::SQUARES as u32 - 5);
+        let board = random_board::<G>(&mut random, empties);
+        let depth = random.random_range(1..=4).min(empties);
+        let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
+        search.forget();
+        let Some(result) = search.think(board, &limits) else { continue };
+        let wanted = minimax(board, depth, goal, &*evaluator);
+        assert_eq!(result.score * SCALE as f32, wanted as f32, "{board:?} {evaluator:?} {goal}");
+        let child = board.play(result.square).expect("a legal move");
+        assert_eq!(-minimax(child, depth - 1, goal, &*evaluator), wanted, "{board:?}");
+        assert_eq!((result.depth, result.exact), (depth, depth == empties));
+        assert_eq!(result.pv[0], result.square);
     }
+}
+
+fn evaluators_agree_with_minimax<G: Geometry>(goal: Goal, threads: usize) {
+    agrees_with_minimax::<G, _>(goal, threads, Positional::<G>::new(goal));
+    agrees_with_minimax::<G, _>(goal, threads, Discs { goal });
+    // Its state follows the moves of the search, and its order differs from its values.
+    agrees_with_minimax::<G, _>(goal, threads, Lines { goal });
 }
 
 #[test]
 fn search_agrees_with_plain_minimax() {
     for (shape, threads) in Shape::ALL.into_iter().flat_map(|shape| [(shape, 1), (shape, 3)]) {
-        dispatch!(shape, G => agrees_with_minimax::<G>(threads));
+        for goal in [Goal::Most, Goal::Fewest] {
+            dispatch!(shape, G => evaluators_agree_with_minimax::<G>(goal, threads));
+        }
     }
 }
 
-fn positional() -> AlphaBetaSearch<Square8> {
+type PositionalSearch = AlphaBetaSearch<Square8, Positional<Square8>>;
+
+fn positional() -> PositionalSearch {
     AlphaBetaSearch::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), 1 << 20)
 }
 
@@ -71,7 +80,7 @@ fn one_thread_is_deterministic() {
     for limits in
         [SearchLimits::depth(7), SearchLimits { nodes: Some(20_000), ..SearchLimits::default() }]
     {
-        let result = |search: &mut AlphaBetaSearch<_>| {
+        let result = |search: &mut PositionalSearch| {
             search.forget();
             let found = search.think(board, &limits).expect("a legal move");
             (found.square, found.score, found.depth, found.nodes, found.pv)
@@ -109,11 +118,11 @@ fn boards(seed: u64, count: u32) -> Vec<Board<Square8>> {
     boards.filter(|board| !board.legal().is_empty()).collect()
 }
 
-fn with_probcut(deviations: f32) -> AlphaBetaSearch<Square8> {
+fn with_probcut(deviations: f32) -> PositionalSearch {
     positional().with_probcut(deviations).expect("measured for 8x8")
 }
 
-fn fresh(search: &mut AlphaBetaSearch<Square8>, board: Board<Square8>, depth: u32) -> SearchResult {
+fn fresh(search: &mut PositionalSearch, board: Board<Square8>, depth: u32) -> SearchResult {
     search.forget();
     search.think(board, &SearchLimits::depth(depth)).expect("a legal move")
 }
@@ -186,10 +195,25 @@ fn probcut_leaves_exact_scores_alone() {
 
 #[test]
 fn probcut_needs_the_evaluators_parameters() {
-    let discs = Arc::new(Discs { goal: Goal::Most });
-    assert!(AlphaBetaSearch::<Square8>::new(Goal::Most, discs, 1 << 10).with_probcut(1.5).is_err());
-    let fewest = Arc::new(Positional::new(Goal::Fewest));
-    assert!(
-        AlphaBetaSearch::<Square8>::new(Goal::Fewest, fewest, 1 << 10).with_probcut(1.5).is_err()
-    );
+    let has_probcut = |goal, evaluator: AnyEvaluator<Square8>| {
+        assert!(boxed(goal, &evaluator, 1 << 10, None).is_ok());
+        boxed(goal, &evaluator, 1 << 10, Some(1.5)).is_ok()
+    };
+    let [most, fewest] = [Goal::Most, Goal::Fewest];
+    assert!(has_probcut(most, Positional::new(most).into()));
+    assert!(!has_probcut(fewest, Positional::new(fewest).into()));
+    assert!(!has_probcut(most, Discs { goal: most }.into()));
+}
+
+#[test]
+fn a_boxed_search_finds_what_the_evaluators_own_search_finds() {
+    let evaluator = Positional::new(Goal::Most).into();
+    let mut any = boxed(Goal::Most, &evaluator, 1 << 20, None).expect("a search");
+    let mut own = positional();
+    for board in boards(3, 8) {
+        let limits = SearchLimits::depth(6);
+        let found = [any.think(board, &limits), own.think(board, &limits)];
+        let [any, own] = found.map(|found| found.map(|it| (it.square, it.score, it.nodes, it.pv)));
+        assert_eq!(any, own, "{board:?}");
+    }
 }

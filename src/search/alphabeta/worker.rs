@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
 use super::{AlphaBetaSearch, BestMove, SHARED_DEPTH};
-use crate::eval::{Evaluator, SCALE};
-use crate::game::{Board, Geometry, Square, SquareSet};
+use crate::eval::{Evaluator, SCALE, TrackedBoard};
+use crate::game::{Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
 use crate::search::ordering::{Candidate, Candidates};
 use crate::search::table::{Entry, Key};
@@ -21,14 +21,14 @@ const LOWEST: i32 = i32::MIN / 2;
 const ASPIRATION: i32 = 3 * SCALE / 2;
 
 /// One thread of an iteration.
-pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
+pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G>> {
     pub(super) search: &'a AlphaBetaSearch<G, E>,
     clock: &'a SearchClock<'a>,
     done: &'a AtomicBool,
     shared: bool,
     /// The ProbCut checks for nodes with a null window; `None` where ProbCut is not allowed.
     pub(super) checks: Option<&'a Checks>,
-    candidates: Candidates<G>,
+    candidates: Candidates<G, E::State>,
     /// Positions visited since the last report to the clock.
     nodes: u64,
     /// The number of positions between two reports.
@@ -37,7 +37,7 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G> + ?Sized> {
     pub(super) halted: bool,
 }
 
-impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
+impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
     pub(super) fn new(
         search: &'a AlphaBetaSearch<G, E>,
         clock: &'a SearchClock<'a>,
@@ -64,11 +64,11 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// lies outside. Also returns whether the search is complete.
     pub(super) fn aspiration_search(
         &mut self,
-        board: Board<G>,
+        root: &TrackedBoard<G, E::State>,
         depth: u32,
         last: BestMove,
     ) -> (BestMove, bool) {
-        let exact = depth == board.empties();
+        let exact = depth == root.board.empties();
         self.checks = if exact { None } else { self.search.checks.as_ref() };
         let most = G::SQUARES as i32 * SCALE;
         let (mut below, mut above) = (ASPIRATION, ASPIRATION);
@@ -79,7 +79,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         loop {
             let alpha = (last.score - below).max(-most - 1);
             let beta = (last.score + above).min(most + 1);
-            let (found, score) = self.root(board, depth, alpha, beta, best);
+            let (found, score) = self.root(root, depth, alpha, beta, best);
             best = found;
             if self.halted {
                 return (best, false);
@@ -97,7 +97,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// still `last`.
     fn root(
         &mut self,
-        board: Board<G>,
+        root: &TrackedBoard<G, E::State>,
         depth: u32,
         alpha: i32,
         beta: i32,
@@ -107,7 +107,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         let mut lower = alpha;
         let mut highest = LOWEST;
         let evaluator = &*self.search.evaluator;
-        let start = self.candidates.push(board, board.legal(), Some(last.square), evaluator);
+        let start = self.candidates.push(root, root.board.legal(), Some(last.square), evaluator);
         for index in start.. {
             let Some(candidate) = self.candidates.take_best(index) else { break };
             let score = self.search_move(&candidate, depth, lower, beta, index == start);
@@ -131,19 +131,19 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// window, and again with an open window if they are better.
     fn search_move(
         &mut self,
-        candidate: &Candidate<G>,
+        candidate: &Candidate<G, E::State>,
         depth: u32,
         alpha: i32,
         beta: i32,
         first: bool,
     ) -> i32 {
-        let Candidate { board, legal, .. } = *candidate;
+        let Candidate { child, legal, .. } = *candidate;
         if first {
-            return -self.negamax(board, legal, depth - 1, -beta, -alpha);
+            return -self.negamax(child, legal, depth - 1, -beta, -alpha);
         }
-        let score = -self.negamax(board, legal, depth - 1, -alpha - 1, -alpha);
+        let score = -self.negamax(child, legal, depth - 1, -alpha - 1, -alpha);
         if score > alpha && score < beta && !self.halted {
-            return -self.negamax(board, legal, depth - 1, -beta, -score);
+            return -self.negamax(child, legal, depth - 1, -beta, -score);
         }
         score
     }
@@ -152,7 +152,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// of the window.
     pub(super) fn negamax(
         &mut self,
-        board: Board<G>,
+        node: TrackedBoard<G, E::State>,
         legal: SquareSet<G>,
         depth: u32,
         alpha: i32,
@@ -160,29 +160,30 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     ) -> i32 {
         self.visit();
         if depth == 0 {
-            return self.search.evaluator.evaluate(board);
+            return node.evaluate(&*self.search.evaluator);
         }
         if legal.is_empty() {
-            let passed = board.pass();
-            let legal = passed.legal();
+            let passed = node.pass(&*self.search.evaluator);
+            let legal = passed.board.legal();
             if legal.is_empty() {
-                return SCALE * board.final_score(self.search.goal);
+                return SCALE * node.board.final_score(self.search.goal);
             }
             return -self.negamax(passed, legal, depth, -beta, -alpha);
         }
         if depth == 1 {
-            self.last_ply(board, legal, beta)
+            self.last_ply(node, legal, beta)
         } else {
-            self.inner_node(board, legal, depth, alpha, beta)
+            self.inner_node(node, legal, depth, alpha, beta)
         }
     }
 
     /// The best score of the moves at depth 1, in any order.
-    fn last_ply(&mut self, board: Board<G>, legal: SquareSet<G>, beta: i32) -> i32 {
+    fn last_ply(&mut self, node: TrackedBoard<G, E::State>, legal: SquareSet<G>, beta: i32) -> i32 {
+        let evaluator = &*self.search.evaluator;
         let mut best = LOWEST;
         for square in legal {
             self.visit();
-            best = best.max(-self.search.evaluator.evaluate(board.play_unchecked(square)));
+            best = best.max(-node.play(evaluator, square).evaluate(evaluator));
             if best >= beta {
                 break;
             }
@@ -194,7 +195,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// tries the moves in order.
     fn inner_node(
         &mut self,
-        board: Board<G>,
+        node: TrackedBoard<G, E::State>,
         legal: SquareSet<G>,
         depth: u32,
         alpha: i32,
@@ -205,12 +206,12 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             return 0;
         }
         if depth < TABLE_DEPTH {
-            let start = self.candidates.push(board, legal, None, &*self.search.evaluator);
+            let start = self.candidates.push(&node, legal, None, &*self.search.evaluator);
             let (best, _) = self.try_all(start, depth, alpha, beta);
             self.candidates.pop(start);
             return best;
         }
-        let key = Key::of(board);
+        let key = Key::of(node.board);
         let known = self.search.table.get(key);
         if let Some(entry) = known.filter(|entry| u32::from(entry.depth) >= depth) {
             let (lower, upper) = (i32::from(entry.lower), i32::from(entry.upper));
@@ -222,18 +223,18 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         }
         let hint = known.and_then(|entry| entry.best);
         let probcut_bound = match self.checks {
-            Some(_) if beta - alpha == 1 => self.probcut(board, legal, depth, beta),
+            Some(_) if beta - alpha == 1 => self.probcut(node, legal, depth, beta),
             _ => None,
         };
         let (best, square) = match probcut_bound {
             Some(bound) => (bound, hint),
-            None => self.search_moves(board, legal, depth, (alpha, beta), hint),
+            None => self.search_moves(&node, legal, depth, (alpha, beta), hint),
         };
         if !self.halted {
             let most = G::SQUARES as i32 * SCALE;
             let lower = if best > alpha { best } else { -most };
             let upper = if best < beta { best } else { most };
-            let depth = if depth >= board.empties() { Entry::EXACT } else { depth as u8 };
+            let depth = if depth >= node.board.empties() { Entry::EXACT } else { depth as u8 };
             let (lower, upper) = (lower as i16, upper as i16);
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
@@ -243,13 +244,13 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
     /// The best score and its move, by a cutoff of the table or by trying the moves.
     fn search_moves(
         &mut self,
-        board: Board<G>,
+        node: &TrackedBoard<G, E::State>,
         legal: SquareSet<G>,
         depth: u32,
         (alpha, beta): (i32, i32),
         hint: Option<Square>,
     ) -> (i32, Option<Square>) {
-        let start = self.candidates.push(board, legal, hint, &*self.search.evaluator);
+        let start = self.candidates.push(node, legal, hint, &*self.search.evaluator);
         let found = match self.child_cutoff(start, depth, beta) {
             Some(known) => known,
             None => self.try_all(start, depth, alpha, beta),
@@ -264,7 +265,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
             return None;
         }
         self.candidates.moves_from(start).iter().find_map(|candidate| {
-            let entry = self.search.table.get(Key::of(candidate.board))?;
+            let entry = self.search.table.get(Key::of(candidate.child.board))?;
             let score = -i32::from(entry.upper);
             let enough = u32::from(entry.depth) >= depth - 1 && score >= beta;
             enough.then_some((score, Some(candidate.square)))
@@ -283,7 +284,7 @@ impl<'a, G: Geometry, E: Evaluator<G> + ?Sized> Worker<'a, G, E> {
         let (mut best, mut square) = (LOWEST, None);
         for index in start.. {
             let Some(candidate) = self.candidates.take_best(index) else { break };
-            let key = if shared { Key::of(candidate.board) } else { Key::default() };
+            let key = if shared { Key::of(candidate.child.board) } else { Key::default() };
             let deferrable = shared && index > start && !candidate.is_deferred();
             if deferrable && self.search.active.contains(key) {
                 self.candidates.defer(candidate);

@@ -10,6 +10,7 @@ mod order;
 mod parity;
 mod searcher;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,9 +18,11 @@ use super::active::ActivePositions;
 use super::clock::{SearchClock, SearchLimits};
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
+use crate::eval::Evaluator;
+use crate::eval::positional::Positional;
 use crate::game::{Board, Geometry, Goal, Square};
 pub use monitor::{SolveGoal, SolveMonitor, SolveProgress, SolveResult};
-use order::MoveOrdering;
+use order::{MoveOrdering, ShallowSearch};
 use searcher::{Searcher, Shared, ThreadState};
 
 /// Solves positions exactly. It keeps its transposition table from one position to the next.
@@ -36,16 +39,27 @@ pub struct Solver<G: Geometry> {
     active: ActivePositions,
     /// The states of the calling thread and of its helpers.
     thread_states: Vec<ThreadState<G>>,
-    order: MoveOrdering<G>,
+    order: Box<dyn MoveOrdering<G>>,
     /// Positions visited by all solves of this solver. Passes and finished games are not counted.
     pub nodes: u64,
 }
 
 impl<G: Geometry> Solver<G> {
-    /// A solver whose table has at most `table_bytes` bytes, but at least one cache line.
+    /// A solver whose table has at most `table_bytes` bytes, but at least one cache line. It orders
+    /// moves by the positional evaluation.
     pub fn new(goal: Goal, table_bytes: usize) -> Self {
+        Self::ordered_by(goal, Arc::new(Positional::new(goal)), table_bytes)
+    }
+
+    /// The same, but it orders moves by an evaluator for `goal`. Scores do not depend on the
+    /// evaluator; how many positions are visited does.
+    pub fn ordered_by<E>(goal: Goal, evaluator: Arc<E>, table_bytes: usize) -> Self
+    where
+        E: Evaluator<G> + 'static,
+    {
         let (table, active) = (TranspositionTable::new(table_bytes), ActivePositions::new());
-        let (thread_states, order) = (vec![ThreadState::new(goal)], MoveOrdering::new(goal));
+        let thread_states = vec![ThreadState::new(goal)];
+        let order = Box::new(ShallowSearch { goal, evaluator });
         Solver {
             goal,
             table,
@@ -222,7 +236,7 @@ impl<G: Geometry> Solver<G> {
         while self.thread_states.len() <= helpers {
             self.thread_states.push(ThreadState::new(self.goal));
         }
-        let order = &self.order;
+        let order = &*self.order;
         let finish = |state: &mut ThreadState<G>| {
             let mut searcher = Searcher::new(shared, state, order);
             let score = searcher.search(board, alpha, beta);

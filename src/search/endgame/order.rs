@@ -1,11 +1,15 @@
 //! Move ordering of the solver at nodes with many empties.
 //!
-//! Moves with few replies come first. A shallow search with the positional evaluation refines the
-//! order. The more empties there are, the deeper it searches.
+//! Moves with few replies come first. A shallow search with an evaluator refines the order. The more
+//! empties there are, the deeper it searches.
+//!
+//! The evaluator is chosen when the solver is made. Each node begins its state anew: a node with
+//! so many empties costs a hundred times as much, and the solver's other nodes need no state.
+
+use std::sync::Arc;
 
 use super::parity;
-use crate::eval::positional::Positional;
-use crate::eval::{Evaluator, SCALE};
+use crate::eval::{Evaluator, SCALE, Step, TrackedBoard};
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
 /// The penalty of a move for each reply to it.
@@ -56,19 +60,26 @@ fn depth(empties: u32) -> u32 {
 }
 
 /// Gives moves the values by which they are ordered.
-pub(super) struct MoveOrdering<G: Geometry> {
-    goal: Goal,
-    evaluator: Positional<G>,
-}
-
-impl<G: Geometry> MoveOrdering<G> {
-    pub(super) fn new(goal: Goal) -> Self {
-        MoveOrdering { goal, evaluator: Positional::new(goal) }
-    }
-
+pub(super) trait MoveOrdering<G: Geometry>: Send + Sync {
     /// Sets the values of the moves of a board, the greatest one for `hint`. Returns the number of
     /// positions visited by the shallow searches.
-    pub(super) fn set_values(
+    fn set_values(
+        &self,
+        board: Board<G>,
+        candidates: &mut [Candidate<G>],
+        hint: Option<Square>,
+    ) -> u64;
+}
+
+/// Orders moves by shallow searches with an evaluator.
+pub(super) struct ShallowSearch<E> {
+    /// Which score wins; it must be the evaluator's goal.
+    pub(super) goal: Goal,
+    pub(super) evaluator: Arc<E>,
+}
+
+impl<G: Geometry, E: Evaluator<G>> MoveOrdering<G> for ShallowSearch<E> {
+    fn set_values(
         &self,
         board: Board<G>,
         candidates: &mut [Candidate<G>],
@@ -80,13 +91,17 @@ impl<G: Geometry> MoveOrdering<G> {
         }
         let odd = parity::squares::<G>(parity::odd::<G>(board.empty().0));
         let depth = depth(board.empties());
+        let state = self.evaluator.begin(board);
         let mut lower = -MOST;
         for candidate in candidates {
             if hint == Some(candidate.square) {
                 candidate.value = i32::MAX;
                 continue;
             }
-            let score = -self.shallow_search(candidate.board, depth, -MOST, -lower, &mut nodes);
+            let step = Step::between(board, candidate.square, candidate.board);
+            let state = self.evaluator.follow(&state, &step);
+            let child = TrackedBoard { board: candidate.board, state };
+            let score = -self.search(child, depth, -MOST, -lower, &mut nodes);
             lower = lower.max(score - MARGIN);
             candidate.value = score - candidate.legal.len() as i32 * REPLY_COST;
             if !(odd & G::mask(candidate.square)).is_zero() {
@@ -95,31 +110,37 @@ impl<G: Geometry> MoveOrdering<G> {
         }
         nodes
     }
+}
 
+impl<E> ShallowSearch<E> {
     /// Alpha-beta search without a table or move ordering.
-    fn shallow_search(
+    fn search<G: Geometry>(
         &self,
-        board: Board<G>,
+        node: TrackedBoard<G, E::State>,
         depth: u32,
         alpha: i32,
         beta: i32,
         nodes: &mut u64,
-    ) -> i32 {
+    ) -> i32
+    where
+        E: Evaluator<G>,
+    {
+        let evaluator = &*self.evaluator;
         *nodes += 1;
         if depth == 0 {
-            return self.evaluator.evaluate(board);
+            return node.ordering_value(evaluator);
         }
-        let legal = board.legal();
+        let legal = node.board.legal();
         if legal.is_empty() {
-            if board.pass().legal().is_empty() {
-                return SCALE * board.final_score(self.goal);
+            if node.board.pass().legal().is_empty() {
+                return SCALE * node.board.final_score(self.goal);
             }
-            return -self.shallow_search(board.pass(), depth, -beta, -alpha, nodes);
+            return -self.search(node.pass(evaluator), depth, -beta, -alpha, nodes);
         }
         let mut best = -MOST;
         for square in legal {
-            let child = board.play_unchecked(square);
-            best = best.max(-self.shallow_search(child, depth - 1, -beta, -alpha.max(best), nodes));
+            let child = node.play(evaluator, square);
+            best = best.max(-self.search(child, depth - 1, -beta, -alpha.max(best), nodes));
             if best >= beta {
                 break;
             }

@@ -87,7 +87,7 @@ impl<G: Geometry> ThreadState<G> {
 pub(super) struct Searcher<'a, G: Geometry> {
     pub(super) shared: Shared<'a>,
     state: &'a mut ThreadState<G>,
-    order: &'a MoveOrdering<G>,
+    order: &'a dyn MoveOrdering<G>,
     /// The number of empties of the root.
     root: u32,
     /// Whether this thread is returning early. Scores are then meaningless.
@@ -106,7 +106,7 @@ impl<'a, G: Geometry> Searcher<'a, G> {
     pub(super) fn new(
         shared: Shared<'a>,
         state: &'a mut ThreadState<G>,
-        order: &'a MoveOrdering<G>,
+        order: &'a dyn MoveOrdering<G>,
     ) -> Self {
         state.near_end.leaf_solver.nodes = 0;
         Searcher {

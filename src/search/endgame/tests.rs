@@ -1,6 +1,7 @@
 //! Tests of the exact solver.
 
 use super::*;
+use crate::eval::testing::Lines;
 use crate::game::{Shape, Square6, Square8};
 use crate::search::table::Entry;
 use rand::{RngExt, SeedableRng};
@@ -332,5 +333,20 @@ fn a_stopped_solver_gives_up_until_it_gets_another_flag() {
             solver.set_stop(Stop::default());
             assert_eq!(solver.score_in_time(board), Some(score), "{board:?}");
         }
+    }
+}
+
+#[test]
+fn the_evaluator_that_orders_moves_changes_nodes_and_no_score() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(41);
+    for goal in [Goal::Most, Goal::Fewest] {
+        // With more than 12 empties the order comes from searches deeper than one ply.
+        let boards = (13..=16).map(|empties| random_board::<Square8>(&mut random, empties));
+        let mut default = Solver::new(goal, 1 << 18);
+        let mut other = Solver::ordered_by(goal, Arc::new(Lines { goal }), 1 << 18);
+        for board in boards {
+            assert_eq!(other.score(board), default.score(board), "{board:?} {goal}");
+        }
+        assert_ne!(other.nodes, default.nodes);
     }
 }

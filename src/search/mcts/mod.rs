@@ -1,7 +1,7 @@
 //! Monte Carlo tree search guided by the predictions of a net: PUCT, or Gumbel at the root.
 //!
 //! The search owns no threads and no tensors. [`TreeSearch::gather`] returns a position that needs
-//! a prediction, and [`TreeSearch::apply`] takes the [`Prediction`]. The caller decides where it
+//! a prediction, and [`TreeSearch::apply`] takes the [`Prediction`](crate::predict::Prediction). The caller decides where it
 //! comes from and how many positions share a batch. So the same code serves self-play (a batch over
 //! many games), play (a batch over one tree) and tests (a fixed function in place of a net).
 
@@ -21,4 +21,4 @@ mod utility;
 pub use options::{FirstPlay, Options, Root};
 pub use root::MoveStats;
 pub use search::{Mode, TreeSearch};
-pub use tree::{Gathered, Prediction, Ticket, Tree};
+pub use tree::{Gathered, Ticket, Tree};

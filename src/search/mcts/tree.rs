@@ -21,6 +21,7 @@ use super::select::Selector;
 use super::softmax::{LogitArray, softmax};
 use super::utility::UtilityFunction;
 use crate::game::{Board, Geometry, Goal, MAX_SQUARES, Square, SquareSet};
+use crate::predict::Prediction;
 use crate::search::endgame::Solver;
 use crate::search::wipeout;
 
@@ -51,17 +52,6 @@ pub enum Gathered<G: Geometry> {
     Known,
     /// The search cannot continue before another leaf has its prediction.
     Waiting,
-}
-
-/// The prediction of a net for a leaf.
-#[derive(Clone, Copy, Debug)]
-pub struct Prediction<'a> {
-    /// One logit for each square of the board; only those of legal moves are read.
-    pub policy: &'a [f32],
-    /// The expected result for the side to move, from -1 (loss) to 1 (win).
-    pub value: f32,
-    /// The expected final disc difference for the side to move.
-    pub score: f32,
 }
 
 /// A slot for a leaf that waits for a prediction.

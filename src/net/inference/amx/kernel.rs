@@ -17,11 +17,12 @@ use super::epilogue::{Epilogue, Sums, store_four};
 use super::pack::{Block, Convolution, Packed, TILE_OUTPUTS};
 use super::route::Route;
 use super::stem::PLANES;
-use crate::net::encode::{Encoding, Input};
+use crate::net::encode::Encoding;
 use crate::net::plan::HIDDEN;
 use crate::net::tile::{Source, TILE_ROWS, Tile, Tiles, ZEROS};
 use crate::net::vector::Vector;
 use crate::net::vector::x86::Avx512;
+use crate::predict::Input;
 
 /// Positions of a group.
 pub(super) const GROUP: usize = 16;

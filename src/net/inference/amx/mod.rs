@@ -20,13 +20,14 @@ use kernel::{GROUP, Kernel, RawOutputs};
 use pack::{Packed, TILE_INPUTS};
 use route::Route;
 
-use super::{Backend, BackendKind, InferenceError, Outputs};
-use crate::net::encode::{Encoding, Input};
+use super::{BackendKind, InferenceError};
+use crate::model::weights::Weights;
+use crate::net::encode::Encoding;
 use crate::net::fold::FoldedNet;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::tile::{self, Tiles};
-use crate::net::weights::Weights;
+use crate::predict::{Backend, Input, PredictError, Predictions};
 
 /// The reason why the kernel cannot compute a net on this machine. `None` if it can.
 pub(super) fn refusal(spec: &NetSpec) -> Option<&'static str> {
@@ -83,28 +84,33 @@ fn pack(spec: &NetSpec, weights: &Weights, route: &Route) -> Result<Packed, Infe
 }
 
 impl Backend for Amx {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
         let squares = self.route.squares;
-        outputs.resize(inputs.len(), squares);
+        predictions.resize(inputs.len(), squares);
         let Some(tiles) = Tiles::configure() else {
             let why = "the matrix tiles are in use on this thread";
-            return Err(InferenceError::Unsupported { backend: BackendKind::Amx, why });
+            let error = InferenceError::Unsupported { backend: BackendKind::Amx, why };
+            return Err(error.into());
         };
         let groups = inputs
             .chunks(GROUP)
-            .zip(outputs.policy.chunks_mut(GROUP * squares))
-            .zip(outputs.value.chunks_mut(GROUP).zip(outputs.score.chunks_mut(GROUP)));
+            .zip(predictions.policy.chunks_mut(GROUP * squares))
+            .zip(predictions.value.chunks_mut(GROUP).zip(predictions.score.chunks_mut(GROUP)));
         for ((inputs, policy), (value, score)) in groups {
             let raw = RawOutputs { policy, value, score };
             self.kernel.run(&tiles, &self.route, &self.packed, inputs, raw);
         }
         drop(tiles);
-        outputs.value.iter_mut().for_each(|value| *value = value.tanh());
-        outputs.score.iter_mut().for_each(|score| *score *= squares as f32);
+        predictions.value.iter_mut().for_each(|value| *value = value.tanh());
+        predictions.score.iter_mut().for_each(|score| *score *= squares as f32);
         Ok(())
     }
 
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
         self.packed = pack(&self.spec, weights, &self.route)?;
         Ok(())
     }

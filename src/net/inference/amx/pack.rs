@@ -13,7 +13,7 @@ use crate::net::plan::{HEAD_CHANNELS, HIDDEN};
 use crate::net::tile::Tile;
 use crate::net::vector::{LANES, Vector};
 
-/// Outputs of a tile of weights, and floats of a row.
+/// Predictions of a tile of weights, and floats of a row.
 pub(super) const TILE_OUTPUTS: usize = LANES;
 /// Inputs of a tile of weights: channels of one block of activations.
 pub(super) const TILE_INPUTS: usize = 32;

@@ -12,7 +12,7 @@
 use super::pack::{Matrix, Packed, PointFilters, Storage};
 use super::{AnyKernel, unsupported};
 use crate::game::Layout;
-use crate::net::encode::{Encoding, Input};
+use crate::net::encode::Encoding;
 use crate::net::fold::FoldedNet;
 use crate::net::inference::InferenceError;
 use crate::net::plan::{HIDDEN, NetSpec};
@@ -21,6 +21,7 @@ use crate::net::vector::{LANES, Vector, flat, flat_mut};
 use crate::net::winograd::product::HalfFactors;
 use crate::net::winograd::product::{Rows, multiply};
 use crate::net::winograd::{BoardTransform, Channels, Plane, Workspace};
+use crate::predict::Input;
 
 /// Positions that are computed layer by layer together.
 pub(super) const BATCH: usize = 32;
@@ -30,7 +31,7 @@ const GROUP: usize = 16;
 /// Vectors of the hidden layer.
 const HIDDEN_VECTORS: usize = HIDDEN / LANES;
 
-/// The slices of [`Outputs`](crate::net::inference::Outputs) for one batch.
+/// The slices of [`Predictions`](crate::net::inference::Predictions) for one batch.
 pub(super) struct OutputSlices<'a> {
     /// A row of logits of all squares for each position.
     pub policy: &'a mut [f32],

@@ -14,15 +14,15 @@ mod pack;
 use kernel::{BATCH, Kernel, OutputSlices};
 use pack::{Packed, Storage};
 
-use super::{Backend, BackendKind, InferenceError, Outputs, Precision};
+use super::{BackendKind, InferenceError, Precision};
 use crate::game::Layout;
-use crate::net::encode::Input;
+use crate::model::weights::Weights;
 use crate::net::fold::FoldedNet;
 use crate::net::options::Tower;
 use crate::net::plan::NetSpec;
 use crate::net::vector::instructions;
-use crate::net::weights::Weights;
 use crate::net::winograd::for_width;
+use crate::predict::{Backend, Input, PredictError, Predictions};
 
 const RESNETS_ONLY: &str = "it computes `resnet` towers only";
 
@@ -90,20 +90,24 @@ fn unsupported() -> InferenceError {
 }
 
 impl Backend for Winograd {
-    fn evaluate(&mut self, inputs: &[Input], outputs: &mut Outputs) -> Result<(), InferenceError> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
         let squares = self.layout().squares;
-        outputs.resize(inputs.len(), squares);
+        predictions.resize(inputs.len(), squares);
         let batches = inputs
             .chunks(BATCH)
-            .zip(outputs.policy.chunks_mut(BATCH * squares))
-            .zip(outputs.value.chunks_mut(BATCH).zip(outputs.score.chunks_mut(BATCH)));
+            .zip(predictions.policy.chunks_mut(BATCH * squares))
+            .zip(predictions.value.chunks_mut(BATCH).zip(predictions.score.chunks_mut(BATCH)));
         for ((inputs, policy), (value, score)) in batches {
             self.kernel.run(inputs, OutputSlices { policy, value, score });
         }
         Ok(())
     }
 
-    fn load(&mut self, weights: &Weights) -> Result<(), InferenceError> {
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
         let packed = self.kernel.pack(&FoldedNet::new(&self.spec, weights)?)?;
         self.kernel.load(packed);
         Ok(())

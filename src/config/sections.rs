@@ -1,0 +1,143 @@
+//! The sections of a configuration, and the list of all keys.
+
+use super::Config;
+use super::value::as_toml;
+use crate::game::{Goal, Shape};
+use crate::keys::{Allowed, FieldValue, Keyed, NaturalValues, Value};
+use crate::net::{Inputs, Tower};
+
+/// A section.
+pub(super) struct Section {
+    /// The name, empty for the keys above the first section.
+    pub name: &'static str,
+    /// The purpose, as the reference page shows it.
+    pub purpose: &'static str,
+    /// The options of the section.
+    pub options: fn(&Config) -> &dyn Keyed,
+    /// The same, to be changed.
+    pub options_mut: fn(&mut Config) -> &mut dyn Keyed,
+}
+
+/// Declares the sections: one row for each field of [`Config`] that is a section.
+macro_rules! sections {
+    ($($field:ident: $purpose:literal,)+) => {
+        /// The sections in the order in which they are read and shown.
+        pub(super) const SECTIONS: &[Section] = &[
+            Section {
+                name: "",
+                purpose: "Keys above the first section.",
+                options: |config| config,
+                options_mut: |config| config,
+            },
+            $(Section {
+                name: stringify!($field),
+                purpose: $purpose,
+                options: |config| &config.$field,
+                options_mut: |config| &mut config.$field,
+            },)+
+        ];
+    };
+}
+
+sections! {
+    limits: "When the run ends by itself: at the first limit that it reaches.",
+    net: "The net's architecture.",
+    search: "The settings of the tree search.",
+    selfplay: "How games of self-play are played.",
+    inference: "The code that computes the net in play.",
+    replay: "Which positions training samples, and how often.",
+    learner: "How the net is trained.",
+    checkpoint: "When checkpoints are written and which ones are kept.",
+    evaluation: "The matches that measure the strength of a run's net.",
+}
+
+/// Sets the defaults that depend on the value of the key `path`. Keys are read in their order, so
+/// a key whose default depends on another one comes after it.
+pub(super) fn set_dependent_defaults(config: &mut Config, path: &str) {
+    match path {
+        "net.tower" if config.net.tower == Tower::Paper => {
+            config.net.inputs = Inputs::Discs;
+            config.net.global_pooling = false;
+            config.net.score_head = false;
+            config.net.owner_head = false;
+            config.net.dropout = 0.3;
+        }
+        "net.score_head" if !config.net.score_head => config.search.score_weight = 0.0,
+        _ => {}
+    }
+}
+
+/// A key, as the reference page shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigKey {
+    /// The section, empty at the top level.
+    pub section: &'static str,
+    /// The name within the section.
+    pub name: &'static str,
+    /// The meaning, with its unit.
+    pub meaning: String,
+    /// The allowed values, in words.
+    pub allowed: String,
+    /// The default, as TOML.
+    pub default: String,
+}
+
+impl ConfigKey {
+    /// The key with its section.
+    pub fn path(&self) -> String {
+        join(self.section, self.name)
+    }
+}
+
+/// A key's name with its section.
+pub(super) fn join(section: &str, name: &str) -> String {
+    if section.is_empty() { name.to_string() } else { format!("{section}.{name}") }
+}
+
+/// All keys, in the order of the sections.
+pub fn keys() -> Vec<ConfigKey> {
+    let config = Config::default();
+    let mut keys = Vec::new();
+    for section in SECTIONS {
+        let options = (section.options)(&config);
+        keys.extend(options.keys().into_iter().map(|key| ConfigKey {
+            section: section.name,
+            name: key.name,
+            meaning: key.meaning(),
+            allowed: key.allowed.words("\""),
+            default: options.get(key.name).map_or_else(String::new, |value| as_toml(&value)),
+        }));
+    }
+    keys
+}
+
+/// Makes the values of a key of a type of `game`, which itself uses no other module.
+macro_rules! game_choice {
+    ($type:ty, $all:expr) => {
+        impl FieldValue for $type {
+            fn to_value(&self) -> Option<Value> {
+                Some(Value::Name(self.name()))
+            }
+
+            fn from_value(value: Value) -> Option<$type> {
+                let Value::Name(name) = value else { return None };
+                $all.into_iter().find(|choice| choice.name() == name)
+            }
+        }
+
+        impl NaturalValues for $type {
+            const ALLOWED: Allowed = Allowed::Names(&{
+                let mut names = [""; $all.len()];
+                let mut index = 0;
+                while index < names.len() {
+                    names[index] = $all[index].name();
+                    index += 1;
+                }
+                names
+            });
+        }
+    };
+}
+
+game_choice!(Shape, Shape::ALL);
+game_choice!(Goal, [Goal::Most, Goal::Fewest]);

@@ -1,0 +1,140 @@
+//! Evaluators that are chosen at run time.
+//!
+//! Code that is generic over the evaluator runs with the chosen one through
+//! [`AnyEvaluator::visit`], once: when a search or a player is made.
+
+use std::sync::Arc;
+
+use super::linear::Linear;
+use super::positional::Positional;
+use super::probcut::ProbCut;
+use super::{Discs, Evaluator, ModelError};
+use crate::game::{Geometry, Goal};
+use crate::model::Weights;
+
+/// Code to run with an evaluator whose type is chosen at run time.
+pub trait EvaluatorVisitor<G: Geometry> {
+    /// What the code returns.
+    type Output;
+
+    /// Runs the code.
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Self::Output;
+}
+
+/// Declares [`AnyEvaluator`] from the table of all evaluators.
+macro_rules! evaluators {
+    (
+        by hand: { $($(#[$hand_doc:meta])* $hand:ident($by_hand:ty),)+ }
+        from models: { $($(#[$learnt_doc:meta])* $learnt:ident($from_model:ty) = $kind:literal,)+ }
+    ) => {
+        /// An evaluator that is chosen at run time. Clones share its tables.
+        #[derive(Clone, Debug)]
+        pub enum AnyEvaluator<G: Geometry> {
+            $($(#[$hand_doc])* $hand(Arc<$by_hand>),)+
+            $($(#[$learnt_doc])* $learnt(Arc<$from_model>),)+
+        }
+
+        impl<G: Geometry> AnyEvaluator<G> {
+            /// The kinds of model that are evaluators.
+            pub const MODEL_KINDS: &'static [&'static str] = &[$($kind,)+];
+
+            /// The evaluator that a model describes, for the goal that the model was made for.
+            ///
+            /// # Errors
+            ///
+            /// No evaluator is of this kind, or the arrays do not fit it.
+            pub fn from_model(
+                kind: &str,
+                goal: Goal,
+                weights: &Weights,
+            ) -> Result<AnyEvaluator<G>, ModelError> {
+                match kind {
+                    $($kind => <$from_model>::new(goal, weights).map(AnyEvaluator::from),)+
+                    _ => {
+                        let allowed = Self::MODEL_KINDS.join(", ").into();
+                        Err(ModelError::UnknownKind { found: kind.into(), allowed })
+                    }
+                }
+            }
+
+            /// Runs code with the evaluator.
+            pub fn visit<V: EvaluatorVisitor<G>>(&self, visitor: V) -> V::Output {
+                match self {
+                    $(AnyEvaluator::$hand(evaluator) => visitor.visit(Arc::clone(evaluator)),)+
+                    $(AnyEvaluator::$learnt(evaluator) => visitor.visit(Arc::clone(evaluator)),)+
+                }
+            }
+
+            /// The same as [`Evaluator::probcut`].
+            pub fn probcut(&self) -> Option<&ProbCut> {
+                match self {
+                    $(AnyEvaluator::$hand(found) => Evaluator::<G>::probcut(&**found),)+
+                    $(AnyEvaluator::$learnt(found) => Evaluator::<G>::probcut(&**found),)+
+                }
+            }
+        }
+
+        $(evaluators!(@from $hand($by_hand));)+
+        $(evaluators!(@from $learnt($from_model));)+
+    };
+    (@from $variant:ident($evaluator:ty)) => {
+        impl<G: Geometry> From<$evaluator> for AnyEvaluator<G> {
+            fn from(evaluator: $evaluator) -> Self {
+                AnyEvaluator::$variant(Arc::new(evaluator))
+            }
+        }
+    };
+}
+
+evaluators! {
+    by hand: {
+        /// Square values and mobility.
+        Positional(Positional<G>),
+        /// The disc difference alone.
+        Discs(Discs),
+    }
+    from models: {
+        /// A weighted sum of a few features, by stage of the game.
+        Linear(Linear<G>) = "linear",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::testing;
+    use crate::game::{Board, Square8};
+
+    /// The value of a board.
+    struct ValueOf<G: Geometry>(Board<G>);
+
+    impl<G: Geometry> EvaluatorVisitor<G> for ValueOf<G> {
+        type Output = i32;
+
+        fn visit<E: Evaluator<G>>(self, evaluator: Arc<E>) -> i32 {
+            evaluator.value(self.0)
+        }
+    }
+
+    #[test]
+    fn a_visitor_meets_the_evaluator_that_was_chosen() {
+        let board = Board::<Square8>::start().play_unchecked(crate::game::Square(19));
+        let goal = Goal::Most;
+        let weights = testing::linear_weights::<Square8>(3);
+        let model = AnyEvaluator::from_model("linear", goal, &weights).expect("weights that fit");
+        let positional = Positional::new(goal);
+        let values = [positional.value(board), Discs { goal }.value(board)];
+        let linear = Linear::new(goal, &weights).expect("weights that fit");
+        let chosen = [positional.into(), Discs { goal }.into(), model];
+        let found = chosen.map(|any| any.visit(ValueOf(board)));
+        assert_eq!(found, [values[0], values[1], linear.value(board)]);
+        assert!(found[0] != found[1] && found[1] != found[2], "{found:?}");
+    }
+
+    #[test]
+    fn an_unknown_kind_of_model_is_refused() {
+        let error = AnyEvaluator::<Square8>::from_model("nat", Goal::Most, &Weights::default());
+        let message = error.expect_err("no such kind").to_string();
+        assert_eq!(message, "no evaluator is a model of kind `nat`; allowed: linear");
+    }
+}

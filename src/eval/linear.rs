@@ -1,0 +1,144 @@
+//! A linear evaluator: a weighted sum of a few [features](Features), with weights by stage.
+//!
+//! Engel learns such evaluators from minimax scores (docs/references.md). A model has three arrays:
+//!
+//! | array | shape | numbers |
+//! |---|---|---|
+//! | `weights` | stages, features | the weight of each feature at each stage, in discs |
+//! | `discs` | stages | the number of discs on the board at each stage, ascending |
+//! | `win_scale` | 1 | the [`WinScale`], in discs |
+//!
+//! Between two stages the weights are interpolated linearly in the number of discs. Before the
+//! first stage and after the last they are those of that stage.
+//!
+//! The value is that for the goal of the model, so no sign depends on the goal. Passing changes the
+//! sign of every feature but two: the constant and the parity. So the values of a board and of
+//! the same discs with the other side to move add up to twice the part of those two.
+
+mod features;
+
+use super::model::{array, check_names, check_numbers};
+use super::{Evaluator, ModelError, SCALE, Step, WinScale};
+use crate::game::{Board, Geometry, Goal, SquareSet};
+use crate::model::Weights;
+pub use features::{Features, MAX_FEATURES};
+
+/// The largest weight in discs. A sum of such weights is finite.
+const MAX_WEIGHT: f32 = 1e6;
+
+/// The linear evaluator of a model.
+#[derive(Clone, Debug)]
+pub struct Linear<G: Geometry> {
+    goal: Goal,
+    features: Features<G>,
+    /// For each number of discs, the weights of the features, in units of the evaluation.
+    weights: Box<[[f32; MAX_FEATURES]]>,
+    win_scale: WinScale,
+}
+
+impl<G: Geometry> Linear<G> {
+    /// The evaluator of a model that was made for `goal`.
+    ///
+    /// # Errors
+    ///
+    /// An array is missing or unknown, or has a shape or a number that is not allowed.
+    pub fn new(goal: Goal, model: &Weights) -> Result<Self, ModelError> {
+        check_names(model, &["weights", "discs", "win_scale"])?;
+        let features = Features::new();
+        let discs = discs_of_stages::<G>(model)?;
+        let (stages, count) = (discs.len(), features.count());
+        let shape = [stages, count];
+        let weights = array(model, "weights", |found| found == shape, &format!("{shape:?}"))?;
+        let is_weight = |weight: f32| weight.abs() <= MAX_WEIGHT;
+        check_numbers("weights", weights, is_weight, &format!("-{MAX_WEIGHT} to {MAX_WEIGHT}"))?;
+        let win_scale = array(model, "win_scale", |found| found == [1], "[1]")?;
+        let is_scale = |scale: f32| scale > 0.0 && scale.is_finite();
+        check_numbers("win_scale", win_scale, is_scale, "a finite number above 0")?;
+        let at = |count_of_discs: usize| interpolated(weights, count, discs, count_of_discs as f32);
+        Ok(Linear {
+            goal,
+            features,
+            weights: (0..=G::SQUARES).map(at).collect(),
+            win_scale: WinScale(win_scale[0]),
+        })
+    }
+}
+
+/// The numbers of discs of the stages, checked.
+fn discs_of_stages<G: Geometry>(model: &Weights) -> Result<&[f32], ModelError> {
+    let squares = G::SQUARES;
+    let fits = |shape: &[usize]| matches!(shape, [stages] if (1..=squares).contains(stages));
+    let discs = array(model, "discs", fits, &format!("[stages], with 1 to {squares} stages"))?;
+    let is_count = |number: f32| number.fract() == 0.0 && (1.0..=squares as f32).contains(&number);
+    check_numbers("discs", discs, is_count, &format!("whole numbers from 1 to {squares}"))?;
+    match discs.windows(2).position(|pair| pair[0] >= pair[1]) {
+        None => Ok(discs),
+        Some(index) => Err(ModelError::Number {
+            name: "discs",
+            index: index + 1,
+            found: discs[index + 1],
+            allowed: format!("more than {}, the number before it", discs[index]).into(),
+        }),
+    }
+}
+
+/// The weights of `count` features at a number of discs, in units of the evaluation. `weights` has
+/// those of each stage, and `stages` the numbers of discs of the stages.
+fn interpolated(weights: &[f32], count: usize, stages: &[f32], discs: f32) -> [f32; MAX_FEATURES] {
+    let above = stages.partition_point(|&stage| stage < discs).min(stages.len() - 1);
+    let below = if stages[above] > discs { above.saturating_sub(1) } else { above };
+    let share = match stages[above] - stages[below] {
+        0.0 => 0.0,
+        span => (discs - stages[below]) / span,
+    };
+    let mut found = [0.0; MAX_FEATURES];
+    let of = |stage: usize| &weights[stage * count..][..count];
+    for (found, (low, high)) in found.iter_mut().zip(of(below).iter().zip(of(above))) {
+        *found = SCALE as f32 * (low + share * (high - low));
+    }
+    found
+}
+
+/// The sum of the products, in lanes that a vector instruction adds at once.
+#[inline(always)]
+fn dot(features: &[f32; MAX_FEATURES], weights: &[f32; MAX_FEATURES]) -> f32 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (features, _) = features.as_chunks::<LANES>();
+    let (weights, _) = weights.as_chunks::<LANES>();
+    for (features, weights) in features.iter().zip(weights) {
+        for lane in 0..LANES {
+            sums[lane] += features[lane] * weights[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+impl<G: Geometry> Evaluator<G> for Linear<G> {
+    type State = ();
+
+    fn begin(&self, _: Board<G>) {}
+
+    fn follow(&self, (): &(), _: &Step<G>) {}
+
+    fn pass(&self, (): &()) {}
+
+    #[inline]
+    fn evaluate(&self, board: Board<G>, (): &()) -> i32 {
+        let legal = board.legal_of_both();
+        if legal.into_iter().all(SquareSet::is_empty) {
+            return SCALE * board.final_score(self.goal);
+        }
+        let weights = &self.weights[board.discs() as usize];
+        let value = dot(&self.features.with_moves(board, legal), weights);
+        let most = SCALE * G::SQUARES as i32;
+        (value.round_ties_even() as i32).clamp(-most, most)
+    }
+
+    fn win_scale(&self) -> WinScale {
+        self.win_scale
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! What a run trains: the kind of model, and how its learner is made.
+
+use super::net_spec;
+use crate::config::Config;
+use crate::model::Description;
+use crate::train::learner::Learner;
+
+/// What a run trains. The rest of the pipeline knows the model by its description and its weights,
+/// and trains it by its [`Learner`].
+pub trait Trainee: Sync {
+    /// The description of the model before its training.
+    fn description(&self) -> Description;
+
+    /// A learner with first weights, which depend on the configuration only.
+    ///
+    /// # Errors
+    ///
+    /// The learner cannot run on this machine.
+    fn learner(&self) -> anyhow::Result<Box<dyn Learner>>;
+}
+
+/// The net of a configuration.
+pub struct NetTrainee<'a>(pub &'a Config);
+
+impl Trainee for NetTrainee<'_> {
+    fn description(&self) -> Description {
+        net_spec(self.0).description(self.0.goal)
+    }
+
+    #[cfg(feature = "torch")]
+    fn learner(&self) -> anyhow::Result<Box<dyn Learner>> {
+        use crate::net::inference::{Device, device, use_one_thread};
+        use crate::train::learners::net::NetLearner;
+
+        let config = self.0;
+        let device = device(&config.device)?;
+        if device == Device::Cpu {
+            // The other cores are for the actors.
+            use_one_thread();
+            crate::net::keep_freed_memory();
+        }
+        Ok(Box::new(NetLearner::new(&net_spec(config), &config.learner, config.seed, device)))
+    }
+
+    #[cfg(not(feature = "torch"))]
+    fn learner(&self) -> anyhow::Result<Box<dyn Learner>> {
+        anyhow::bail!("this build cannot train nets: it has no libtorch (feature `torch`)")
+    }
+}

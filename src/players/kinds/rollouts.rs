@@ -1,0 +1,106 @@
+//! A player that uses Monte Carlo tree search with random playouts, without a net.
+
+use std::time::Instant;
+
+use crate::game::{Geometry, Goal};
+use crate::players::control::{Analysis, Control};
+use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
+use crate::search::rollouts::{MoveReport, Options, Rollouts};
+
+/// Simulations between two checks of the control.
+const SIMULATIONS_PER_CHECK: u32 = 64;
+/// The most simulations of an endless search. Each takes about 200 bytes of the tree.
+const MOST_SIMULATIONS: u32 = 1 << 20;
+
+/// Searches each position with a new tree and random games.
+pub struct RolloutsPlayer<G: Geometry> {
+    name: String,
+    seed: u64,
+    simulations: u32,
+    search: Rollouts<G>,
+}
+
+impl<G: Geometry> RolloutsPlayer<G> {
+    /// A player whose random games depend on the seed.
+    pub fn new(name: String, goal: Goal, options: Options, seed: u64) -> RolloutsPlayer<G> {
+        let simulations = options.simulations.max(1);
+        RolloutsPlayer { name, seed, simulations, search: Rollouts::new(goal, options) }
+    }
+
+    /// Searches a position and returns the number of simulations. Reports have at most `count`
+    /// moves.
+    fn search(&mut self, turn: &Turn<'_, G>, count: usize, control: &mut Control<'_>) -> u32 {
+        let effort = control.effort;
+        let time = effort.time.filter(|_| !effort.endless);
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        let most = if effort.endless { MOST_SIMULATIONS } else { self.simulations };
+        let mut random = stream(self.seed, turn);
+        self.search.begin(turn.position.board);
+        let mut done = 0;
+        while done < most {
+            let slice = SIMULATIONS_PER_CHECK.min(most - done);
+            self.search.run(slice, &mut random);
+            done += slice;
+            if control.stop.is_set() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                break;
+            }
+            if control.is_due() {
+                control.report(self.best_moves(count), u64::from(done));
+            }
+        }
+        done
+    }
+
+    fn best_moves(&self, count: usize) -> Vec<Hint> {
+        let hint = |report: MoveReport| Hint {
+            line: report.line,
+            win_chance: Some(report.win_chance),
+            score: Some(report.score),
+            bound: Bound::Estimated,
+            depth: Some(report.visits),
+        };
+        self.search.moves().into_iter().take(count).map(hint).collect()
+    }
+}
+
+impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+        turns.iter().map(|turn| self.think(turn, &mut Control::plain())).collect()
+    }
+
+    fn end_game(&mut self, _game: u32) {}
+
+    fn think(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let begun = Instant::now();
+        let done = self.search(turn, 1, control);
+        let moves = self.search.moves();
+        let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
+        let best = moves.first().ok_or_else(nothing)?;
+        Ok(Choice {
+            square: best.line[0],
+            score: Some(best.score),
+            depth: Some(done),
+            nodes: u64::from(done),
+            seconds: begun.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let done = self.search(turn, count, control);
+        Ok(control.analysis(self.best_moves(count), u64::from(done)))
+    }
+}

@@ -1,0 +1,16 @@
+//! Players: what chooses moves. [`spec`] is their grammar, [`open`] makes them, and [`kinds`] are
+//! those that are part of this program.
+
+pub mod contestant;
+pub mod control;
+pub mod external;
+mod grammar;
+pub mod kinds;
+pub mod labels;
+pub mod models;
+pub mod open;
+pub mod player;
+pub mod shipped;
+pub mod spec;
+
+pub use grammar::SpecError;

@@ -1,0 +1,306 @@
+//! Reads models, and makes what computes with them. Every kind of model is opened here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::contestant::Origin;
+use crate::eval::{self, AnyEvaluator};
+use crate::game::{Geometry, Goal, Shape};
+use crate::model::{Description, Kind, Weights, WeightsError};
+use crate::net::NetSpec;
+use crate::net::inference;
+use crate::predict::{Backend, EvaluatorBackend, PredictError};
+use crate::store::checkpoint::{self, CheckpointError, ModelLocation};
+use crate::store::model_file::{ModelFile, ModelFileError};
+use crate::store::run_dir::CHECKPOINTS;
+
+/// Why a model cannot play.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The file is damaged or not a model file.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
+    /// The file's description of the model cannot be read.
+    #[error("{}: the model's description cannot be read: {problem}", path.display())]
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: serde_json::Error,
+    },
+    /// The weights cannot be read.
+    #[error("{}: {problem}", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: WeightsError,
+    },
+    /// The model is for another board.
+    #[error("{}: the model is for board {found}; the match is on {wanted}", path.display())]
+    OtherBoard {
+        /// The file.
+        path: PathBuf,
+        /// The model's board.
+        found: Shape,
+        /// The match's.
+        wanted: Shape,
+    },
+    /// The model is for the other goal.
+    #[error("{}: the model is for goal `{found}`; the match is for goal `{wanted}`", path.display())]
+    OtherGoal {
+        /// The file.
+        path: PathBuf,
+        /// The model's goal.
+        found: Goal,
+        /// The match's.
+        wanted: Goal,
+    },
+    /// The model cannot be used as an evaluator.
+    #[error("{}: {problem}", path.display())]
+    Evaluator {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: eval::ModelError,
+    },
+    /// The model cannot be computed.
+    #[error("{}: {problem}", path.display())]
+    Backend {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        problem: PredictError,
+    },
+}
+
+/// A model that was read and checked.
+#[derive(Clone, Debug)]
+pub struct LoadedModel {
+    /// What it is, and what it was trained for.
+    pub description: Description,
+    /// The file or checkpoint folder in which it was found.
+    pub path: PathBuf,
+    form: Form,
+    weights: Arc<Weights>,
+    fingerprint: u32,
+    weights_checksum: String,
+}
+
+/// A model's kind, with what its description says of it.
+#[derive(Clone, PartialEq, Debug)]
+enum Form {
+    Net(NetSpec),
+    /// An evaluator of alpha-beta.
+    Evaluator,
+}
+
+impl Form {
+    /// Reads the options of a description. Options that older versions did not write are added to
+    /// it.
+    fn read(description: &mut Description) -> Result<Form, serde_json::Error> {
+        match description.kind {
+            Kind::Net => {
+                let spec = NetSpec::of(description)?;
+                description.options = spec.description(description.goal).options;
+                Ok(Form::Net(spec))
+            }
+            Kind::Linear => Ok(Form::Evaluator),
+        }
+    }
+}
+
+impl LoadedModel {
+    /// Reads the model at a path: a model file, a checkpoint or a run directory.
+    ///
+    /// # Errors
+    ///
+    /// There is no model, or it is damaged.
+    pub fn read(path: &Path) -> Result<LoadedModel, LoadError> {
+        let found = checkpoint::find(path)?;
+        LoadedModel::of(&ModelFile::read(&found.model_path())?, found)
+    }
+
+    /// The model of a file in memory, which is stored at `found`.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged.
+    pub fn of(file: &ModelFile, found: ModelLocation) -> Result<LoadedModel, LoadError> {
+        let described = |problem| LoadError::Description { path: found.model_path(), problem };
+        let mut description: Description =
+            serde_json::from_value(file.description().clone()).map_err(described)?;
+        let form = Form::read(&mut description).map_err(described)?;
+        let failed = |problem| LoadError::Weights { path: found.model_path(), problem };
+        let (weights, _) = Weights::from_bytes(file.bytes()).map_err(failed)?;
+        match &form {
+            Form::Net(spec) => spec.check(&weights).map_err(failed)?,
+            Form::Evaluator => dispatch!(description.shape, G => {
+                evaluator::<G>(&description, &weights, &found.model_path()).map(drop)
+            })?,
+        }
+        let weights = Arc::new(weights);
+        let fingerprint = crc32fast::hash(file.bytes());
+        let weights_checksum = file.weights_checksum();
+        let path = match found {
+            ModelLocation::File(path) | ModelLocation::Checkpoint(path) => path,
+        };
+        let (kind, steps) = (description.kind, description.steps);
+        tracing::debug!(
+            "{kind} {}: fingerprint {fingerprint:08x}, {steps} training steps",
+            path.display()
+        );
+        Ok(LoadedModel { description, path, form, weights, fingerprint, weights_checksum })
+    }
+
+    /// Checks that the model is for this board and goal.
+    ///
+    /// # Errors
+    ///
+    /// The model is for another board or goal.
+    pub fn for_match(self, wanted: Shape, goal: Goal) -> Result<LoadedModel, LoadError> {
+        let Description { shape, goal: own, .. } = self.description;
+        let path = || self.path.clone();
+        if shape != wanted {
+            return Err(LoadError::OtherBoard { path: path(), found: shape, wanted });
+        }
+        if own != goal {
+            return Err(LoadError::OtherGoal { path: path(), found: own, wanted: goal });
+        }
+        Ok(self)
+    }
+
+    /// Whether it predicts the final disc difference.
+    pub fn has_score(&self) -> bool {
+        match &self.form {
+            Form::Net(spec) => spec.options.score_head,
+            Form::Evaluator => true,
+        }
+    }
+
+    /// The architecture, if it is a net.
+    pub fn net(&self) -> Option<&NetSpec> {
+        match &self.form {
+            Form::Net(spec) => Some(spec),
+            Form::Evaluator => None,
+        }
+    }
+
+    /// The model as an evaluator of alpha-beta. The model must be for the board `G`.
+    ///
+    /// # Errors
+    ///
+    /// It is a net, or its arrays do not fit.
+    pub fn evaluator<G: Geometry>(&self) -> Result<AnyEvaluator<G>, LoadError> {
+        evaluator(&self.description, &self.weights, &self.path)
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Arc<Weights> {
+        &self.weights
+    }
+
+    /// A backend with a copy of the model. Options and device are for nets.
+    ///
+    /// # Errors
+    ///
+    /// The device does not exist, or the weights do not fit the model.
+    pub fn backend(
+        &self,
+        options: &inference::Options,
+        device: &str,
+    ) -> Result<Box<dyn Backend>, LoadError> {
+        let opened = open_backend(&self.description, &self.weights, options, device);
+        opened.map_err(|problem| LoadError::Backend { path: self.path.clone(), problem })
+    }
+
+    /// [`ModelFile::weights_checksum`], which identifies the model.
+    pub fn weights_checksum(&self) -> &str {
+        &self.weights_checksum
+    }
+
+    /// The path and a fingerprint of the file, which distinguishes the model from a later one at
+    /// the same path.
+    pub fn identity(&self) -> PathBuf {
+        format!("{}#{:08x}", self.path.display(), self.fingerprint).into()
+    }
+
+    /// The run and training step of the model.
+    pub fn origin(&self) -> Origin {
+        let Description { steps, positions, .. } = self.description;
+        let training = checkpoint::training_at(&self.path);
+        Origin {
+            run: run_name(&self.path),
+            step: steps,
+            positions: Some(positions),
+            games: training.and_then(|(games, _)| games),
+            minutes: training.map(|(_, minutes)| minutes),
+            net: Some(self.weights_checksum.clone()),
+        }
+    }
+}
+
+/// The evaluator of a model that was read from `path`.
+fn evaluator<G: Geometry>(
+    description: &Description,
+    weights: &Weights,
+    path: &Path,
+) -> Result<AnyEvaluator<G>, LoadError> {
+    let found = AnyEvaluator::from_model(description.kind.name(), description.goal, weights);
+    found.map_err(|problem| LoadError::Evaluator { path: path.to_path_buf(), problem })
+}
+
+/// A backend with a copy of the model of this description with these weights.
+///
+/// # Errors
+///
+/// The description cannot be read, the device does not exist, or the weights do not fit.
+pub fn open_backend(
+    description: &Description,
+    weights: &Weights,
+    options: &inference::Options,
+    device: &str,
+) -> Result<Box<dyn Backend>, PredictError> {
+    let form = Form::read(&mut description.clone());
+    match form.map_err(|problem| PredictError::Backend(problem.into()))? {
+        Form::Net(spec) => Ok(inference::open(&spec, weights, options, device)?),
+        Form::Evaluator => dispatch!(description.shape, G => {
+            let (kind, goal) = (description.kind, description.goal);
+            Ok(Box::new(EvaluatorBackend::<G>::new(kind, goal, weights)?))
+        }),
+    }
+}
+
+/// The name of a checkpoint's run, the same as in the run's own ladder: the name of the run
+/// directory. For a net elsewhere it is the net's path.
+fn run_name(path: &Path) -> String {
+    let checkpoints = path.parent().filter(|dir| dir.ends_with(CHECKPOINTS));
+    // The relative path `checkpoints` has no parent with a name.
+    let run = checkpoints.and_then(|dir| std::path::absolute(dir).ok());
+    let name = run.as_deref().and_then(Path::parent).and_then(Path::file_name);
+    name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_run_of_a_checkpoint_has_the_name_of_the_run_directory() {
+        let here = std::env::current_dir().expect("a folder");
+        let here = here.file_name().expect("a name").to_string_lossy().into_owned();
+        for (path, name) in [
+            ("/tmp/runs/long/checkpoints/step-00000500", "long"),
+            ("runs/long/checkpoints/step-00000500", "long"),
+            ("long/checkpoints/step-00000500", "long"),
+            ("checkpoints/step-00000500", here.as_str()),
+            ("checkpoints/8x8/net.safetensors", "checkpoints/8x8/net.safetensors"),
+            ("net.safetensors", "net.safetensors"),
+        ] {
+            assert_eq!(run_name(Path::new(path)), name);
+        }
+    }
+}

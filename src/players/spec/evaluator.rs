@@ -1,0 +1,120 @@
+//! The key `eval` of alpha-beta players: an evaluator by its name, or the path of a model.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::choices::choices;
+use crate::eval::positional::Positional;
+use crate::eval::{AnyEvaluator, Discs};
+use crate::game::{Geometry, Goal, Shape};
+use crate::keys::{Allowed, FieldValue, NaturalValues, Value, text};
+
+choices! {
+    /// The evaluators that have a name.
+    pub enum EvaluatorKind {
+        /// Square values and mobility.
+        #[default]
+        Positional = "positional",
+        /// The disc difference alone.
+        Discs = "discs",
+    }
+}
+
+impl EvaluatorKind {
+    /// The evaluator for a goal.
+    pub fn evaluator<G: Geometry>(self, goal: Goal) -> AnyEvaluator<G> {
+        match self {
+            EvaluatorKind::Positional => Positional::new(goal).into(),
+            EvaluatorKind::Discs => Discs { goal }.into(),
+        }
+    }
+
+    /// Whether Multi-ProbCut has parameters for this evaluator on a board, for a goal.
+    pub fn has_probcut(self, shape: Shape, goal: Goal) -> bool {
+        dispatch!(shape, G => self.evaluator::<G>(goal).probcut().is_some())
+    }
+}
+
+/// The evaluator at the leaves of an alpha-beta search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EvaluatorSource {
+    /// One that has a name.
+    Named(EvaluatorKind),
+    /// The model at a path: a model file, a checkpoint or a run directory.
+    Model(PathBuf),
+}
+
+impl Default for EvaluatorSource {
+    fn default() -> EvaluatorSource {
+        EvaluatorSource::Named(EvaluatorKind::default())
+    }
+}
+
+impl EvaluatorSource {
+    /// Reads a name or a path. A path has a `/` or a `.`, so that a misspelt name is not taken for
+    /// one.
+    fn read(text: &str) -> Option<EvaluatorSource> {
+        match text.parse() {
+            Ok(kind) => Some(EvaluatorSource::Named(kind)),
+            Err(_) => text.contains(['/', '.']).then(|| EvaluatorSource::Model(text.into())),
+        }
+    }
+}
+
+impl fmt::Display for EvaluatorSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvaluatorSource::Named(kind) => kind.fmt(f),
+            EvaluatorSource::Model(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl FieldValue for EvaluatorSource {
+    fn to_value(&self) -> Option<Value> {
+        Some(match self {
+            EvaluatorSource::Named(kind) => Value::Name(kind.name()),
+            EvaluatorSource::Model(path) => Value::Text(path.display().to_string()),
+        })
+    }
+
+    fn from_value(value: Value) -> Option<EvaluatorSource> {
+        match value {
+            Value::Name(name) => EvaluatorSource::read(name),
+            Value::Text(text) => EvaluatorSource::read(&text),
+            _ => None,
+        }
+    }
+}
+
+impl NaturalValues for EvaluatorSource {
+    const ALLOWED: Allowed =
+        text("positional, discs, or the path of a model with a `/` or a `.`", |text| {
+            EvaluatorSource::read(text).is_some()
+        });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_paths_are_read_and_misspelt_names_are_refused() {
+        for (text, wanted) in [
+            ("discs", Some(EvaluatorSource::Named(EvaluatorKind::Discs))),
+            ("./discs", Some(EvaluatorSource::Model("./discs".into()))),
+            ("runs/linear", Some(EvaluatorSource::Model("runs/linear".into()))),
+            ("positonal", None),
+        ] {
+            let found = EvaluatorSource::read(text);
+            assert_eq!(found, wanted, "{text}");
+            assert!(found.is_none_or(|found| found.to_string() == text));
+        }
+    }
+
+    #[test]
+    fn the_allowed_names_are_those_of_the_evaluators() {
+        let words = EvaluatorSource::ALLOWED.to_string();
+        assert!(words.starts_with(&EvaluatorKind::NAMES.join(", ")), "{words}");
+    }
+}

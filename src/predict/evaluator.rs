@@ -1,0 +1,142 @@
+//! Predictions of an evaluator: the adapter that lets a tree search ask any evaluator of alpha-beta.
+//!
+//! The value follows from the chance to win at the evaluation, and the score is the evaluation. The
+//! policy comes from the evaluations one ply ahead: a move's logit is the difference in discs that
+//! it promises, in units of a part of the evaluator's [`WinScale`](crate::eval::WinScale).
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{Backend, Input, PredictError, Predictions};
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, SCALE, TrackedBoard};
+use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
+use crate::model::{Kind, Weights};
+
+/// A move that promises this part of the win scale more than another gets e times its prior.
+const POLICY_SCALE: f32 = 0.25;
+
+/// An evaluator that answers a tree search.
+pub struct EvaluatorBackend<G: Geometry> {
+    kind: Kind,
+    goal: Goal,
+    evaluator: AnyEvaluator<G>,
+}
+
+impl<G: Geometry> EvaluatorBackend<G> {
+    /// The evaluator of a model of this kind for `goal`.
+    ///
+    /// # Errors
+    ///
+    /// The kind is no evaluator, or the weights do not fit it.
+    pub fn new(kind: Kind, goal: Goal, weights: &Weights) -> Result<Self, PredictError> {
+        let evaluator = AnyEvaluator::from_model(kind.name(), goal, weights);
+        let evaluator = evaluator.map_err(|error| PredictError::Backend(error.into()))?;
+        Ok(EvaluatorBackend { kind, goal, evaluator })
+    }
+}
+
+impl<G: Geometry> Backend for EvaluatorBackend<G> {
+    fn predict(
+        &mut self,
+        inputs: &[Input],
+        predictions: &mut Predictions,
+    ) -> Result<(), PredictError> {
+        predictions.resize(inputs.len(), G::SQUARES);
+        self.evaluator.visit(Predict { inputs, predictions, geometry: PhantomData::<G> });
+        Ok(())
+    }
+
+    fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
+        *self = EvaluatorBackend::new(self.kind, self.goal, weights)?;
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!("{} evaluator, cpu", self.kind)
+    }
+}
+
+/// The arguments of [`Backend::predict`], for the evaluator that was chosen.
+struct Predict<'a, G: Geometry> {
+    inputs: &'a [Input],
+    predictions: &'a mut Predictions,
+    geometry: PhantomData<G>,
+}
+
+impl<G: Geometry> EvaluatorVisitor<G> for Predict<'_, G> {
+    type Output = ();
+
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) {
+        let evaluator = &*evaluator;
+        let scale = evaluator.win_scale();
+        let in_discs = |value: i32| value as f32 / SCALE as f32;
+        let policies = self.predictions.policy.chunks_exact_mut(G::SQUARES);
+        for (index, (input, policy)) in self.inputs.iter().zip(policies).enumerate() {
+            let board = board_of::<G>(input);
+            let tracked = TrackedBoard::begin(evaluator, board);
+            let score = in_discs(tracked.evaluate(evaluator));
+            self.predictions.score[index] = score;
+            self.predictions.value[index] = 2.0 * scale.chance(score) - 1.0;
+            for square in SquareSet::<G>(G::Bitboard::narrow(input.legal)) {
+                let after = in_discs(tracked.play(evaluator, square).evaluate(evaluator));
+                policy[square.index()] = -after / (POLICY_SCALE * scale.0);
+            }
+        }
+    }
+}
+
+/// The board of an input.
+fn board_of<G: Geometry>(input: &Input) -> Board<G> {
+    Board { mine: G::Bitboard::narrow(input.mine), theirs: G::Bitboard::narrow(input.theirs) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::testing::{linear_weights, random_game};
+    use crate::game::{Octagon88, Square6};
+
+    fn check<G: Geometry>() {
+        let weights = linear_weights::<G>(3);
+        let mut backend =
+            EvaluatorBackend::<G>::new(Kind::Linear, Goal::Most, &weights).expect("weights");
+        let boards = random_game::<G>(5);
+        let boards: Vec<_> = boards.into_iter().filter(|board| !board.legal().is_empty()).collect();
+        let inputs: Vec<_> = boards.iter().map(|&board| Input::new(board, board.legal())).collect();
+        let mut found = Predictions::default();
+        backend.predict(&inputs, &mut found).expect("predictions");
+        let evaluator = AnyEvaluator::<G>::from_model("linear", Goal::Most, &weights);
+        let AnyEvaluator::Linear(evaluator) = evaluator.expect("an evaluator") else { panic!() };
+        for (index, board) in boards.into_iter().enumerate() {
+            let prediction = found.get(index, G::SQUARES);
+            let score = evaluator.score(board);
+            assert_eq!(prediction.score, score);
+            assert_eq!(prediction.value > 0.0, score > 0.0);
+            assert!(prediction.value.abs() <= 1.0);
+            // The move with the greatest logit leaves the opponent the least value.
+            let legal = board.legal();
+            let after = |square| evaluator.value(board.play_unchecked(square));
+            let least = legal.map(after).min();
+            let logit = |square: crate::game::Square| prediction.policy[square.index()];
+            let best = legal.max_by(|&a, &b| logit(a).total_cmp(&logit(b)));
+            assert_eq!(best.map(after), least);
+        }
+    }
+
+    #[test]
+    fn predictions_follow_the_evaluations() {
+        check::<Square6>();
+        check::<Octagon88>();
+    }
+
+    #[test]
+    fn weights_of_another_kind_are_refused() {
+        let weights = linear_weights::<Square6>(3);
+        let refused = EvaluatorBackend::<Square6>::new(Kind::Net, Goal::Most, &weights);
+        let error = refused.err().expect("a net is no evaluator").to_string();
+        assert!(error.contains("no evaluator is a model of kind `net`"), "{error}");
+        let made = EvaluatorBackend::<Square6>::new(Kind::Linear, Goal::Most, &weights);
+        let error = made.expect("weights").load(&Weights::default()).expect_err("no arrays");
+        assert!(error.to_string().contains("array `"), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Alpha-beta search whose evaluator is chosen at run time.
+
+use std::sync::Arc;
+
+use super::{AlphaBetaSearch, NoProbCut, SearchLimits, SearchResult};
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, WinScale};
+use crate::game::{Board, Geometry, Goal};
+use crate::search::stop::Stop;
+
+/// A search that keeps its transposition table from one position to the next: what a player needs
+/// of [`AlphaBetaSearch`], for any evaluator.
+pub trait Search<G: Geometry>: Send {
+    /// Clears the table, so that the next search depends only on its position and limits. It takes
+    /// constant time.
+    fn forget(&mut self);
+
+    /// Sets the flag that ends the searches. They return their best result so far.
+    fn set_stop(&mut self, stop: Stop);
+
+    /// Searches a position; `None` if the side to move has no legal move.
+    ///
+    /// With one thread and no time limit the result depends only on the position, the limits and
+    /// the table.
+    fn think(&mut self, board: Board<G>, limits: &SearchLimits) -> Option<SearchResult> {
+        self.think_with_progress(board, limits, None)
+    }
+
+    /// The same as [`Search::think`]. It calls `on_iteration` with the result of each complete
+    /// iteration but the last.
+    fn think_with_progress(
+        &mut self,
+        board: Board<G>,
+        limits: &SearchLimits,
+        on_iteration: Option<&mut dyn FnMut(&SearchResult)>,
+    ) -> Option<SearchResult>;
+
+    /// How scores of the search translate to probabilities of a win.
+    fn win_scale(&self) -> WinScale;
+}
+
+/// A search with an evaluator that is chosen at run time. The choice is made here, once: the search
+/// is compiled for each evaluator. `goal` must be the evaluator's, and the table takes at most
+/// `table_bytes`. With `probcut` deviations it uses [`AlphaBetaSearch::with_probcut`].
+///
+/// # Errors
+///
+/// [`NoProbCut`] if ProbCut is wanted and the evaluator has no parameters.
+pub fn boxed<G: Geometry>(
+    goal: Goal,
+    evaluator: &AnyEvaluator<G>,
+    table_bytes: usize,
+    probcut: Option<f32>,
+) -> Result<Box<dyn Search<G>>, NoProbCut> {
+    evaluator.visit(Boxed { goal, table_bytes, probcut })
+}
+
+/// The arguments of [`boxed`] besides the evaluator.
+struct Boxed {
+    goal: Goal,
+    table_bytes: usize,
+    probcut: Option<f32>,
+}
+
+impl<G: Geometry> EvaluatorVisitor<G> for Boxed {
+    type Output = Result<Box<dyn Search<G>>, NoProbCut>;
+
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Self::Output {
+        let search = AlphaBetaSearch::new(self.goal, evaluator, self.table_bytes);
+        Ok(match self.probcut {
+            Some(deviations) => Box::new(search.with_probcut(deviations)?),
+            None => Box::new(search),
+        })
+    }
+}
