@@ -173,7 +173,7 @@ impl Allowed {
             }
             (Allowed::Time, Value::Time(time)) => TIMES.contains(&time.as_secs_f64()),
             (Allowed::Names(names), Value::Name(name)) => names.contains(name),
-            (Allowed::Text { fits, .. }, Value::Text(text)) => fits(text),
+            (Allowed::Text { fits, .. }, Value::Text(text) | Value::Path(text)) => fits(text),
             (Allowed::Text { fits, .. }, Value::Name(name)) => fits(name),
             (Allowed::Texts { check, .. }, Value::List(list)) => {
                 list.iter().all(|item| matches!(item, Value::Text(text) if check(text).is_ok()))

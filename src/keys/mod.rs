@@ -1,6 +1,6 @@
 //! The keys of configurations and player specifications, each declared once.
 //!
-//! The macro [`keys!`] declares an options struct. One line has a field's type, its default, the
+//! The macro `keys!` declares an options struct. One line has a field's type, its default, the
 //! allowed values and its meaning, which is the first paragraph of the doc comment. From these
 //! lines come the struct, its `Default` and its [`Keyed`]. The readers and writers of
 //! configurations and of specifications, their error messages and the reference pages know an

@@ -22,8 +22,10 @@ pub enum Value {
     Time(Duration),
     /// One of the names that the key allows.
     Name(&'static str),
-    /// Any other text.
+    /// Any other text. A specification writes it with quotes.
     Text(String),
+    /// A file's path. A specification writes it with quotes only if it needs them.
+    Path(String),
     /// A list.
     List(Vec<Value>),
 }
@@ -37,7 +39,7 @@ impl Serialize for Value {
             Value::Single(number) => number.serialize(to),
             Value::Time(time) => time_text(*time).serialize(to),
             Value::Name(name) => name.serialize(to),
-            Value::Text(text) => text.serialize(to),
+            Value::Text(text) | Value::Path(text) => text.serialize(to),
             Value::List(list) => list.serialize(to),
         }
     }

@@ -293,7 +293,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A key's value as a specification writes it. Texts always have quotes, names never.
+/// A key's value as a specification writes it. Texts always have quotes, names never, and paths if
+/// they need them.
 pub(super) fn written(value: &Value) -> String {
     match value {
         Value::Flag(flag) => flag.to_string(),
@@ -303,6 +304,7 @@ pub(super) fn written(value: &Value) -> String {
         Value::Time(time) => time_text(*time),
         Value::Name(name) => (*name).into(),
         Value::Text(text) => in_quotes(text),
+        Value::Path(path) => Quoted(path).to_string(),
         Value::List(list) => in_quotes(&list.iter().map(written).collect::<Vec<_>>().join(", ")),
     }
 }

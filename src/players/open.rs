@@ -15,7 +15,7 @@ use super::spec::{
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference;
 use crate::predict::Backend;
-use crate::search::{mcts, rollouts};
+use crate::search::mcts;
 
 /// Why a player cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -103,12 +103,9 @@ pub fn contestant<G: Geometry>(
         PlayerKind::AlphaBeta(own) => return alphabeta_player(own, given, goal),
         PlayerKind::Random => Box::new(|seed| boxed(RandomPlayer::new(seed))),
         PlayerKind::Greedy => Box::new(|seed| boxed(GreedyPlayer::new(seed))),
-        PlayerKind::Rollouts(own) => {
-            let options = rollouts::Options { simulations: own.simulations, c_uct: own.c_uct };
-            Box::new(move |seed| {
-                boxed(RolloutsPlayer::new(called.clone(), goal, options.clone(), seed))
-            })
-        }
+        PlayerKind::Rollouts(own) => Box::new(move |seed| {
+            boxed(RolloutsPlayer::new(called.clone(), goal, own.clone(), seed))
+        }),
         PlayerKind::External(own) => {
             if let Some(program) = missing_program(&own.command) {
                 return Err(OpenError::NoProgram { program });

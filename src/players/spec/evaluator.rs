@@ -74,14 +74,14 @@ impl FieldValue for EvaluatorSource {
     fn to_value(&self) -> Option<Value> {
         Some(match self {
             EvaluatorSource::Named(kind) => Value::Name(kind.name()),
-            EvaluatorSource::Model(path) => Value::Text(path.display().to_string()),
+            EvaluatorSource::Model(path) => Value::Path(path.display().to_string()),
         })
     }
 
     fn from_value(value: Value) -> Option<EvaluatorSource> {
         match value {
             Value::Name(name) => EvaluatorSource::read(name),
-            Value::Text(text) => EvaluatorSource::read(&text),
+            Value::Text(text) | Value::Path(text) => EvaluatorSource::read(&text),
             _ => None,
         }
     }
