@@ -165,7 +165,7 @@ fn runs_are_listed_with_their_state() {
 }
 
 /// A limit on the size of files simulates a full disk: a write fails in the middle.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "torch"))]
 #[test]
 fn a_full_disk_ends_the_run_and_loses_no_stored_game() {
     use outflank::store::games;

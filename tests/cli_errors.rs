@@ -25,6 +25,7 @@ fn assert_error_names_once(output: &Output, name: &str) {
     assert!(error.matches("(os error").count() <= 1, "{error}");
 }
 
+#[cfg(feature = "torch")]
 #[test]
 fn every_subcommand_names_a_missing_file_once() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -89,7 +90,7 @@ fn a_folder_in_place_of_a_file_is_named_once() {
 }
 
 /// A link to itself simulates a folder without read permission, which root could read.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "torch"))]
 #[test]
 fn a_folder_that_cannot_be_read_is_not_reported_as_empty() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -111,4 +112,13 @@ fn a_folder_that_cannot_be_read_is_not_reported_as_empty() {
     let listed = String::from_utf8_lossy(&output.stdout);
     assert!(listed.contains("unreadable: cannot read"), "{listed}");
     assert!(listed.contains("(os error"), "the reason is missing: {listed}");
+}
+
+#[cfg(not(feature = "torch"))]
+#[test]
+fn training_a_net_without_libtorch_is_refused_before_the_run_is_created() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = outflank(folder.path(), &["train", CONFIG, "--run-dir", "new"]);
+    assert_error_names_once(&output, "libtorch");
+    assert!(!folder.path().join("new").exists());
 }

@@ -36,6 +36,7 @@ fn folder() -> tempfile::TempDir {
 
 const SMOKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.toml");
 
+#[cfg(feature = "torch")]
 #[test]
 fn a_run_and_the_arena_give_the_same_ratings() {
     let folder = folder();

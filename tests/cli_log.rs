@@ -7,6 +7,7 @@ const NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints/6x6");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_outflank");
 
 /// The configuration of a run that takes a second.
+#[cfg(feature = "torch")]
 const CONFIG: &str = r#"
 board = "6x6"
 [limits]
@@ -52,6 +53,7 @@ fn debug_logs_nets_and_engines() {
     }
 }
 
+#[cfg(feature = "torch")]
 #[test]
 fn debug_logs_a_run_and_where_it_continues() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -213,6 +213,7 @@ games = 2
 opponents = ["random", "external:protocol=gtp,command=\"sleep 1000\",timeout=10m"]
 "#;
 
+#[cfg(feature = "torch")]
 #[test]
 fn one_interrupt_ends_a_run_whose_opponent_hangs() {
     let folder = tempfile::tempdir().expect("a folder");

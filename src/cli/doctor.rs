@@ -258,11 +258,13 @@ mod tests {
         report.judge().iter().map(|finding| finding.kind).collect()
     }
 
+    #[cfg(feature = "torch")]
     #[test]
     fn a_sound_machine_has_no_findings() {
         assert_eq!(sound().judge(), []);
     }
 
+    #[cfg(feature = "torch")]
     #[test]
     fn a_libtorch_of_another_version_is_reported_as_missing() {
         let mut report = sound();
@@ -273,6 +275,7 @@ mod tests {
         assert_eq!(kinds(&report), [FindingKind::Advice]);
     }
 
+    #[cfg(feature = "torch")]
     #[test]
     fn a_gpu_without_cuda_libtorch_is_advice_and_an_unusable_one_is_missing() {
         let mut report = sound();

@@ -83,9 +83,10 @@ pub fn net_spec(config: &Config) -> NetSpec {
 ///
 /// # Errors
 ///
-/// The device does not exist, the configured backend cannot run on it, or an opponent of the
+/// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or an opponent of the
 /// evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
+    trainee::check_build()?;
     let (options, device) = (&config.inference, &config.device);
     crate::net::inference::check(&net_spec(config), options, device)?;
     if config.evaluation.every_minutes > 0.0 {

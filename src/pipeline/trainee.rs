@@ -44,6 +44,20 @@ impl Trainee for NetTrainee<'_> {
 
     #[cfg(not(feature = "torch"))]
     fn learner(&self) -> anyhow::Result<Box<dyn Learner>> {
-        anyhow::bail!("this build cannot train nets: it has no libtorch (feature `torch`)")
+        anyhow::bail!(NO_LIBTORCH)
     }
+}
+
+const NO_LIBTORCH: &str = "this build cannot train nets: it has no libtorch (feature `torch`)";
+
+/// Checks that this build can train nets.
+///
+/// # Errors
+///
+/// It has no libtorch.
+pub fn check_build() -> anyhow::Result<()> {
+    if cfg!(feature = "torch") {
+        return Ok(());
+    }
+    anyhow::bail!(NO_LIBTORCH)
 }
