@@ -104,6 +104,9 @@
 //! settings itself. It needs the Rust version of this package's `rust-toolchain.toml`, or a newer
 //! one.
 //!
+//! With `default-features = false` it needs no libtorch and skips the settings for it. It then
+//! cannot train nets or compute nets of the `paper` tower.
+//!
 //! Its `.cargo/config.toml` needs the path of libtorch 2.11.0, which `scripts/setup.sh` downloads,
 //! and the processor to build for. Without the path, the build of `torch-sys` or of this crate
 //! fails. Without the processor, move generation and nets use few of its instructions.
