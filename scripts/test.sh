@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All checks that a change must pass: format, lints, tests, documentation, a training run of one
-# minute, and half a minute of kills and interrupts. All are built in one profile (dev, optimised),
-# so dependencies are built once.
+# All checks that a change must pass: format, lints, tests with and without libtorch, documentation, a
+# training run of one minute, and half a minute of kills and interrupts. All are built in one profile
+# (dev, optimised), so dependencies are built once.
 #
 #   scripts/test.sh              all checks
 #   scripts/test.sh --no-smoke   without the training run, the kills and the interrupts
@@ -38,6 +38,9 @@ step() {
 
 tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
 
+# The feature `torch` holds all that needs libtorch. This build must not even look for it.
+tests_without_libtorch() { LIBTORCH=/nowhere cargo test --locked --no-default-features; }
+
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
 # Prints the path of the program that the tests have just built. `cargo run` would build this crate and
@@ -72,6 +75,7 @@ step set-up scripts/setup.sh
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
+step 'tests without libtorch' tests_without_libtorch
 step documentation documentation
 if [ $smoke = yes ]; then
     step 'training run' smoke_run
