@@ -1,16 +1,12 @@
 //! Evaluators that are chosen at run time.
 //!
 //! Code that is generic over the evaluator runs with the chosen one through
-//! [`AnyEvaluator::visit`], once: when a search or a player is made.
+//! [`visit`](crate::eval::AnyEvaluator::visit), once: when a search or a player is made.
 
 use std::sync::Arc;
 
-use super::linear::Linear;
-use super::positional::Positional;
-use super::probcut::ProbCut;
-use super::{Discs, Evaluator, ModelError};
-use crate::game::{Geometry, Goal};
-use crate::model::Weights;
+use super::Evaluator;
+use crate::game::Geometry;
 
 /// Code to run with an evaluator whose type is chosen at run time.
 pub trait EvaluatorVisitor<G: Geometry> {
@@ -21,7 +17,8 @@ pub trait EvaluatorVisitor<G: Geometry> {
     fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Self::Output;
 }
 
-/// Declares [`AnyEvaluator`] from the table of all evaluators.
+/// Declares [`AnyEvaluator`](crate::eval::AnyEvaluator) from the table of all evaluators, in the
+/// module above.
 macro_rules! evaluators {
     (
         by hand: { $($(#[$hand_doc:meta])* $hand:ident($by_hand:ty),)+ }
@@ -86,24 +83,16 @@ macro_rules! evaluators {
     };
 }
 
-evaluators! {
-    by hand: {
-        /// Square values and mobility.
-        Positional(Positional<G>),
-        /// The disc difference alone.
-        Discs(Discs),
-    }
-    from models: {
-        /// A weighted sum of a few features, by stage of the game.
-        Linear(Linear<G>) = "linear",
-    }
-}
+pub(super) use evaluators;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::testing;
-    use crate::game::{Board, Square8};
+    use crate::eval::linear::Linear;
+    use crate::eval::positional::Positional;
+    use crate::eval::{AnyEvaluator, Discs, testing};
+    use crate::game::{Board, Goal, Square8};
+    use crate::model::Weights;
 
     /// The value of a board.
     struct ValueOf<G: Geometry>(Board<G>);
@@ -135,6 +124,7 @@ mod tests {
     fn an_unknown_kind_of_model_is_refused() {
         let error = AnyEvaluator::<Square8>::from_model("nat", Goal::Most, &Weights::default());
         let message = error.expect_err("no such kind").to_string();
-        assert_eq!(message, "no evaluator is a model of kind `nat`; allowed: linear");
+        let allowed = AnyEvaluator::<Square8>::MODEL_KINDS.join(", ");
+        assert_eq!(message, format!("no evaluator is a model of kind `nat`; allowed: {allowed}"));
     }
 }

@@ -18,13 +18,33 @@ pub(crate) mod testing;
 mod tracked;
 mod win_scale;
 
-use crate::game::{Board, Geometry};
-pub use any::{AnyEvaluator, EvaluatorVisitor};
+use std::sync::Arc;
+
+use crate::game::{Board, Geometry, Goal};
+use crate::model::Weights;
+pub use any::EvaluatorVisitor;
+use any::evaluators;
 pub use discs::Discs;
+use linear::Linear;
 pub use model::ModelError;
+use positional::Positional;
 use probcut::ProbCut;
 pub use tracked::{Step, TrackedBoard};
 pub use win_scale::WinScale;
+
+// The table of all evaluators.
+evaluators! {
+    by hand: {
+        /// Square values and mobility.
+        Positional(Positional<G>),
+        /// The disc difference alone.
+        Discs(Discs),
+    }
+    from models: {
+        /// A weighted sum of a few features, by stage of the game.
+        Linear(Linear<G>) = "linear",
+    }
+}
 
 /// Evaluations are integers in units of 1 / `SCALE` disc.
 pub const SCALE: i32 = 128;
