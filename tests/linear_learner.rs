@@ -13,6 +13,7 @@ use outflank::eval::linear::{Features, Linear};
 use outflank::game::{Bitboard, Board, Geometry, Goal, Position, Square6};
 use outflank::model::{Description, Kind, Weights};
 use outflank::pipeline::{self, RunEnd, Trainee};
+use outflank::players::contestant::PlayerContext;
 use outflank::players::models::LoadedModel;
 use outflank::players::open;
 use outflank::players::player::Turn;
@@ -210,7 +211,7 @@ fn a_linear_evaluator_is_trained_rated_and_played() {
         let choice = player.choose(&[Turn::at(start)]).remove(0).expect("a move");
         assert!(start.board.legal().contains(choice.square));
         // The identity tells this model from a later one of the run.
-        let context = open::PlayerContext::new(Goal::Most);
+        let context = PlayerContext::new(Goal::Most);
         let name = open::contestant::<G>(&spec, &context).expect("a player").name;
         assert!(name.contains("/step-") && name.contains('#'), "{name}");
     }

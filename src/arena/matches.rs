@@ -26,7 +26,7 @@ use super::openings::Opening;
 use super::tally::{Sprt, SprtResult};
 use crate::game::{Colour, Geometry, Goal, Square};
 use crate::players::contestant::Contestant;
-use crate::players::open::OpenError;
+use crate::players::contestant::OpenError;
 use crate::players::player::{Choice, Player, combine};
 use collector::ResultCollector;
 use running_game::{RunningGame, play_turns};

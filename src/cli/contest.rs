@@ -15,8 +15,9 @@ use crate::arena::openings::{OpeningBook, OpeningSource};
 use crate::game::{Geometry, Goal};
 use crate::net::inference;
 use crate::players::contestant::Contestant;
+use crate::players::contestant::PlayerContext;
 use crate::players::labels::Labels;
-use crate::players::open::{PlayerContext, contestant};
+use crate::players::open::contestant;
 use crate::players::spec::PlayerSpec;
 
 /// The options of subcommands that play matches.

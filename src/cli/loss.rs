@@ -155,7 +155,7 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
             write_atomically(path, to_lines(&positions).as_bytes())?;
         }
         let names = [player.name.as_str(), label];
-        let report = LossReport::new(names, spec.solve_empties(), &judged, args.worst);
+        let report = LossReport::new(names, spec.kind.solve_empties(), &judged, args.worst);
         report_solved_positions(spec, &report);
         if args.json {
             println!("{}", report.json(&about));
@@ -173,7 +173,7 @@ fn report_solved_positions(spec: &PlayerSpec, report: &LossReport) {
         tell!(
             "note: {label} solves {solved_itself} of {positions} positions itself, those with at \
              most {} empty squares; to measure its search use solve_empties=0 or earlier positions",
-            spec.solve_empties()
+            spec.kind.solve_empties()
         );
     }
 }

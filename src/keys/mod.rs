@@ -84,14 +84,20 @@ impl Key {
 /// Options that have keys.
 pub trait Keyed {
     /// The keys, in the order of their declaration.
-    fn keys(&self) -> Vec<&'static Key>;
+    fn keys(&self) -> Vec<&'static Key> {
+        Vec::new()
+    }
 
     /// The value of a key; `None` if there is no such key, or if it is not set.
-    fn get(&self, name: &str) -> Option<Value>;
+    fn get(&self, _name: &str) -> Option<Value> {
+        None
+    }
 
     /// Sets a key, unless there is no such key or the value is not allowed. Returns whether the key
     /// was set.
-    fn set(&mut self, name: &str, value: Value) -> bool;
+    fn set(&mut self, _name: &str, _value: Value) -> bool {
+        false
+    }
 }
 
 /// Whether a key of a part is also one of the whole struct.

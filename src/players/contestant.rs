@@ -2,9 +2,61 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::open::OpenError;
+use super::models::LoadError;
 use super::player::Player;
-use crate::game::Geometry;
+use crate::game::{Geometry, Goal, Shape};
+use crate::net::inference;
+
+/// Why a player cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its net cannot be used.
+    #[error(transparent)]
+    Net(#[from] LoadError),
+    /// The external engine's program does not exist.
+    #[error("there is no program `{program}`")]
+    NoProgram {
+        /// The program as written in the command.
+        program: String,
+    },
+    /// ProbCut is set, but its parameters were not measured for this evaluator, board and goal.
+    #[error(
+        "evaluator `{evaluation}` has no parameters of `probcut` for {shape} and goal {goal}; leave \
+         out this key"
+    )]
+    NoProbCut {
+        /// The player's evaluator.
+        evaluation: String,
+        /// The board.
+        shape: Shape,
+        /// Which score wins.
+        goal: Goal,
+    },
+    /// Its net cannot be computed.
+    #[error(transparent)]
+    Inference(#[from] inference::InferenceError),
+}
+
+/// What a player needs besides its specification.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlayerContext {
+    /// Which score wins.
+    pub goal: Goal,
+    /// The device for nets: `auto`, `cpu`, `cuda` or `cuda:N`.
+    pub device: String,
+    /// Options of the inference.
+    pub inference: inference::Options,
+    /// CPU cores for each player, at least 1.
+    pub cores: usize,
+}
+
+impl PlayerContext {
+    /// For one player on one core, with nets on the fastest device there is.
+    pub fn new(goal: Goal) -> PlayerContext {
+        let inference = inference::Options::default();
+        PlayerContext { goal, device: "auto".into(), inference, cores: 1 }
+    }
+}
 
 /// Makes a player from a seed; called once in each thread.
 pub type PlayerFactory<'a, G> =

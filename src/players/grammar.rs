@@ -1,7 +1,7 @@
 //! The syntax of player specifications: `kind`, or `kind:subject,key=value,...`.
 //!
 //! A value or subject with commas or quotes needs double quotes around it. Between them a backslash
-//! makes the next character literal. This file knows the syntax only; `spec/table.rs` has the kinds,
+//! makes the next character literal. This file knows the syntax only; `kinds/mod.rs` has the kinds,
 //! whose options have the keys.
 
 mod kind;

@@ -5,6 +5,7 @@ pub mod contestant;
 pub mod control;
 pub mod external;
 mod grammar;
+mod kind;
 pub mod kinds;
 pub mod labels;
 pub mod models;

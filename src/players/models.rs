@@ -108,7 +108,7 @@ impl Form {
                 description.options = spec.description(description.goal).options;
                 Ok(Form::Net(spec))
             }
-            Kind::Linear => Ok(Form::Evaluator),
+            _ => Ok(Form::Evaluator),
         }
     }
 }

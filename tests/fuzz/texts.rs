@@ -5,7 +5,7 @@ use outflank::config::{self, Config};
 use outflank::dispatch;
 use outflank::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use outflank::game::{Geometry, Position, Shape};
-use outflank::players::spec::PlayerSpec;
+use outflank::players::spec::{PlayerKind, PlayerSpec};
 use outflank::store::ggf;
 
 use crate::input::Input;
@@ -61,7 +61,7 @@ fn players() {
         "external:protocol=nboard,command=\"engine --board \\\"x y\\\"\",depth=9,timeout=5s",
     ]);
     let mut words = vec![",", "=", ":", "\"", "\\", "ms", "s", "m"];
-    for kind in PlayerSpec::KINDS {
+    for kind in PlayerKind::ROWS {
         words.push(kind.name);
         words.extend(kind.keys().iter().map(|key| key.name));
     }

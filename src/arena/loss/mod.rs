@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::game::notation::{obf, square_name};
 use crate::game::{Geometry, Goal, Position, Square};
 use crate::players::contestant::Contestant;
-use crate::players::open::OpenError;
+use crate::players::contestant::OpenError;
 use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::endgame::Solver;
 use positions::TestPosition;

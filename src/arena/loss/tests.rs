@@ -11,7 +11,8 @@ use crate::arena::matches::{self, MatchGame};
 use crate::arena::openings::OpeningSource;
 use crate::game::record::{GameRecord, MoveRecord};
 use crate::game::{Bitboard, Board, Cross92, Square6};
-use crate::players::open::{PlayerContext, contestant};
+use crate::players::contestant::PlayerContext;
+use crate::players::open::contestant;
 use crate::players::spec::PlayerSpec;
 
 fn player<G: Geometry>(spec: &str, goal: Goal) -> Contestant<'static, G> {

@@ -4,7 +4,8 @@ use super::*;
 use crate::arena::openings::OpeningSource;
 use crate::arena::tally::Verdict;
 use crate::game::{Shape, Square6, Square8};
-use crate::players::open::{PlayerContext, contestant};
+use crate::players::contestant::PlayerContext;
+use crate::players::open::contestant;
 use crate::players::player::{PlayerError, Turn};
 use crate::players::spec::PlayerSpec;
 

@@ -6,6 +6,7 @@
 
 mod gtp;
 mod nboard;
+mod options;
 mod process;
 mod running;
 
@@ -13,16 +14,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::player::{Choice, Player, PlayerError, Turn};
-use super::spec::{ExternalSpec, Protocol};
 use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
 pub use gtp::SET_POSITION;
+pub use options::{ExternalSpec, Protocol};
 use process::Process;
 pub use running::end_all;
 
 /// The program of a command, if it does not exist. A name without a slash is looked for in the
 /// folders of `PATH`.
-pub fn missing_program(command: &str) -> Option<String> {
+fn missing_program(command: &str) -> Option<String> {
     let program = shlex::split(command)?.into_iter().next()?;
     let found = if program.contains('/') {
         Path::new(&program).is_file()

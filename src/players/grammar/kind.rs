@@ -23,8 +23,8 @@ pub struct SpecKind {
     pub description: &'static str,
     /// The subject before the keys, in words, if the kind needs one.
     pub subject: Option<&'static str>,
-    /// The kind's default options, if it has keys besides `name`.
-    pub options: Option<fn() -> Box<dyn Keyed>>,
+    /// The kind's default options, which have its keys besides `name`.
+    pub options: fn() -> Box<dyn Keyed>,
     /// The shortest valid specification.
     pub shortest: &'static str,
     /// Specifications whose defaults differ from those of the shortest one.
@@ -37,7 +37,7 @@ impl SpecKind {
     /// The keys, in the order of the canonical form: those that limit the thinking, those of the
     /// search, and the others.
     pub fn keys(&self) -> Vec<&'static Key> {
-        let mut own = self.options.map_or_else(Vec::new, |options| options().keys());
+        let mut own = (self.options)().keys();
         own.sort_by_key(|key| (!key.is_limit, key.player.unwrap_or(u8::MAX)));
         [&[&NAME][..], &own].concat()
     }

@@ -1,17 +1,20 @@
 //! A player that uses alpha-beta search.
 
 mod analysis;
+mod evaluator;
+mod options;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use analysis::best_hint;
+pub use evaluator::{EvaluatorKind, EvaluatorSource};
+pub use options::{AlphaBetaSpec, ThinkingLimit};
 
 use crate::eval::AnyEvaluator;
 use crate::game::{Geometry, Goal};
 use crate::players::control::{Analysis, Control, Effort};
 use crate::players::player::{Choice, Player, PlayerError, Turn};
-use crate::players::spec::{AlphaBetaSpec, ThinkingLimit};
 use crate::search::alphabeta::{self, NoProbCut, Search, SearchLimits, SearchResult};
 
 /// The least time that a player counts as left for a game, since it must still move.
@@ -153,7 +156,6 @@ mod tests {
     use super::*;
     use crate::game::{Position, Square, Square6, Square8};
     use crate::players::player::Bound;
-    use crate::players::spec::EvaluatorSource;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
         let spec: crate::players::spec::PlayerSpec = spec.parse().expect("a player");

@@ -5,6 +5,7 @@
 
 mod alone;
 mod analysis;
+mod options;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,11 +14,11 @@ use super::NetCopies;
 use crate::game::{Geometry, Goal, Square};
 use crate::players::control::{Analysis, Control};
 use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
-use crate::players::spec::Time;
 use crate::predict::Input;
 use crate::predict::{Backend as _, PredictError, Predictions};
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Gathered, Mode, Ticket, TreeSearch};
+pub use options::{NetPlayerSpec, Time};
 
 /// The preferred number of games in one call of `choose`: enough for a full batch.
 pub(super) const GAMES_PER_BATCH: usize = 64;

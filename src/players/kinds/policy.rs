@@ -1,13 +1,90 @@
 //! A player that uses a net's policy: one prediction for each move, no search.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use super::copies::{Copies, SYMMETRIES};
 use super::net::{GAMES_PER_BATCH, network_error, set_times};
 use crate::game::{Board, Geometry, Square};
+use crate::keys::{keys, whole};
+use crate::players::contestant::{OpenError, PlayerContext};
+use crate::players::grammar::{Fields, SpecError, SpecKind};
+use crate::players::kind::{CHECKPOINT, Kind, Opened, PlayerOptions};
+use crate::players::models::LoadedModel;
 use crate::players::player::{Choice, Player, PlayerError, Turn, stream};
 use crate::predict::Input;
 use crate::predict::{Backend, Predictions};
 use crate::search::draw::draw;
+
+keys! {
+    /// A net's policy without search.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct PolicySpec {
+        /// A net file, a checkpoint or a run directory.
+        field path: PathBuf = PathBuf::new();
+
+        /// How many plies from the start of a game are drawn from the policy; later the most
+        /// probable move is played.
+        key temperature_plies: u32 = 0, whole(0, 100);
+
+        /// The prediction for a position is the mean over this many of its images; see `net`.
+        key symmetries: usize = 1, SYMMETRIES;
+    }
+}
+
+impl PolicySpec {
+    /// A player that always plays the most probable move of the net at `path`.
+    pub fn new(path: PathBuf) -> PolicySpec {
+        PolicySpec { path, ..PolicySpec::default() }
+    }
+}
+
+impl PlayerOptions for PolicySpec {
+    fn with_defaults(&self) -> Box<dyn PlayerOptions> {
+        Box::new(PolicySpec::default())
+    }
+
+    fn is_deterministic(&self) -> bool {
+        self.temperature_plies == 0
+    }
+
+    fn checkpoint(&self) -> Option<&PathBuf> {
+        Some(&self.path)
+    }
+}
+
+impl Kind for PolicySpec {
+    const ROW: SpecKind = SpecKind {
+        name: "policy",
+        description: "plays by a net's policy, without search",
+        subject: Some(CHECKPOINT),
+        options: || Box::new(PolicySpec::default()),
+        shortest: "policy:CHECKPOINT",
+        variants: &[],
+        examples: &[("policy:runs/quick", "the policy of a run's newest checkpoint")],
+    };
+
+    fn read(fields: &mut Fields) -> Result<PolicySpec, SpecError> {
+        let mut spec = PolicySpec::new(fields.subject()?.into());
+        fields.read_others(&mut spec)?;
+        Ok(spec)
+    }
+
+    fn open<G: Geometry>(
+        self,
+        context: &PlayerContext,
+    ) -> Result<Opened<PolicySpec, G>, OpenError> {
+        let net = LoadedModel::read(&self.path)?.for_match(G::SHAPE, context.goal)?;
+        let options = PolicySpec { path: net.identity(), ..self };
+        let origin = net.origin();
+        let copies = Copies::new(net, context, 1, options.symmetries);
+        let plies = options.temperature_plies;
+        let make = move |name, seed| {
+            Ok(PolicyPlayer::new(name, Box::new(copies.make::<G>()?), plies, seed))
+        };
+        Ok(Opened { origin: Some(origin), ..Opened::new(options, make) })
+    }
+}
 
 /// Plays the move with the highest policy of a net, without a search.
 pub struct PolicyPlayer {

@@ -3,9 +3,12 @@
 use std::time::Instant;
 
 use crate::game::{Geometry, Goal};
+use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
+use crate::players::grammar::{Fields, SpecError, SpecKind};
+use crate::players::kind::{Kind, Opened, PlayerOptions};
 use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
-use crate::search::rollouts::{MoveReport, Options, Rollouts};
+use crate::search::rollouts::{MoveReport, Options as RolloutsSpec, Rollouts};
 
 /// Simulations between two checks of the control.
 const SIMULATIONS_PER_CHECK: u32 = 64;
@@ -22,7 +25,7 @@ pub struct RolloutsPlayer<G: Geometry> {
 
 impl<G: Geometry> RolloutsPlayer<G> {
     /// A player whose random games depend on the seed.
-    pub fn new(name: String, goal: Goal, options: Options, seed: u64) -> RolloutsPlayer<G> {
+    pub fn new(name: String, goal: Goal, options: RolloutsSpec, seed: u64) -> RolloutsPlayer<G> {
         let simulations = options.simulations.max(1);
         RolloutsPlayer { name, seed, simulations, search: Rollouts::new(goal, options) }
     }
@@ -102,5 +105,44 @@ impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
     ) -> Result<Analysis, PlayerError> {
         let done = self.search(turn, count, control);
         Ok(control.analysis(self.best_moves(count), u64::from(done)))
+    }
+}
+
+impl PlayerOptions for RolloutsSpec {
+    fn with_defaults(&self) -> Box<dyn PlayerOptions> {
+        Box::new(RolloutsSpec::default())
+    }
+
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+}
+
+impl Kind for RolloutsSpec {
+    const ROW: SpecKind = SpecKind {
+        name: "rollouts",
+        description: "searches a tree with UCT and random games, without a net",
+        subject: None,
+        options: || Box::new(RolloutsSpec::default()),
+        shortest: "rollouts",
+        variants: &[],
+        examples: &[("rollouts:simulations=1000", "1,000 random games for each move")],
+    };
+
+    fn read(fields: &mut Fields) -> Result<RolloutsSpec, SpecError> {
+        let mut spec = RolloutsSpec::default();
+        fields.read_limits(&mut spec)?;
+        fields.read_others(&mut spec)?;
+        Ok(spec)
+    }
+
+    fn open<G: Geometry>(
+        self,
+        context: &PlayerContext,
+    ) -> Result<Opened<RolloutsSpec, G>, OpenError> {
+        let (goal, own) = (context.goal, self.clone());
+        Ok(Opened::new(self, move |name, seed| {
+            Ok(RolloutsPlayer::new(name, goal, own.clone(), seed))
+        }))
     }
 }

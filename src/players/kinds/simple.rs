@@ -1,7 +1,47 @@
 //! The two players without a search. They are the weakest players of most ladders.
 
 use crate::game::{Bitboard, Geometry, Square, SquareSet};
+use crate::keys::Keyed;
+use crate::players::contestant::{OpenError, PlayerContext};
+use crate::players::grammar::{Fields, SpecError, SpecKind};
+use crate::players::kind::{Kind, Opened, PlayerOptions};
 use crate::players::player::{Choice, Player, PlayerError, Turn, random_square, stream};
+
+/// The random player: it has no options.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RandomSpec;
+
+impl Keyed for RandomSpec {}
+
+impl PlayerOptions for RandomSpec {
+    fn with_defaults(&self) -> Box<dyn PlayerOptions> {
+        Box::new(RandomSpec)
+    }
+
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+}
+
+impl Kind for RandomSpec {
+    const ROW: SpecKind = SpecKind {
+        name: "random",
+        description: "plays any legal move",
+        subject: None,
+        options: || Box::new(RandomSpec),
+        shortest: "random",
+        variants: &[],
+        examples: &[("random:name=chance", "a random player that tables call `chance`")],
+    };
+
+    fn read(_: &mut Fields) -> Result<RandomSpec, SpecError> {
+        Ok(RandomSpec)
+    }
+
+    fn open<G: Geometry>(self, _: &PlayerContext) -> Result<Opened<RandomSpec, G>, OpenError> {
+        Ok(Opened::new(self, |_, seed| Ok(RandomPlayer::new(seed))))
+    }
+}
 
 /// Plays a random legal move; all are equally likely.
 pub struct RandomPlayer {
@@ -28,6 +68,42 @@ impl<G: Geometry> Player<G> for RandomPlayer {
     }
 
     fn end_game(&mut self, _game: u32) {}
+}
+
+/// The greedy player: it has no options.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GreedySpec;
+
+impl Keyed for GreedySpec {}
+
+impl PlayerOptions for GreedySpec {
+    fn with_defaults(&self) -> Box<dyn PlayerOptions> {
+        Box::new(GreedySpec)
+    }
+
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+}
+
+impl Kind for GreedySpec {
+    const ROW: SpecKind = SpecKind {
+        name: "greedy",
+        description: "plays the move that flips the most discs; of equal moves it plays any",
+        subject: None,
+        options: || Box::new(GreedySpec),
+        shortest: "greedy",
+        variants: &[],
+        examples: &[("greedy", "the greedy player")],
+    };
+
+    fn read(_: &mut Fields) -> Result<GreedySpec, SpecError> {
+        Ok(GreedySpec)
+    }
+
+    fn open<G: Geometry>(self, _: &PlayerContext) -> Result<Opened<GreedySpec, G>, OpenError> {
+        Ok(Opened::new(self, |_, seed| Ok(GreedyPlayer::new(seed))))
+    }
 }
 
 /// Plays the move that turns the most discs. Among equal moves it chooses at random.

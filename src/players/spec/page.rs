@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{MAX_DEFAULT_THREADS, PlayerKind, PlayerSpec, SpecKind};
+use super::{PlayerKind, PlayerSpec, SpecKind};
 use crate::keys::Key;
 use crate::players::grammar::NAME;
+use crate::players::kind::MAX_DEFAULT_THREADS;
 
 const HEAD: &str = "\
 # Players
@@ -45,13 +46,13 @@ pub fn reference() -> String {
     let mut page = String::from(HEAD);
     page += "\n| kind | player |\n|---|---|\n";
     // Writing to a string cannot fail.
-    for kind in PlayerSpec::KINDS {
+    for kind in PlayerKind::ROWS {
         let _ = writeln!(page, "| [`{}`](#{0}) | {} |", kind.name, kind.description);
     }
     page += "\nEvery kind has the key `name`. `random` and `greedy` have no other.\n\n";
     page += TABLE_HEAD;
     page += &row(&NAME, "none");
-    for kind in PlayerSpec::KINDS {
+    for kind in PlayerKind::ROWS {
         section(&mut page, kind);
     }
     page

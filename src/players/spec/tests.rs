@@ -146,7 +146,7 @@ fn with_key(kind: &SpecKind, key: &Key, value: &str) -> String {
 #[test]
 fn every_key_is_read_and_written_within_its_range_only() {
     let mut tried = 0;
-    for kind in PlayerSpec::KINDS {
+    for kind in PlayerKind::ROWS {
         for key in kind.keys() {
             if key.required.is_some() || key.name == "name" {
                 continue;
@@ -191,12 +191,12 @@ fn specifications_are_written_as_in_earlier_versions() {
 #[test]
 fn the_default_net_player_is_the_one_without_keys() {
     let default = NetPlayerSpec::default();
-    assert_eq!(default.clone().with_default_solver(), default);
+    assert_eq!(NetPlayerSpec::new("".into(), 100), default);
 }
 
 #[test]
 fn the_specifications_in_the_table_have_its_kind() {
-    for kind in PlayerSpec::KINDS {
+    for kind in PlayerKind::ROWS {
         let examples = kind.examples.iter().map(|(text, _)| text);
         for text in examples.chain(kind.variants).chain([&kind.shortest]) {
             assert!(text.starts_with(kind.name), "{text}");
@@ -234,7 +234,7 @@ fn value() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(
-        kind in prop::sample::select(PlayerSpec::KINDS),
+        kind in prop::sample::select(PlayerKind::ROWS),
         subject in prop::option::of("[a-z\"\\\\= /]{1,8}"),
         pairs in prop::collection::vec((any::<prop::sample::Index>(), value()), 0..4),
         junk in prop::option::weighted(0.1, "[a-z:=,\"\\\\ 0-9]{0,12}"),

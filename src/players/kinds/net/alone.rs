@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 
+use super::Time;
 use super::{NetPlayer, TurnResult, network_error};
 use crate::game::Geometry;
 use crate::players::control::{Control, Effort};
 use crate::players::player::{Choice, PlayerError, Turn, stream};
-use crate::players::spec::Time;
 use crate::predict::Input;
 use crate::predict::{Backend as _, PredictError};
 use crate::search::mcts::{Gathered, Mode, Ticket, TreeSearch};

@@ -1,0 +1,137 @@
+//! The options of alpha-beta players.
+
+use std::time::Duration;
+
+use super::{AlphaBetaPlayer, EvaluatorSource};
+use crate::game::Geometry;
+use crate::keys::{keys, limits, whole, within};
+use crate::players::contestant::{OpenError, PlayerContext};
+use crate::players::grammar::{Fields, SpecError, SpecKind};
+use crate::players::kind::{Kind, Opened, PlayerOptions, THREADS, default_threads};
+use crate::players::models::LoadedModel;
+use crate::search::mcts::options::MOST_SOLVED;
+
+limits! {
+    /// The limit of an alpha-beta search.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub enum ThinkingLimit {
+        /// Depth of the search in plies.
+        Depth(u32) = "depth", whole(1, 60);
+        /// Time for each move.
+        MoveTime(Duration) = "movetime";
+        /// Time for all moves of a game.
+        GameTime(Duration) = "gametime";
+        /// Positions searched for each move.
+        Nodes(u64) = "nodes", whole(1, u64::MAX);
+    }
+}
+
+keys! {
+    /// An alpha-beta player.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct AlphaBetaSpec {
+        /// The limit of its search.
+        part limit: ThinkingLimit = ThinkingLimit::Depth(6);
+
+        /// The evaluator at the leaves: `positional` knows square values and mobility, `discs` the
+        /// disc difference alone; or a model that is no net, as a model file, a checkpoint or a run
+        /// directory.
+        key evaluator("eval"): EvaluatorSource = EvaluatorSource::default();
+
+        /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
+        /// by this many standard deviations. Only with an evaluator whose prediction errors are
+        /// measured: `positional` on 8x8 for the most discs. Without the key no line is skipped.
+        key probcut: Option<f32> = None, within(0.1, 10.0);
+
+        /// Positions with at most this many empty squares are solved exactly, whatever the depth,
+        /// the time or the nodes; 0 means off.
+        key solve_empties: u32 = 0, whole(0, MOST_SOLVED);
+
+        /// Threads of one search; with a time limit one for each core of the player, up to a limit
+        /// (below).
+        ///
+        /// `None` means the default.
+        key threads: Option<usize> = None, THREADS;
+
+        /// Size of the transposition table in MiB.
+        key table_mb: usize = 16, whole(1, 65536);
+    }
+}
+
+impl AlphaBetaSpec {
+    fn is_timed(&self) -> bool {
+        matches!(self.limit, ThinkingLimit::MoveTime(_) | ThinkingLimit::GameTime(_))
+    }
+}
+
+impl PlayerOptions for AlphaBetaSpec {
+    fn with_defaults(&self) -> Box<dyn PlayerOptions> {
+        Box::new(AlphaBetaSpec { limit: self.limit, ..AlphaBetaSpec::default() })
+    }
+
+    fn is_deterministic(&self) -> bool {
+        self.threads.unwrap_or(1) == 1 && !self.is_timed()
+    }
+
+    fn solve_empties(&self) -> u32 {
+        self.solve_empties
+    }
+
+    fn set_cores(&mut self, cores: usize) {
+        if self.is_timed() {
+            self.threads.get_or_insert(default_threads(cores));
+        }
+    }
+}
+
+impl Kind for AlphaBetaSpec {
+    const ROW: SpecKind = SpecKind {
+        name: "alphabeta",
+        description: "searches with alpha-beta, without a net",
+        subject: None,
+        options: || Box::new(AlphaBetaSpec::default()),
+        shortest: "alphabeta",
+        variants: &["alphabeta:movetime=1s"],
+        examples: &[
+            ("alphabeta:depth=8", "every line of play to depth 8"),
+            ("alphabeta:movetime=100ms,probcut=1.5", "Multi-ProbCut, 0.1 s for each move"),
+            ("alphabeta:depth=8,solve_empties=14", "perfect play from 14 empty squares on"),
+        ],
+    };
+
+    fn read(fields: &mut Fields) -> Result<AlphaBetaSpec, SpecError> {
+        let mut spec = AlphaBetaSpec::default();
+        fields.read_limits(&mut spec)?;
+        fields.read_others(&mut spec)?;
+        let timed = spec.is_timed();
+        spec.threads = spec.threads.filter(|&threads| threads > 1 || timed);
+        Ok(spec)
+    }
+
+    fn open<G: Geometry>(
+        self,
+        context: &PlayerContext,
+    ) -> Result<Opened<AlphaBetaSpec, G>, OpenError> {
+        let goal = context.goal;
+        let (evaluator, found) = match &self.evaluator {
+            EvaluatorSource::Named(kind) => (kind.evaluator::<G>(goal), self.evaluator.clone()),
+            EvaluatorSource::Model(path) => {
+                let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
+                (model.evaluator()?, EvaluatorSource::Model(model.identity()))
+            }
+        };
+        let options = AlphaBetaSpec { evaluator: found, ..self };
+        let evaluation = options.evaluator.to_string();
+        let refused = move || {
+            let evaluation = evaluation.clone();
+            OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal }
+        };
+        if options.probcut.is_some() && evaluator.probcut().is_none() {
+            return Err(refused());
+        }
+        let own = options.clone();
+        Ok(Opened::new(options, move |name, _| {
+            AlphaBetaPlayer::new(name, goal, &evaluator, own.clone()).map_err(|_| refused())
+        }))
+    }
+}
