@@ -34,6 +34,7 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
+#[cfg(feature = "torch")]
 const SMOKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/smoke.toml");
 
 #[cfg(feature = "torch")]
@@ -74,6 +75,7 @@ fn a_run_and_the_arena_give_the_same_ratings() {
     curves_are_drawn_over_each_axis(folder.path());
 }
 
+#[cfg(feature = "torch")]
 fn curves_are_drawn_over_each_axis(folder: &Path) {
     let draw = |ladder: &str, over: &str| {
         let curve = ["--shape", "6x6", "--curve", "curve.svg", "--over", over];

@@ -189,6 +189,7 @@ fn a_program_that_serves_an_engine_ends_it_too() {
     }
 }
 
+#[cfg(feature = "torch")]
 const TRAINING: &str = r#"
 board = "6x6"
 seed = 5
