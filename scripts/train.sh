@@ -59,7 +59,7 @@ show_files() {
 run           $run_dir
 checkpoints   $run_dir/checkpoints
 games         $run_dir/games
-curves        tensorboard --logdir $run_dir/tensorboard   (pip install tensorboard)
+curves        tensorboard --logdir $run_dir   (pip install tensorboard)
 EOF
     # This command names no config, so the run keeps its own, with what --set changed.
     printf 'to resume     %q train --resume --run-dir %q\n' "$outflank" "$run_dir" >&2

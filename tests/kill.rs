@@ -167,7 +167,7 @@ const DOCUMENTED: [&str; 5] = [
     "run directory: ",
     "curves: tensorboard ",
     "stopping; a second Ctrl-C ends at once",
-    "play and evaluate with: ",
+    "evaluate its newest net with: ",
     "continue with: ",
 ];
 

@@ -332,6 +332,8 @@ impl<'a, G: Geometry> Arena<'a, G> {
                 origins.len()
             );
         }
-        write_file(path, &curve)
+        write_file(path, &curve)?;
+        tell!("the curve is in {}", path.display());
+        Ok(())
     }
 }

@@ -245,6 +245,7 @@ fn selfplay(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut single = 0.0;
     for actors in 1..=config.selfplay.actors.max(2) {
+        tell!("{actors} actors: warming up until the first games end, then measuring");
         let rates = dispatch!(config.board, G => actors_together::<G>(config, actors, seconds))?;
         let simulations: f64 = rates.iter().map(|rate| rate.0).sum();
         let evaluations: f64 = rates.iter().map(|rate| rate.1).sum();

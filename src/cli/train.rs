@@ -204,14 +204,14 @@ fn print_end(dir: &Path, summary: &RunEnd, was_finished: bool) {
     );
     let dir = dir.display();
     let Some(limit) = summary.limit else {
-        tell!("play and evaluate with: {dir}");
+        tell!("evaluate its newest net with: outflank eval {dir}");
         tell!("continue with: outflank train --resume --run-dir {dir}");
         return;
     };
     if was_finished {
         tell!("the run was finished already: {limit} is reached; nothing was changed");
     } else {
-        tell!("{limit} is reached; play and evaluate with: {dir}");
+        tell!("{limit} is reached; evaluate the net with: outflank eval {dir}");
     }
     let RunLimit { key, value } = limit;
     let more = value * 2.0;

@@ -329,8 +329,18 @@ macro_rules! shapes {
         /// Evaluates an expression with a type name bound to the geometry of a run-time
         /// [`Shape`](crate::game::Shape).
         ///
-        /// `dispatch!(shape, G => perft::<G>(depth))` compiles the expression once for each shape
-        /// and selects one at run time. Use it at the start of a command, never inside a loop.
+        /// The expression is compiled once for each shape, and one is selected at run time. Use it
+        /// at the start of a command, never inside a loop.
+        ///
+        /// ```
+        /// use outflank::dispatch;
+        /// use outflank::game::{Position, Shape};
+        ///
+        /// let shape: Shape = "octagon88".parse()?;
+        /// let moves = dispatch!(shape, G => Position::<G>::start().board.legal().len());
+        /// assert_eq!(moves, 4);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[macro_export]
         macro_rules! dispatch {
             ($shape:expr, $g:ident => $body:expr) => {

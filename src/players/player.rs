@@ -212,7 +212,7 @@ pub trait Player<G: Geometry>: Send {
     }
 
     /// The best moves, at most `count`, best first: by the search's policy for a net, by the score
-    /// for alpha-beta. After `think` on the same turn a net continues with its tree, so the first
+    /// for alpha-beta. `turn` must have a legal move. After `think` on the same turn a net continues with its tree, so the first
     /// hint may differ from the choice. The time of an analysis does not count against the player's
     /// time for a game.
     ///

@@ -124,7 +124,7 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
             Err(BadMove::Illegal { name, legal, .. }) if parse_square::<G>(line).is_some() => {
                 writeln!(self.output, "{name} is not legal; legal: {legal}")
             }
-            Err(error) => writeln!(self.output, "{error}; no move of the line is played"),
+            Err(error) => writeln!(self.output, "{error}; nothing of this line was played"),
         }
     }
 

@@ -141,7 +141,7 @@ fn nonsense_gets_a_message_and_changes_nothing() {
         ("z9", "neither a square nor a command"),
         ("f5 d6 a1 c3", "move 3, a1, is not legal; legal: "),
         ("f5 z9", "move 2, `z9`, is no square of this board (columns a to h, rows 1 to 8"),
-        ("f5pa", "there is no pass before move 2: white has a move; no move of the line"),
+        ("f5pa", "there is no pass before move 2: white has a move; nothing of this line"),
         ("hint many", "from 1 to 99"),
         ("hint 0", "from 1 to 99"),
         ("load", "load FILE"),
