@@ -99,6 +99,7 @@ fn the_explained_configuration_and_the_reference_are_printed() {
 }
 
 #[test]
+#[cfg(feature = "torch")]
 fn run_directories_that_cannot_be_used_are_refused() {
     let folder = folder();
     let smoke = format!("{CONFIGS}/smoke.toml");
@@ -198,6 +199,7 @@ fn a_full_disk_ends_the_run_and_loses_no_stored_game() {
 }
 
 #[test]
+#[cfg(feature = "torch")]
 fn an_opponent_that_cannot_play_is_refused_before_the_run() {
     let folder = folder();
     let smoke = format!("{CONFIGS}/smoke.toml");

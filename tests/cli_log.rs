@@ -47,7 +47,7 @@ fn debug_logs_nets_and_engines() {
     assert!(!quiet.contains("DEBUG") && !quiet.contains("genmove"), "{quiet}");
     let log = logged(folder.path(), "debug", &arguments);
     for part in
-        ["6x6/net.safetensors: fingerprint ", "a net of 4x32 runs on ", "genmove ", "from engine "]
+        ["6x6/net.safetensors: fingerprint ", "a net of 4x64 runs on ", "genmove ", "from engine "]
     {
         assert!(log.contains(part), "no `{part}` in\n{log}");
     }
