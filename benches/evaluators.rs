@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use outflank::dispatch;
-use outflank::eval::linear::Features;
+use outflank::eval::linear::{Features, Options};
 use outflank::eval::positional::Positional;
 use outflank::eval::{AnyEvaluator, Discs, Evaluator, EvaluatorVisitor, TrackedBoard};
 use outflank::game::{Board, Geometry, Goal, Shape};
-use outflank::model::Weights;
+use outflank::model::{Description, Kind, Weights};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -43,13 +43,17 @@ fn boards<G: Geometry>() -> Vec<Board<G>> {
 
 /// A linear evaluator with arbitrary weights, which do not change its speed.
 fn linear<G: Geometry>() -> AnyEvaluator<G> {
-    let count = Features::<G>::new().count();
+    let count = Features::<G>::default().count();
     let mut model = Weights::default();
     let weights = (0..2 * count).map(|index| (index % 7) as f32 - 3.0).collect();
     model.insert("weights", vec![2, count], weights);
     model.insert("discs", vec![2], vec![10.0, 30.0]);
     model.insert("win_scale", vec![1], vec![6.0]);
-    AnyEvaluator::from_model("linear", Goal::Most, &model).expect("arrays that fit")
+    let (shape, goal, options) = (G::SHAPE, Goal::Most, Options::default());
+    let options = serde_json::to_value(options).expect("JSON");
+    let kind = Kind::Linear;
+    let description = Description { kind, shape, options, goal, positions: 0, steps: 0 };
+    AnyEvaluator::from_model(&description, &model).expect("arrays that fit")
 }
 
 /// The nanoseconds of an evaluation in the fastest slice.

@@ -148,7 +148,7 @@ impl Trainee for LinearTrainee<'_> {
     }
 
     fn learner(&self) -> anyhow::Result<Box<dyn Learner>> {
-        let features = Features::new();
+        let features = Features::default();
         // Losses here are squares of whole games' disc differences.
         let options = Options { loss_limit: 5000.0, ..self.0.learner.clone() };
         let weights = vec![0.0; features.count()];
@@ -187,9 +187,9 @@ fn a_linear_evaluator_is_trained_rated_and_played() {
 
     let model = LoadedModel::read(&run).expect("a model");
     assert_eq!((model.description.kind, model.description.steps), (Kind::Linear, end.state.steps));
-    let evaluator = Linear::<G>::new(Goal::Most, model.weights()).expect("an evaluator");
+    let evaluator = Linear::<G>::read(&model.description, model.weights()).expect("an evaluator");
     // A corner is worth more than the square beside it.
-    let features = Features::<G>::new();
+    let features = Features::<G>::default();
     let weights = model.weights().get("weights", &[1, features.count()]).expect("weights");
     assert!(weights[5] > weights[6], "{weights:?}");
     assert_eq!(evaluator.win_scale().0, 6.0);

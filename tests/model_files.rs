@@ -17,7 +17,7 @@ fn description() -> Value {
 }
 
 fn weights() -> Weights {
-    let count = Features::<Square6>::new().count();
+    let count = Features::<Square6>::default().count();
     let mut weights = Weights::default();
     weights.insert("weights", vec![2, count], vec![0.5; 2 * count]);
     weights.insert("discs", vec![2], vec![10.0, 30.0]);

@@ -8,8 +8,8 @@ use clap::Args as ClapArgs;
 
 use super::interrupt::stop_flag;
 use super::machine::processor;
-use crate::config::Config;
-use crate::pipeline::{self, InitialModel, RunEnd, RunLimit};
+use crate::config::{Config, Method};
+use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{CopiedGames, WarmStart};
 use crate::telemetry::Telemetry;
@@ -85,7 +85,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
     };
     if run.manifest().starts > starts {
-        let state = summary.limit.map_or(State::Stopped, |_| State::Finished);
+        let state = match summary.ending {
+            Ending::Stopped => State::Stopped,
+            Ending::Limit(_) | Ending::Complete => State::Finished,
+        };
         run.record(state, summary.state.summary())?;
     }
     curves?;
@@ -97,6 +100,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
+    if config.method != Method::AlphaZero && (args.net.is_some() || !args.games.is_empty()) {
+        let method = config.method;
+        bail!("--net and --games are for method \"alphazero\"; here method = \"{method}\"");
+    }
     // First, so that a run that cannot start leaves no directory behind.
     pipeline::check(&config)?;
     let game = (config.board, config.goal);
@@ -163,7 +170,8 @@ fn check_fixed_keys(dir: &Path, before: &Config, config: &Config) -> anyhow::Res
     }
     let lines: String = changes.iter().map(|change| format!("\n  {change}")).collect();
     let dir = dir.display();
-    let is_other_game = changes.iter().any(|change| ["board", "goal"].contains(&change.key));
+    let is_other_game =
+        changes.iter().any(|change| ["method", "board", "goal"].contains(&change.key.as_str()));
     let advice = match is_other_game {
         true => "start a new run".to_string(),
         false => format!("start a new run, if you like with its games: --games {dir}"),
@@ -196,17 +204,24 @@ fn print_end(dir: &Path, summary: &RunEnd, was_finished: bool) {
     let rating = state.last_rating().map_or(String::new(), |rating| format!(", rating {rating}"));
     println!(
         "{}: {} games, {} positions, {} steps in {:.1} minutes{rating}",
-        if summary.limit.is_some() { "finished" } else { "stopped" },
+        if summary.ending == Ending::Stopped { "stopped" } else { "finished" },
         state.games,
         state.positions,
         state.steps,
         state.seconds / 60.0,
     );
     let dir = dir.display();
-    let Some(limit) = summary.limit else {
-        tell!("evaluate its newest net with: outflank eval {dir}");
-        tell!("continue with: outflank train --resume --run-dir {dir}");
-        return;
+    let limit = match summary.ending {
+        Ending::Stopped => {
+            tell!("evaluate its newest net with: outflank eval {dir}");
+            tell!("continue with: outflank train --resume --run-dir {dir}");
+            return;
+        }
+        Ending::Complete => {
+            tell!("all stages are trained; play against it with: alphabeta:depth=8,eval={dir}");
+            return;
+        }
+        Ending::Limit(limit) => limit,
     };
     if was_finished {
         tell!("the run was finished already: {limit} is reached; nothing was changed");

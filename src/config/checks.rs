@@ -1,6 +1,7 @@
 //! Contradictions: values that are allowed alone, but not together.
 
 use super::Config;
+use super::method::Method;
 use super::reader::Reader;
 use super::value::as_toml;
 use crate::game::Goal;
@@ -13,6 +14,13 @@ const AMX_CHANNELS: u32 = 32;
 
 /// Reports every pair of keys whose values contradict each other.
 pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
+    match config.method {
+        Method::AlphaZero => alphazero(reader, config),
+        Method::Stages => stages(reader, config),
+    }
+}
+
+fn alphazero(reader: &mut Reader<'_>, config: &Config) {
     net(reader, config);
     inference(reader, config);
     search(reader, config);
@@ -179,5 +187,26 @@ fn replay(reader: &mut Reader<'_>, config: &Config) {
     if limit > 0 && config.replay.min_positions > limit {
         let why = "the run would end before training starts";
         reader.contradiction(least, ("limits.positions", as_toml(&limit)), why);
+    }
+}
+
+fn stages(reader: &mut Reader<'_>, config: &Config) {
+    let stages = &config.stages;
+    let offsets = ["parity", "constant"];
+    let is_offset = |feature: &&String| offsets.contains(&feature.as_str());
+    if stages.features.iter().filter(is_offset).count() != 1 {
+        reader.contradiction(
+            ("stages.features", as_toml(&stages.features)),
+            ("stages.fit", as_toml(&stages.fit)),
+            "a fit needs one offset: `parity` or `constant`, and not both",
+        );
+    }
+    let most = config.board.layout().squares as u32 - 5;
+    if stages.empties > most {
+        reader.contradiction(
+            ("stages.empties", as_toml(&stages.empties)),
+            ("board", as_toml(&config.board.name())),
+            "the last stage needs at least five discs, so that a move was played",
+        );
     }
 }

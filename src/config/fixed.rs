@@ -4,10 +4,12 @@
 //! these keys had at its start.
 
 use super::Config;
+use super::sections::keys;
 use super::value::as_toml;
 
-/// The keys with their sections.
-pub const FIXED_KEYS: [&str; 11] = [
+/// The keys with their sections, without those of [`FIXED_SECTIONS`].
+pub const FIXED_KEYS: [&str; 12] = [
+    "method",
     "board",
     "goal",
     "seed",
@@ -21,11 +23,14 @@ pub const FIXED_KEYS: [&str; 11] = [
     "learner.optimizer",
 ];
 
+/// Sections all of whose keys are fixed: a model that is trained in stages depends on them all.
+const FIXED_SECTIONS: [&str; 1] = ["stages"];
+
 /// A key that cannot change during a run, with a different value in a new configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FixedKey {
     /// The key with its section.
-    pub key: &'static str,
+    pub key: String,
     /// Its value in the run.
     pub stored: String,
     /// Its value in the new configuration.
@@ -42,12 +47,15 @@ impl std::fmt::Display for FixedKey {
 impl Config {
     /// The keys that keep a run with the configuration `stored` from continuing with this one.
     pub fn fixed_keys_changed(&self, stored: &Config) -> Vec<FixedKey> {
-        let show = |config: &Config, key| {
+        let show = |config: &Config, key: &str| {
             config.value(key).map_or_else(String::new, |value| as_toml(&value))
         };
+        let of_sections = keys().into_iter().filter(|key| FIXED_SECTIONS.contains(&key.section));
         FIXED_KEYS
             .into_iter()
-            .map(|key| FixedKey { key, stored: show(stored, key), wanted: show(self, key) })
+            .map(String::from)
+            .chain(of_sections.map(|key| key.path()))
+            .map(|key| FixedKey { stored: show(stored, &key), wanted: show(self, &key), key })
             .filter(|change| change.stored != change.wanted)
             .collect()
     }
@@ -70,6 +78,7 @@ mod tests {
     #[test]
     fn changed_fixed_keys_are_listed_with_both_values() {
         for (change, stored, wanted) in [
+            ("method=stages", "\"alphazero\"", "\"stages\""),
             ("board=6x6", "\"8x8\"", "\"6x6\""),
             ("goal=fewest", "\"most\"", "\"fewest\""),
             ("seed=7", "1", "7"),
@@ -82,7 +91,7 @@ mod tests {
         ] {
             let found = config(&[change]).fixed_keys_changed(&config(&[]));
             let key = change.split_once('=').unwrap().0;
-            let wanted = FixedKey { key, stored: stored.into(), wanted: wanted.into() };
+            let wanted = FixedKey { key: key.into(), stored: stored.into(), wanted: wanted.into() };
             assert_eq!(found, [wanted]);
         }
         let free = ["search.simulations=9", "learner.batch=8", "device=cpu", "limits.games=3"];

@@ -11,6 +11,12 @@ fn argument(path: &str, value: &Value) -> String {
     }
 }
 
+/// Sets a method that has the key.
+fn method_of(path: &str) -> String {
+    let key = keys().into_iter().find(|key| key.path() == path).expect("a key");
+    format!("method={}", key.methods[0])
+}
+
 /// The value with its numbers in single precision, to which some fields round.
 fn in_single(value: &Value) -> Value {
     match value {
@@ -40,7 +46,7 @@ fn every_default_and_the_edges_of_every_range_are_read() {
         assert!(key.allowed.allows(&default), "{path} = {default:?}");
         for value in samples::allowed(&key.allowed).into_iter().chain([default]) {
             let argument = argument(&path, &value);
-            match Config::parse("run.toml", "", std::slice::from_ref(&argument)) {
+            match Config::parse("run.toml", "", &[method_of(&path), argument.clone()]) {
                 Ok(config) => {
                     let read = config.value(&path).expect("a value");
                     let again = Config::parse("resolved", &config.resolved(), &[]);
@@ -64,15 +70,17 @@ fn a_value_just_outside_a_range_is_refused_with_key_and_range() {
     for (path, key, _) in all_keys() {
         for value in samples::refused(&key.allowed) {
             let argument = argument(&path, &value);
+            let arguments = [method_of(&path), argument.clone()];
             let Err(ConfigError::Problems { problems, .. }) =
-                Config::parse("run.toml", "", std::slice::from_ref(&argument))
+                Config::parse("run.toml", "", &arguments)
             else {
                 panic!("{argument} is not refused")
             };
             let found: Vec<String> = problems.iter().map(Problem::to_string).collect();
             assert_eq!(found.len(), 1, "{argument}: {found:#?}");
             let allowed = match key.allowed {
-                // The message is that of the player specification.
+                // The messages are those of the features and of the player specification.
+                Allowed::Texts { .. } if path == "stages.features" => "constant, mobility,".into(),
                 Allowed::Texts { .. } => "random, greedy,".into(),
                 other => other.words("\""),
             };

@@ -7,6 +7,7 @@
 mod checks;
 mod entries;
 mod fixed;
+mod method;
 mod problem;
 mod reader;
 mod reference;
@@ -18,17 +19,19 @@ mod value;
 use std::path::Path;
 
 pub use fixed::{FIXED_KEYS, FixedKey};
+pub use method::Method;
 pub use problem::{ConfigError, Fault, Place, Problem};
 pub use reference::reference;
 pub use sections::{ConfigKey, keys};
 
 use crate::arena;
 use crate::game::{Goal, Shape};
-use crate::keys::{Allowed, Value, keys, text, within};
+use crate::keys::{Allowed, Value, keys, text, whole, within};
 use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::{self, Retention};
 use crate::store::{self, limits, run_dir};
+use crate::train::learners::stages;
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
@@ -59,6 +62,12 @@ keys! {
     /// The configuration of a run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
+        /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage
+        /// from minimax scores (`stages`).
+        ///
+        /// Each method has sections of its own.
+        key method: Method = Method::default();
+
         /// The board.
         key board: Shape = Shape::Square8;
 
@@ -70,6 +79,10 @@ keys! {
 
         /// The device that trains and plays: `auto` takes a GPU if there is one.
         key device: String = "auto".into(), DEVICE;
+
+        /// Threads that compute the scores of a stage; 0 means one for each processor core. The
+        /// model does not depend on it.
+        key threads: u32 = 0, whole(0, 1024);
 
         /// When the run ends by itself.
         field limits: RunLimits = RunLimits::default();
@@ -89,6 +102,8 @@ keys! {
         field checkpoint: Retention = Retention::default();
         /// The matches that measure a run's strength.
         field evaluation: arena::Options = arena::Options::default();
+        /// The settings of training stage by stage from minimax scores.
+        field stages: stages::Options = stages::Options::default();
     }
 }
 
@@ -160,6 +175,7 @@ impl Config {
         }
         let mut reader = Reader::new(entries);
         let config = reader.config();
+        reader.refuse_keys_of_other_methods(config.method);
         checks::contradictions(&mut reader, &config);
         match reader.finish() {
             (problems, _) if problems.is_empty() => Ok(config),
@@ -174,16 +190,21 @@ impl Config {
         (section.options)(self).get(name)
     }
 
-    /// The configuration as TOML with every key. It reads back as the same configuration.
+    /// The configuration as TOML with every key of its method. It reads back as the same
+    /// configuration, if the keys of other methods have their defaults.
     pub fn resolved(&self) -> String {
         let mut text = String::new();
         for section in SECTIONS {
+            if !section.methods.contains(&self.method) {
+                continue;
+            }
             if !section.name.is_empty() {
                 text += &format!("\n[{}]\n", section.name);
             }
             let options = (section.options)(self);
             for key in options.keys() {
-                if let Some(value) = options.get(key.name) {
+                let value = options.get(key.name);
+                if let Some(value) = value.filter(|_| self.method.has(section, key.name)) {
                     text += &format!("{} = {}\n", key.name, as_toml(&value));
                 }
             }

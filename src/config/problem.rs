@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::method::Method;
 use crate::store::FileError;
 
 /// Where a value was given.
@@ -81,6 +82,13 @@ pub enum Fault {
         /// What is allowed.
         allowed: Box<str>,
     },
+    /// The key belongs to another method.
+    OtherMethod {
+        /// The methods that have the key, in words.
+        methods: Box<str>,
+        /// The method of the configuration.
+        method: Method,
+    },
     /// The value contradicts another key's value.
     Contradiction {
         /// The other key.
@@ -134,6 +142,12 @@ impl fmt::Display for Problem {
             Fault::Item { why } => write!(f, "{place}: {key} = {value}: {why}"),
             Fault::Pair { why, allowed } => {
                 write!(f, "{place}: {key}: pair {value} is not allowed: {why}; allowed: {allowed}")
+            }
+            Fault::OtherMethod { methods, method } => {
+                write!(
+                    f,
+                    "{place}: `{key}` is a key of method {methods}; here method = \"{method}\""
+                )
             }
             Fault::Contradiction { other, other_value, why } => {
                 write!(f, "{place}: {key} = {value} contradicts {other} = {other_value}: {why}")

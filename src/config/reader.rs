@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Config;
 use super::entries::{Entries, Entry, MAX_NAME_CHARS, Source};
+use super::method::{Method, in_words};
 use super::problem::{Fault, MAX_PROBLEMS, Place, Problem};
 use super::removed::removed;
 use super::sections::{SECTIONS, join, keys, set_dependent_defaults};
@@ -68,6 +69,25 @@ impl<'a> Reader<'a> {
                 value: entry.source.written(span),
                 fault,
             });
+        }
+    }
+
+    /// Reports each given key that the method of the run does not have.
+    pub fn refuse_keys_of_other_methods(&mut self, method: Method) {
+        if self.refused.contains("method") {
+            return;
+        }
+        for key in keys() {
+            let path = key.path();
+            let Some((source, offset)) = self.given.get(&path) else { continue };
+            if !key.methods.contains(&method) {
+                self.problems.push(Problem {
+                    place: source.place(*offset),
+                    key: path.into(),
+                    value: "".into(),
+                    fault: Fault::OtherMethod { methods: in_words(key.methods).into(), method },
+                });
+            }
         }
     }
 

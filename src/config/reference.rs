@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::method::{Method, in_words};
 use super::removed::{REMOVED, RemovedKey};
-use super::sections::{SECTIONS, keys};
+use super::sections::{SECTIONS, Section, keys};
 
 const HEAD: &str = "\
 # Configuration
@@ -38,12 +39,18 @@ pub fn reference() -> String {
             name => format!("`[{name}]`"),
         };
         // Writing to a string cannot fail.
-        let _ = write!(page, "\n## {title}\n\n{}\n\n", section.purpose);
+        let _ = write!(page, "\n## {title}\n\n{}{}\n\n", section.purpose, of_methods(section));
         page += "| key | default | meaning | allowed |\n|---|---|---|---|\n";
         for key in keys.iter().filter(|key| key.section == section.name) {
             let (name, default) = (key.name, &key.default);
             let allowed = key.allowed.replace('|', "\\|");
-            let _ = writeln!(page, "| `{name}` | `{default}` | {} | {allowed} |", key.meaning);
+            let only = if key.methods == section.methods {
+                String::new()
+            } else {
+                format!(" Only for method {}.", in_words(key.methods))
+            };
+            let meaning = &key.meaning;
+            let _ = writeln!(page, "| `{name}` | `{default}` | {meaning}{only} | {allowed} |");
         }
     }
     page += "\n## Removed keys\n\nThese keys of earlier versions no longer exist. The stored \
@@ -53,6 +60,14 @@ pub fn reference() -> String {
         let _ = writeln!(page, "| `{path}` | `{default}` | {instead} |");
     }
     page
+}
+
+/// The methods that have a section; nothing if all have it.
+fn of_methods(section: &Section) -> String {
+    if section.methods == Method::ALL {
+        return String::new();
+    }
+    format!(" For method {}.", in_words(section.methods))
 }
 
 /// Puts a comment above each key of a resolved configuration.

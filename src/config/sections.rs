@@ -1,6 +1,7 @@
 //! The sections of a configuration, and the list of all keys.
 
 use super::Config;
+use super::method::{self, Method};
 use super::value::as_toml;
 use crate::game::{Goal, Shape};
 use crate::keys::{Allowed, FieldValue, Keyed, NaturalValues, Value};
@@ -12,26 +13,31 @@ pub(super) struct Section {
     pub name: &'static str,
     /// The purpose, as the reference page shows it.
     pub purpose: &'static str,
+    /// The methods that have the section.
+    pub methods: &'static [Method],
     /// The options of the section.
     pub options: fn(&Config) -> &dyn Keyed,
     /// The same, to be changed.
     pub options_mut: fn(&mut Config) -> &mut dyn Keyed,
 }
 
-/// Declares the sections: one row for each field of [`Config`] that is a section.
+/// Declares the sections: one row for each field of [`Config`] that is a section, with the methods
+/// that have it.
 macro_rules! sections {
-    ($($field:ident: $purpose:literal,)+) => {
+    ($($field:ident of $methods:expr, $purpose:literal;)+) => {
         /// The sections in the order in which they are read and shown.
         pub(super) const SECTIONS: &[Section] = &[
             Section {
                 name: "",
                 purpose: "Keys above the first section.",
+                methods: Method::ALL,
                 options: |config| config,
                 options_mut: |config| config,
             },
             $(Section {
                 name: stringify!($field),
                 purpose: $purpose,
+                methods: $methods,
                 options: |config| &config.$field,
                 options_mut: |config| &mut config.$field,
             },)+
@@ -39,16 +45,19 @@ macro_rules! sections {
     };
 }
 
+const ALPHAZERO: &[Method] = &[Method::AlphaZero];
+
 sections! {
-    limits: "When the run ends by itself: at the first limit that it reaches.",
-    net: "The net's architecture.",
-    search: "The settings of the tree search.",
-    selfplay: "How games of self-play are played.",
-    inference: "The code that computes the net in play.",
-    replay: "Which positions training samples, and how often.",
-    learner: "How the net is trained.",
-    checkpoint: "When checkpoints are written and which ones are kept.",
-    evaluation: "The matches that measure the strength of a run's net.",
+    limits of ALPHAZERO, "When the run ends by itself: at the first limit that it reaches.";
+    net of ALPHAZERO, "The net's architecture.";
+    search of ALPHAZERO, "The settings of the tree search.";
+    selfplay of ALPHAZERO, "How games of self-play are played.";
+    inference of ALPHAZERO, "The code that computes the net in play.";
+    replay of ALPHAZERO, "Which positions training samples, and how often.";
+    learner of ALPHAZERO, "How the net is trained.";
+    checkpoint of ALPHAZERO, "When checkpoints are written and which ones are kept.";
+    evaluation of ALPHAZERO, "The matches that measure the strength of a run's net.";
+    stages of &[Method::Stages], "How minimax scores train a linear evaluator, stage by stage.";
 }
 
 /// Sets the defaults that depend on the value of the key `path`. Keys are read in their order, so
@@ -80,6 +89,8 @@ pub struct ConfigKey {
     pub allowed: String,
     /// The default, as TOML.
     pub default: String,
+    /// The methods that have the key.
+    pub methods: &'static [Method],
 }
 
 impl ConfigKey {
@@ -106,6 +117,7 @@ pub fn keys() -> Vec<ConfigKey> {
             meaning: key.meaning(),
             allowed: key.allowed.words("\""),
             default: options.get(key.name).map_or_else(String::new, |value| as_toml(&value)),
+            methods: method::owners(section, key.name),
         }));
     }
     keys

@@ -39,15 +39,14 @@ macro_rules! evaluators {
             ///
             /// # Errors
             ///
-            /// No evaluator is of this kind, or the arrays do not fit it.
+            /// No evaluator is of this kind, or the options or the arrays do not fit it.
             pub fn from_model(
-                kind: &str,
-                goal: Goal,
+                description: &Description,
                 weights: &Weights,
             ) -> Result<AnyEvaluator<G>, ModelError> {
-                match kind {
-                    $($kind => <$from_model>::new(goal, weights).map(AnyEvaluator::from),)+
-                    _ => {
+                match description.kind.name() {
+                    $($kind => <$from_model>::read(description, weights).map(AnyEvaluator::from),)+
+                    kind => {
                         let allowed = Self::MODEL_KINDS.join(", ").into();
                         Err(ModelError::UnknownKind { found: kind.into(), allowed })
                     }
@@ -92,7 +91,7 @@ mod tests {
     use crate::eval::positional::Positional;
     use crate::eval::{AnyEvaluator, Discs, testing};
     use crate::game::{Board, Goal, Square8};
-    use crate::model::Weights;
+    use crate::model::{Kind, Weights};
 
     /// The value of a board.
     struct ValueOf<G: Geometry>(Board<G>);
@@ -110,10 +109,11 @@ mod tests {
         let board = Board::<Square8>::start().play_unchecked(crate::game::Square(19));
         let goal = Goal::Most;
         let weights = testing::linear_weights::<Square8>(3);
-        let model = AnyEvaluator::from_model("linear", goal, &weights).expect("weights that fit");
+        let description = testing::description::<Square8>(Kind::Linear);
+        let model = AnyEvaluator::from_model(&description, &weights).expect("weights that fit");
         let positional = Positional::new(goal);
         let values = [positional.value(board), Discs { goal }.value(board)];
-        let linear = Linear::new(goal, &weights).expect("weights that fit");
+        let linear = Linear::read(&description, &weights).expect("weights that fit");
         let chosen = [positional.into(), Discs { goal }.into(), model];
         let found = chosen.map(|any| any.visit(ValueOf(board)));
         assert_eq!(found, [values[0], values[1], linear.value(board)]);
@@ -122,9 +122,10 @@ mod tests {
 
     #[test]
     fn an_unknown_kind_of_model_is_refused() {
-        let error = AnyEvaluator::<Square8>::from_model("nat", Goal::Most, &Weights::default());
+        let description = testing::description::<Square8>(Kind::Net);
+        let error = AnyEvaluator::<Square8>::from_model(&description, &Weights::default());
         let message = error.expect_err("no such kind").to_string();
         let allowed = AnyEvaluator::<Square8>::MODEL_KINDS.join(", ");
-        assert_eq!(message, format!("no evaluator is a model of kind `nat`; allowed: {allowed}"));
+        assert_eq!(message, format!("no evaluator is a model of kind `net`; allowed: {allowed}"));
     }
 }

@@ -1,6 +1,7 @@
 //! A linear evaluator: a weighted sum of a few [features](Features), with weights by stage.
 //!
-//! Engel learns such evaluators from minimax scores (docs/references.md). A model has three arrays:
+//! Engel learns such evaluators from minimax scores (docs/references.md). The description of a model
+//! has its [`Options`]. The model has three arrays:
 //!
 //! | array | shape | numbers |
 //! |---|---|---|
@@ -8,20 +9,22 @@
 //! | `discs` | stages | the number of discs on the board at each stage, ascending |
 //! | `win_scale` | 1 | the [`WinScale`], in discs |
 //!
-//! Between two stages the weights are interpolated linearly in the number of discs. Before the
-//! first stage and after the last they are those of that stage.
+//! Between two stages the weights are interpolated linearly in the number of discs, or those of the
+//! stage with more discs. Before the first stage and after the last they are those of that stage.
 //!
 //! The value is that for the goal of the model, so no sign depends on the goal. Passing changes the
 //! sign of every feature but two: the constant and the parity. So the values of a board and of
 //! the same discs with the other side to move add up to twice the part of those two.
 
 mod features;
+mod options;
 
 use super::model::{array, check_names, check_numbers};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
 use crate::game::{Board, Geometry, Goal, SquareSet};
-use crate::model::Weights;
+use crate::model::{Description, Weights};
 pub use features::{Features, MAX_FEATURES};
+pub use options::{Between, Feature, Options};
 
 /// The largest weight in discs. A sum of such weights is finite.
 const MAX_WEIGHT: f32 = 1e6;
@@ -37,14 +40,24 @@ pub struct Linear<G: Geometry> {
 }
 
 impl<G: Geometry> Linear<G> {
+    /// The evaluator of a model with this description.
+    ///
+    /// # Errors
+    ///
+    /// An option or an array is missing, unknown or not allowed.
+    pub fn read(description: &Description, model: &Weights) -> Result<Self, ModelError> {
+        Linear::new(description.goal, &Options::read(&description.options)?, model)
+    }
+
     /// The evaluator of a model that was made for `goal`.
     ///
     /// # Errors
     ///
-    /// An array is missing or unknown, or has a shape or a number that is not allowed.
-    pub fn new(goal: Goal, model: &Weights) -> Result<Self, ModelError> {
+    /// An option is not allowed, or an array is missing or unknown, or has a shape or a number that
+    /// is not allowed.
+    pub fn new(goal: Goal, options: &Options, model: &Weights) -> Result<Self, ModelError> {
         check_names(model, &["weights", "discs", "win_scale"])?;
-        let features = Features::new();
+        let features = Features::new(&options.features)?;
         let discs = discs_of_stages::<G>(model)?;
         let (stages, count) = (discs.len(), features.count());
         let shape = [stages, count];
@@ -54,7 +67,9 @@ impl<G: Geometry> Linear<G> {
         let win_scale = array(model, "win_scale", |found| found == [1], "[1]")?;
         let is_scale = |scale: f32| scale > 0.0 && scale.is_finite();
         check_numbers("win_scale", win_scale, is_scale, "a finite number above 0")?;
-        let at = |count_of_discs: usize| interpolated(weights, count, discs, count_of_discs as f32);
+        let at = |count_of_discs: usize| {
+            weights_at(weights, count, (discs, options.between), count_of_discs as f32)
+        };
         Ok(Linear {
             goal,
             features,
@@ -84,11 +99,17 @@ fn discs_of_stages<G: Geometry>(model: &Weights) -> Result<&[f32], ModelError> {
 
 /// The weights of `count` features at a number of discs, in units of the evaluation. `weights` has
 /// those of each stage, and `stages` the numbers of discs of the stages.
-fn interpolated(weights: &[f32], count: usize, stages: &[f32], discs: f32) -> [f32; MAX_FEATURES] {
+fn weights_at(
+    weights: &[f32],
+    count: usize,
+    (stages, between): (&[f32], Between),
+    discs: f32,
+) -> [f32; MAX_FEATURES] {
     let above = stages.partition_point(|&stage| stage < discs).min(stages.len() - 1);
     let below = if stages[above] > discs { above.saturating_sub(1) } else { above };
     let share = match stages[above] - stages[below] {
         0.0 => 0.0,
+        _ if between == Between::Larger => 1.0,
         span => (discs - stages[below]) / span,
     };
     let mut found = [0.0; MAX_FEATURES];

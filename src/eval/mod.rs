@@ -20,8 +20,8 @@ mod win_scale;
 
 use std::sync::Arc;
 
-use crate::game::{Board, Geometry, Goal};
-use crate::model::Weights;
+use crate::game::{Board, Geometry};
+use crate::model::{Description, Weights};
 pub use any::EvaluatorVisitor;
 use any::evaluators;
 pub use discs::Discs;

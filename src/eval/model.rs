@@ -14,6 +14,12 @@ pub enum ModelError {
         /// The kinds that are evaluators.
         allowed: Box<str>,
     },
+    /// The options of the description do not fit.
+    #[error("the options of the model: {problem}")]
+    Options {
+        /// What is wrong, and what is allowed.
+        problem: Box<str>,
+    },
     /// An array is missing.
     #[error("array `{name}` is missing; its shape must be {allowed}")]
     Missing {

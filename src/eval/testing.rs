@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::linear::Features;
 use super::{Evaluator, SCALE, Step, TrackedBoard};
 use crate::game::{Board, Geometry, Goal, Square, SquareSet};
-use crate::model::Weights;
+use crate::model::{Description, Kind, Weights};
 
 /// The boards of a game of random moves, in order, those with a side that must pass among them.
 pub(crate) fn random_game<G: Geometry>(seed: u64) -> Vec<Board<G>> {
@@ -59,10 +59,21 @@ where
     }
 }
 
+/// The description of an untrained model without options.
+pub(crate) fn description<G: Geometry>(kind: Kind) -> Description {
+    let (shape, goal) = (G::SHAPE, Goal::Most);
+    Description { kind, shape, options: serde_json::Value::Null, goal, positions: 0, steps: 0 }
+}
+
 /// Random weights of the linear evaluator, with three stages.
 pub(crate) fn linear_weights<G: Geometry>(seed: u64) -> Weights {
+    linear_weights_of(Features::<G>::default().count(), seed)
+}
+
+/// The same for this number of features.
+pub(crate) fn linear_weights_of(features: usize, seed: u64) -> Weights {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let (stages, features) = (3, Features::<G>::new().count());
+    let stages = 3;
     let weights = (0..stages * features).map(|_| random.random_range(-1.5..1.5)).collect();
     let mut model = Weights::default();
     model.insert("weights", vec![stages, features], weights);

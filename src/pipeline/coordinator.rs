@@ -15,7 +15,7 @@ use super::clock::{Timer, TrainingClock};
 use super::held_out;
 use super::limits;
 use super::messages::{Activity, NetToRate, NewNet};
-use super::state::{NetRating, RunEnd, RunState};
+use super::state::{Ending, NetRating, RunEnd, RunState};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
 use crate::config::Config;
@@ -103,7 +103,7 @@ impl<G: Geometry> Coordinator<'_, G> {
                 }
             }
         }
-        Ok(RunEnd { state: self.state, limit })
+        Ok(RunEnd { state: self.state, ending: Ending::at(limit) })
     }
 
     /// Trains and publishes nets until the run ends. Returns the losses since the last report.
@@ -325,8 +325,9 @@ impl<G: Geometry> Coordinator<'_, G> {
             games: self.state.games,
             positions: self.state.positions,
             steps: self.state.steps,
-            games_per_second: statistics.games_per_second(),
-            evaluations_per_second: statistics.evaluations_per_second(),
+            stages: None,
+            games_per_second: Some(statistics.games_per_second()),
+            evaluations_per_second: Some(statistics.evaluations_per_second()),
             loss: self.newest_loss,
             rating: self.state.rating.map(|newest| newest.rating),
             seconds: clock.seconds(),

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! The coordinator runs on the thread that calls [`train`]. It owns all data that training changes.
+//!
+//! Methods that train stage by stage need none of these threads: `stagewise` drives them.
 
 mod actor_thread;
 mod clock;
@@ -18,6 +20,7 @@ mod limits;
 mod messages;
 mod rate;
 mod restore;
+mod stagewise;
 mod state;
 mod statistics;
 mod sync;
@@ -32,7 +35,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use anyhow::anyhow;
 use crossbeam_channel::{Sender, bounded, unbounded};
 
-use crate::config::Config;
+use crate::config::{Config, Method};
 use crate::game::Geometry;
 use crate::net::NetSpec;
 use crate::predict::PredictError;
@@ -53,7 +56,7 @@ pub use limits::RunLimit;
 use messages::{Activity, NetToRate, NewNet};
 pub use restore::InitialModel;
 use restore::{RestoredRun, restore};
-pub use state::{ImpossibleCounter, NetRating, RunEnd, RunState};
+pub use state::{Ending, ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Schedule, Shared};
 pub use trainee::{NetTrainee, Trainee};
 
@@ -86,6 +89,9 @@ pub fn net_spec(config: &Config) -> NetSpec {
 /// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or an opponent of the
 /// evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
+    if config.method != Method::AlphaZero {
+        return stagewise::check(config);
+    }
     trainee::check_build()?;
     let (options, device) = (&config.inference, &config.device);
     crate::net::inference::check(&net_spec(config), options, device)?;
@@ -112,10 +118,13 @@ pub fn train(
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
-    train_model(&NetTrainee(config), config, run, telemetry, stop)
+    match config.method {
+        Method::AlphaZero => train_model(&NetTrainee(config), config, run, telemetry, stop),
+        Method::Stages => catch_panic(|| stagewise::train(config, run, telemetry, stop)),
+    }
 }
 
-/// The same as [`train`] for any kind of model. `config.net` is not used.
+/// The same as [`train`] for any kind of model that learns from self-play. `config.net` is not used.
 ///
 /// # Errors
 ///
@@ -157,7 +166,7 @@ fn train_on<G: Geometry>(
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
-        return Ok(RunEnd { state, limit });
+        return Ok(RunEnd { state, ending: Ending::at(limit) });
     }
     let schedule = resumed_schedule(config, run, &state)?;
     state.schedule = Some(schedule);

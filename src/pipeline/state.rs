@@ -121,8 +121,26 @@ impl RunState {
 pub struct RunEnd {
     /// The counters at the end.
     pub state: RunState,
-    /// The limit that was reached; `None` after an interrupt.
-    pub limit: Option<RunLimit>,
+    /// Why it ended.
+    pub ending: Ending,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ending {
+    /// It was interrupted, and continues when it is resumed.
+    Stopped,
+    /// It reached a limit of its configuration.
+    Limit(RunLimit),
+    /// All of its work is done: its method has an end.
+    Complete,
+}
+
+impl Ending {
+    /// The ending of a run with limits; `None` after an interrupt.
+    pub(super) fn at(limit: Option<RunLimit>) -> Ending {
+        limit.map_or(Ending::Stopped, Ending::Limit)
+    }
 }
 
 impl ImpossibleCounter {

@@ -249,7 +249,7 @@ fn evaluator<G: Geometry>(
     weights: &Weights,
     path: &Path,
 ) -> Result<AnyEvaluator<G>, LoadError> {
-    let found = AnyEvaluator::from_model(description.kind.name(), description.goal, weights);
+    let found = AnyEvaluator::from_model(description, weights);
     found.map_err(|problem| LoadError::Evaluator { path: path.to_path_buf(), problem })
 }
 
@@ -268,8 +268,7 @@ pub fn open_backend(
     match form.map_err(|problem| PredictError::Backend(problem.into()))? {
         Form::Net(spec) => Ok(inference::open(&spec, weights, options, device)?),
         Form::Evaluator => dispatch!(description.shape, G => {
-            let (kind, goal) = (description.kind, description.goal);
-            Ok(Box::new(EvaluatorBackend::<G>::new(kind, goal, weights)?))
+            Ok(Box::new(EvaluatorBackend::<G>::new(description, weights)?))
         }),
     }
 }

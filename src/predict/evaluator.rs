@@ -9,29 +9,28 @@ use std::sync::Arc;
 
 use super::{Backend, Input, PredictError, Predictions};
 use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, SCALE, TrackedBoard};
-use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
-use crate::model::{Kind, Weights};
+use crate::game::{Bitboard, Board, Geometry, SquareSet};
+use crate::model::{Description, Weights};
 
 /// A move that promises this part of the win scale more than another gets e times its prior.
 const POLICY_SCALE: f32 = 0.25;
 
 /// An evaluator that answers a tree search.
 pub struct EvaluatorBackend<G: Geometry> {
-    kind: Kind,
-    goal: Goal,
+    description: Description,
     evaluator: AnyEvaluator<G>,
 }
 
 impl<G: Geometry> EvaluatorBackend<G> {
-    /// The evaluator of a model of this kind for `goal`.
+    /// The evaluator of a model with this description.
     ///
     /// # Errors
     ///
-    /// The kind is no evaluator, or the weights do not fit it.
-    pub fn new(kind: Kind, goal: Goal, weights: &Weights) -> Result<Self, PredictError> {
-        let evaluator = AnyEvaluator::from_model(kind.name(), goal, weights);
+    /// The kind is no evaluator, or the options or the weights do not fit it.
+    pub fn new(description: &Description, weights: &Weights) -> Result<Self, PredictError> {
+        let evaluator = AnyEvaluator::from_model(description, weights);
         let evaluator = evaluator.map_err(|error| PredictError::Backend(error.into()))?;
-        Ok(EvaluatorBackend { kind, goal, evaluator })
+        Ok(EvaluatorBackend { description: description.clone(), evaluator })
     }
 }
 
@@ -47,12 +46,12 @@ impl<G: Geometry> Backend for EvaluatorBackend<G> {
     }
 
     fn load(&mut self, weights: &Weights) -> Result<(), PredictError> {
-        *self = EvaluatorBackend::new(self.kind, self.goal, weights)?;
+        *self = EvaluatorBackend::new(&self.description, weights)?;
         Ok(())
     }
 
     fn describe(&self) -> String {
-        format!("{} evaluator, cpu", self.kind)
+        format!("{} evaluator, cpu", self.description.kind)
     }
 }
 
@@ -93,19 +92,20 @@ fn board_of<G: Geometry>(input: &Input) -> Board<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::testing::{linear_weights, random_game};
+    use crate::eval::testing::{description, linear_weights, random_game};
     use crate::game::{Octagon88, Square6};
+    use crate::model::Kind;
 
     fn check<G: Geometry>() {
         let weights = linear_weights::<G>(3);
-        let mut backend =
-            EvaluatorBackend::<G>::new(Kind::Linear, Goal::Most, &weights).expect("weights");
+        let description = description::<G>(Kind::Linear);
+        let mut backend = EvaluatorBackend::<G>::new(&description, &weights).expect("weights");
         let boards = random_game::<G>(5);
         let boards: Vec<_> = boards.into_iter().filter(|board| !board.legal().is_empty()).collect();
         let inputs: Vec<_> = boards.iter().map(|&board| Input::new(board, board.legal())).collect();
         let mut found = Predictions::default();
         backend.predict(&inputs, &mut found).expect("predictions");
-        let evaluator = AnyEvaluator::<G>::from_model("linear", Goal::Most, &weights);
+        let evaluator = AnyEvaluator::<G>::from_model(&description, &weights);
         let AnyEvaluator::Linear(evaluator) = evaluator.expect("an evaluator") else { panic!() };
         for (index, board) in boards.into_iter().enumerate() {
             let prediction = found.get(index, G::SQUARES);
@@ -132,10 +132,12 @@ mod tests {
     #[test]
     fn weights_of_another_kind_are_refused() {
         let weights = linear_weights::<Square6>(3);
-        let refused = EvaluatorBackend::<Square6>::new(Kind::Net, Goal::Most, &weights);
+        let refused: Result<EvaluatorBackend<Square6>, _> =
+            EvaluatorBackend::new(&description::<Square6>(Kind::Net), &weights);
         let error = refused.err().expect("a net is no evaluator").to_string();
         assert!(error.contains("no evaluator is a model of kind `net`"), "{error}");
-        let made = EvaluatorBackend::<Square6>::new(Kind::Linear, Goal::Most, &weights);
+        let made =
+            EvaluatorBackend::<Square6>::new(&description::<Square6>(Kind::Linear), &weights);
         let error = made.expect("weights").load(&Weights::default()).expect_err("no arrays");
         assert!(error.to_string().contains("array `"), "{error}");
     }

@@ -111,6 +111,14 @@ const CURVES: &[Curve] = &[
     curve("games/solved_moves", "6_games/solved_moves", "exactly solved moves per game"),
     curve("learner/rate", "7_learner/rate", "learning rate"),
     curve("learner/steps", "7_learner/steps", "training steps so far"),
+    curve("stage/discs", "8_stage/discs", "discs on the boards of the stage"),
+    curve("stage/sigma", "8_stage/sigma", "root of the stage's mean squared error, in discs"),
+    curve(
+        "stage/right",
+        "8_stage/right",
+        "share of the stage's boards whose sign is right, 0 to 1",
+    ),
+    curve("stage/seconds", "8_stage/seconds", "seconds for the stage"),
 ];
 
 /// The tag and the description of a curve in TensorBoard. For a curve that is not in the table, the

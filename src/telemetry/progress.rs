@@ -52,6 +52,15 @@ impl Write for Messages {
     }
 }
 
+/// The stages of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stages {
+    /// Stages that are done.
+    pub done: u64,
+    /// All stages.
+    pub all: u64,
+}
+
 /// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
@@ -61,10 +70,12 @@ pub struct Progress {
     pub positions: u64,
     /// Training steps.
     pub steps: u64,
+    /// The stages of a method that trains stage by stage; its training steps are not shown.
+    pub stages: Option<Stages>,
     /// Games per second since the last report.
-    pub games_per_second: f64,
+    pub games_per_second: Option<f64>,
     /// Positions per second that the net evaluated since the last report.
-    pub evaluations_per_second: f64,
+    pub evaluations_per_second: Option<f64>,
     /// The mean total loss of the last report; `None` before training starts.
     pub loss: Option<f64>,
     /// The newest rating.
@@ -89,9 +100,15 @@ impl Progress {
         let mut parts = vec![
             (5, format!("{} games", self.games)),
             (7, format!("{} positions", self.positions)),
-            (6, format!("{} steps", self.steps)),
-            (4, format!("{:.1} games/s", self.games_per_second)),
-            (8, format!("{:.0} evals/s", self.evaluations_per_second)),
+            (
+                6,
+                match self.stages {
+                    Some(Stages { done, all }) => format!("{done} of {all} stages"),
+                    None => format!("{} steps", self.steps),
+                },
+            ),
+            (4, optional(self.games_per_second.map(|speed| format!("{speed:.1} games/s")))),
+            (8, optional(self.evaluations_per_second.map(|speed| format!("{speed:.0} evals/s")))),
             (3, optional(self.loss.map(|loss| format!("loss {loss:.3}")))),
             (2, optional(self.rating.map(|rating| format!("rating {rating}")))),
             (1, clock(self.seconds)),
@@ -238,8 +255,9 @@ mod tests {
             games: 1200,
             positions: 64000,
             steps: 250,
-            games_per_second: 12.34,
-            evaluations_per_second: 40123.4,
+            stages: None,
+            games_per_second: Some(12.34),
+            evaluations_per_second: Some(40123.4),
             loss: None,
             rating: None,
             seconds: 75.0,
@@ -258,6 +276,18 @@ mod tests {
         (progress.loss, progress.rating, progress.share_done) = (Some(1.5), Some(rating), None);
         let line = progress.line(usize::MAX);
         assert!(line.ends_with("evals/s  loss 1.500  rating 812 +- 78  1:15"), "{line}");
+    }
+
+    #[test]
+    fn stages_take_the_place_of_steps() {
+        let stages = Some(Stages { done: 2, all: 13 });
+        let speeds = (None, None);
+        let mut progress = Progress { stages, ..progress() };
+        (progress.games_per_second, progress.evaluations_per_second) = speeds;
+        assert_eq!(
+            progress.line(usize::MAX),
+            "1200 games  64000 positions  2 of 13 stages  1:15  3:45 left"
+        );
     }
 
     /// A value that is left out of a line is also left out of every narrower line.

@@ -8,3 +8,4 @@ mod options;
 pub mod replay;
 pub mod seeds;
 pub mod selfplay;
+pub mod stagewise;

@@ -22,6 +22,8 @@ pub enum Purpose {
     HeldOut = 4,
     /// Openings and play of one evaluation match.
     Match = 3,
+    /// One board of a stage; the number has the unit in its upper half.
+    Stage = 5,
 }
 
 /// The stream of a run's `seed` for a purpose and a counter.

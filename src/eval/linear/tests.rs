@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::eval::testing::{check_states, linear_weights, random_game};
+use crate::eval::testing::{check_states, linear_weights, linear_weights_of, random_game};
 use crate::game::{Shape, Square, Square6, Square8, Symmetry};
 
 /// A board as a grid: 1 for a disc of the side to move, -1 for the opponent's, 0 for an empty
@@ -35,8 +35,46 @@ fn images(width: i32, row: i32, column: i32) -> [(i32, i32); 8] {
     [half, turned].concat().try_into().expect("eight images")
 }
 
-/// The features, counted cell by cell.
-fn plain_features<G: Geometry>(board: Board<G>) -> Vec<f32> {
+/// The images of a cell under the two mirrors.
+fn mirror_images(width: i32, row: i32, column: i32) -> [(i32, i32); 4] {
+    let (down, right) = (width - 1 - row, width - 1 - column);
+    [(row, column), (row, right), (down, column), (down, right)]
+}
+
+/// For each class of squares the discs of the side to move minus those of the opponent, counted cell
+/// by cell. `images` are the cells of a cell's class.
+fn plain_classes(grid: &Grid, images: impl Fn(i32, i32) -> Vec<(i32, i32)>) -> Vec<f32> {
+    let width = grid.len() as i32;
+    let cells = (0..width).flat_map(|row| (0..width).map(move |column| (row, column)));
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    for (row, column) in cells.filter(|&(row, column)| cell(grid, row, column).is_some()) {
+        if !seen.contains(&(row, column)) {
+            let mut class = images(row, column);
+            class.sort_unstable();
+            class.dedup();
+            found.push(class.iter().filter_map(|&(r, c)| cell(grid, r, c)).sum::<i32>() as f32);
+            seen.extend(class);
+        }
+    }
+    found
+}
+
+/// The discs that turn, summed over the legal moves of the side to move; each ray is walked.
+fn plain_flips(grid: &Grid) -> f32 {
+    let width = grid.len() as i32;
+    let steps = || (-1..=1).flat_map(|down| (-1..=1).map(move |right| (down, right)));
+    let flips = |row: i32, column: i32, (down, right): (i32, i32)| {
+        let at = |n: i32| cell(grid, row + n * down, column + n * right);
+        let length = (1..).take_while(|&n| at(n) == Some(-1)).count() as i32;
+        if at(length + 1) == Some(1) { length } else { 0 }
+    };
+    let cells = (0..width).flat_map(|row| (0..width).map(move |column| (row, column)));
+    let empty = cells.filter(|&(row, column)| cell(grid, row, column) == Some(0));
+    empty.flat_map(|(r, c)| steps().map(move |step| flips(r, c, step))).sum::<i32>() as f32
+}
+
+/// The numbers of a feature, counted cell by cell.
+fn plain_feature<G: Geometry>(feature: Feature, board: Board<G>) -> Vec<f32> {
     let grid = grid(board);
     let width = grid.len() as i32;
     let cells = || (0..width).flat_map(|row| (0..width).map(move |column| (row, column)));
@@ -49,29 +87,26 @@ fn plain_features<G: Geometry>(board: Board<G>) -> Vec<f32> {
             && steps.into_iter().any(|(d, r)| cell(&grid, row + d, column + r) == Some(of))
     };
     let frontier = |of: i32| cells().filter(|at| is_beside(at, of)).count() as f32;
-    let mut found = vec![
-        1.0,
-        moves(board) - moves(board.pass()),
-        frontier(1) - frontier(-1),
-        if discs(0) as i32 % 2 == 1 { 1.0 } else { -1.0 },
-        discs(1) - discs(-1),
-    ];
-    let mut seen = Vec::new();
-    for (row, column) in cells().filter(|&(row, column)| cell(&grid, row, column).is_some()) {
-        if !seen.contains(&(row, column)) {
-            let mut class = images(width, row, column).to_vec();
-            class.sort_unstable();
-            class.dedup();
-            let sum = class.iter().filter_map(|&(r, c)| cell(&grid, r, c)).sum::<i32>();
-            found.push(sum as f32);
-            seen.extend(class);
+    match feature {
+        Feature::Constant => vec![1.0],
+        Feature::Mobility => vec![moves(board) - moves(board.pass())],
+        Feature::Frontier => vec![frontier(1) - frontier(-1)],
+        Feature::Parity => vec![if discs(0) as i32 % 2 == 1 { 1.0 } else { -1.0 }],
+        Feature::Discs => vec![discs(1) - discs(-1)],
+        Feature::Flippable => {
+            vec![plain_flips(&self::grid(board.pass())) - plain_flips(&grid)]
         }
+        Feature::Classes => plain_classes(&grid, |r, c| images(width, r, c).to_vec()),
+        Feature::MirrorClasses => plain_classes(&grid, |r, c| mirror_images(width, r, c).to_vec()),
     }
-    found
+}
+
+fn plain_features<G: Geometry>(list: &[Feature], board: Board<G>) -> Vec<f32> {
+    list.iter().flat_map(|&feature| plain_feature(feature, board)).collect()
 }
 
 /// The weight of a feature at a number of discs, in discs.
-fn plain_weight(model: &Weights, feature: usize, discs: f32) -> f32 {
+fn plain_weight(model: &Weights, between: Between, feature: usize, discs: f32) -> f32 {
     let numbers = |name: &str| &model.array(name).expect("an array").values;
     let (stages, weights) = (numbers("discs"), numbers("weights"));
     let weight = |stage: usize| weights[stage * (weights.len() / stages.len()) + feature];
@@ -82,39 +117,60 @@ fn plain_weight(model: &Weights, feature: usize, discs: f32) -> f32 {
     for stage in 0..last {
         let (low, high) = (stages[stage], stages[stage + 1]);
         if (low..=high).contains(&discs) {
-            let part = (discs - low) / (high - low);
+            let part = match between {
+                Between::Interpolated => (discs - low) / (high - low),
+                Between::Larger if discs == low => 0.0,
+                Between::Larger => 1.0,
+            };
             return (1.0 - part) * weight(stage) + part * weight(stage + 1);
         }
     }
     weight(last)
 }
 
-fn plain_value<G: Geometry>(model: &Weights, goal: Goal, board: Board<G>) -> f32 {
+fn plain_value<G: Geometry>(
+    model: &Weights,
+    options: &Options,
+    goal: Goal,
+    board: Board<G>,
+) -> f32 {
     let most = G::SQUARES as f32;
     if board.is_over() {
         return board.final_score(goal) as f32;
     }
-    let weight = |feature| plain_weight(model, feature, board.discs() as f32);
-    let features = plain_features(board);
+    let weight = |feature| plain_weight(model, options.between, feature, board.discs() as f32);
+    let features = plain_features(&options.features, board);
     let terms = features.iter().enumerate().map(|(index, feature)| feature * weight(index));
     terms.sum::<f32>().clamp(-most, most)
 }
 
-fn agrees_with_plain_code<G: Geometry>(seed: u64, goal: Goal) {
-    let model = linear_weights::<G>(seed);
-    let linear = Linear::<G>::new(goal, &model).expect("weights that fit");
+fn agrees_with_plain_code<G: Geometry>(seed: u64, options: &Options, goal: Goal) {
+    let count = Features::<G>::new(&options.features).expect("features").count();
+    let model = linear_weights_of(count, seed);
+    let linear = Linear::<G>::new(goal, options, &model).expect("weights that fit");
     for board in random_game::<G>(seed) {
         let features = linear.features.of(board);
         let (used, unused) = features.split_at(linear.features.count());
-        assert_eq!(used, plain_features(board), "{board:?}");
+        assert_eq!(used, plain_features(&options.features, board), "{board:?}");
         assert!(unused.iter().all(|&feature| feature == 0.0), "{board:?}");
-        let (found, wanted) = (linear.score(board), plain_value(&model, goal, board));
+        let (found, wanted) = (linear.score(board), plain_value(&model, options, goal, board));
         assert!((found - wanted).abs() < 0.02, "{board:?}: {found} instead of {wanted}");
-        for symmetry in Symmetry::ALL {
+        let symmetries: &[Symmetry] = match options.features.contains(&Feature::MirrorClasses) {
+            true => &Symmetry::ALL[..4],
+            false => &Symmetry::ALL,
+        };
+        for symmetry in symmetries {
             assert_eq!(linear.value(symmetry.board(board)), linear.value(board), "{board:?}");
         }
     }
     check_states(&linear, seed);
+}
+
+/// The options of models without options, and those of Engel's models.
+fn some_options() -> [Options; 2] {
+    use Feature::{Flippable, Frontier, MirrorClasses, Mobility, Parity};
+    let features = vec![Parity, Mobility, Frontier, Flippable, MirrorClasses];
+    [Options::default(), Options { features, between: Between::Larger }]
 }
 
 /// The model with the weights of only the constant and the parity, or of all others.
@@ -128,7 +184,7 @@ fn part_of<G: Geometry>(model: &Weights, only_constant_and_parity: bool) -> Line
         }
     }
     model.insert("weights", array.shape, array.values);
-    Linear::new(Goal::Most, &model).expect("weights that fit")
+    Linear::new(Goal::Most, &Options::default(), &model).expect("weights that fit")
 }
 
 proptest! {
@@ -137,7 +193,9 @@ proptest! {
     #[test]
     fn values_agree_with_plain_code(seed in any::<u64>()) {
         for (shape, goal) in Shape::ALL.into_iter().zip([Goal::Most, Goal::Fewest].into_iter().cycle()) {
-            dispatch!(shape, G => agrees_with_plain_code::<G>(seed, goal));
+            for options in some_options() {
+                dispatch!(shape, G => agrees_with_plain_code::<G>(seed, &options, goal));
+            }
         }
     }
 
@@ -154,13 +212,46 @@ proptest! {
 
 #[test]
 fn each_shape_has_its_number_of_features() {
-    let count = |shape| dispatch!(shape, G => Features::<G>::new().count());
+    let count = |shape| dispatch!(shape, G => Features::<G>::default().count());
     assert_eq!(Shape::ALL.map(count), [15, 11, 15, 18, 19]);
+    // The 26 features of Engel's paper on 88 squares.
+    let [_, engel] = some_options();
+    let count =
+        |shape| dispatch!(shape, G => Features::<G>::new(&engel.features).map(|f| f.count()));
+    assert_eq!(count(Shape::Octagon88), Ok(26));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let message = |options: serde_json::Value| {
+        let mut description =
+            crate::eval::testing::description::<Square8>(crate::model::Kind::Linear);
+        description.options = options;
+        let error = Linear::<Square8>::read(&description, &linear_weights::<Square8>(1));
+        error.expect_err("bad options").to_string()
+    };
+    let with = |features: serde_json::Value| {
+        message(serde_json::json!({"features": features, "between": "larger"}))
+    };
+    let start = "the options of the model: ";
+    assert_eq!(with([""; 0][..].into()), format!("{start}0 features on 8x8; allowed: 1 to 32"));
+    assert_eq!(
+        with(["discs", "discs"][..].into()),
+        format!("{start}feature `discs` is given twice")
+    );
+    let unknown = with(["tempo"][..].into());
+    assert!(unknown.contains("`tempo`") && unknown.contains("`mobility`"), "{unknown}");
+    let missing = message(serde_json::json!({"features": ["discs"]}));
+    assert!(missing.contains("`between`"), "{missing}");
+    let unread = message(serde_json::json!({"features": ["discs"], "between": "larger", "x": 1}));
+    assert!(unread.contains("`x`"), "{unread}");
 }
 
 #[test]
 fn the_scale_of_win_probabilities_is_the_models() {
-    let linear = Linear::<Square6>::new(Goal::Most, &linear_weights::<Square6>(1)).expect("fits");
+    let linear =
+        Linear::<Square6>::new(Goal::Most, &Options::default(), &linear_weights::<Square6>(1))
+            .expect("fits");
     assert_eq!(linear.win_scale(), WinScale(4.5));
     assert_eq!(linear.win_scale().chance(0.0), 0.5);
     assert!((linear.win_scale().chance(4.5) - 0.731_058_6).abs() < 1e-6);
@@ -171,7 +262,9 @@ fn errors_name_array_place_number_and_what_is_allowed() {
     let message = |change: &dyn Fn(&mut Weights)| {
         let mut model = linear_weights::<Square8>(1);
         change(&mut model);
-        Linear::<Square8>::new(Goal::Most, &model).expect_err("a bad model").to_string()
+        Linear::<Square8>::new(Goal::Most, &Options::default(), &model)
+            .expect_err("a bad model")
+            .to_string()
     };
     let with = |name: &'static str, shape: &'static [usize], values: &[f32]| {
         let values = values.to_vec();

@@ -1,4 +1,5 @@
-//! The learners of this program, one file for each kind of model.
+//! The learners of this program, one file or folder for each method.
 
 #[cfg(feature = "torch")]
 pub mod net;
+pub mod stages;
