@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use outflank::dispatch;
-use outflank::eval::linear::{Features, Options};
+use outflank::eval::linear::{Between, Feature, Features, Options};
 use outflank::eval::positional::Positional;
 use outflank::eval::{AnyEvaluator, Discs, Evaluator, EvaluatorVisitor, TrackedBoard};
 use outflank::game::{Board, Geometry, Goal, Shape};
@@ -42,18 +42,24 @@ fn boards<G: Geometry>() -> Vec<Board<G>> {
 }
 
 /// A linear evaluator with arbitrary weights, which do not change its speed.
-fn linear<G: Geometry>() -> AnyEvaluator<G> {
-    let count = Features::<G>::default().count();
+fn linear<G: Geometry>(options: &Options) -> AnyEvaluator<G> {
+    let count = Features::<G>::new(&options.features).expect("features").count();
     let mut model = Weights::default();
     let weights = (0..2 * count).map(|index| (index % 7) as f32 - 3.0).collect();
     model.insert("weights", vec![2, count], weights);
     model.insert("discs", vec![2], vec![10.0, 30.0]);
     model.insert("win_scale", vec![1], vec![6.0]);
-    let (shape, goal, options) = (G::SHAPE, Goal::Most, Options::default());
     let options = serde_json::to_value(options).expect("JSON");
-    let kind = Kind::Linear;
+    let (kind, shape, goal) = (Kind::Linear, G::SHAPE, Goal::Most);
     let description = Description { kind, shape, options, goal, positions: 0, steps: 0 };
     AnyEvaluator::from_model(&description, &model).expect("arrays that fit")
+}
+
+/// The options of the models of `configs/stages-8x8.toml`.
+fn stages() -> Options {
+    use Feature::{Classes, Flippable, Frontier, Mobility, Parity};
+    let features = vec![Parity, Mobility, Frontier, Flippable, Classes];
+    Options { features, between: Between::Interpolated }
 }
 
 /// The nanoseconds of an evaluation in the fastest slice.
@@ -84,10 +90,11 @@ impl<G: Geometry> EvaluatorVisitor<G> for Timed<G> {
 
 fn measure<G: Geometry>(seconds: f64) {
     let goal = Goal::Most;
-    let evaluators: [(&str, AnyEvaluator<G>); 3] = [
+    let evaluators: [(&str, AnyEvaluator<G>); 4] = [
         ("positional", Positional::new(goal).into()),
         ("discs", Discs { goal }.into()),
-        ("linear", linear()),
+        ("linear", linear(&Options::default())),
+        ("stages", linear(&stages())),
     ];
     let slice = Duration::from_secs_f64(seconds / f64::from(SLICES));
     for (name, evaluator) in evaluators {

@@ -67,7 +67,8 @@ fn every_default_and_the_edges_of_every_range_are_read() {
 
 #[test]
 fn a_value_just_outside_a_range_is_refused_with_key_and_range() {
-    for (path, key, _) in all_keys() {
+    // Every path is allowed for games, and a wrong one is found when it is read.
+    for (path, key, _) in all_keys().into_iter().filter(|(path, ..)| path != "stages.games") {
         for value in samples::refused(&key.allowed) {
             let argument = argument(&path, &value);
             let arguments = [method_of(&path), argument.clone()];

@@ -88,9 +88,9 @@ opponents = [\"random\", \"alphabeta:dept=3\"]
 ";
     let found = problems(text, &["replay.ratio=0", "selfplay.actors", "device=tpu"]);
     let wanted = [
-        "run.toml:1:1: unknown key `boards`; did you mean `board`?; allowed: board, goal, seed,",
+        "run.toml:1:1: unknown key `boards`; did you mean `board`?; allowed: method, board, goal, seed,",
         "run.toml:2:8: seed = -1 is not allowed; allowed: a whole number, 0 or more",
-        "run.toml:4:2: unknown key `serch`; did you mean `[search]`?; allowed: board, goal, seed,",
+        "run.toml:4:2: unknown key `serch`; did you mean `[search]`?; allowed: method, board, goal, seed,",
         "run.toml:8:1: unknown key `search.simulation`; did you mean `search.simulations`?; allow",
         "run.toml:9:10: search.c_puct = \"high\" is a string; allowed: a number, 0 to 100",
         "run.toml:10:8: search.root = \"gumble\" is not allowed; did you mean `gumbel`?; allowed: ",

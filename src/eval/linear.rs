@@ -23,7 +23,8 @@ use super::model::{array, check_names, check_numbers};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
 use crate::game::{Board, Geometry, Goal, SquareSet};
 use crate::model::{Description, Weights};
-pub use features::{Features, MAX_FEATURES};
+use features::Layout;
+pub use features::{ClassSums, Features};
 pub use options::{Between, Feature, Options};
 
 /// The largest weight in discs. A sum of such weights is finite.
@@ -35,7 +36,7 @@ pub struct Linear<G: Geometry> {
     goal: Goal,
     features: Features<G>,
     /// For each number of discs, the weights of the features, in units of the evaluation.
-    weights: Box<[[f32; MAX_FEATURES]]>,
+    weights: Box<[Layout]>,
     win_scale: WinScale,
 }
 
@@ -68,14 +69,11 @@ impl<G: Geometry> Linear<G> {
         let is_scale = |scale: f32| scale > 0.0 && scale.is_finite();
         check_numbers("win_scale", win_scale, is_scale, "a finite number above 0")?;
         let at = |count_of_discs: usize| {
-            weights_at(weights, count, (discs, options.between), count_of_discs as f32)
+            let at = weights_at(weights, (discs, options.between), count_of_discs as f32);
+            features.to_layout(&at)
         };
-        Ok(Linear {
-            goal,
-            features,
-            weights: (0..=G::SQUARES).map(at).collect(),
-            win_scale: WinScale(win_scale[0]),
-        })
+        let weights = (0..=G::SQUARES).map(at).collect();
+        Ok(Linear { goal, features, weights, win_scale: WinScale(win_scale[0]) })
     }
 }
 
@@ -97,14 +95,9 @@ fn discs_of_stages<G: Geometry>(model: &Weights) -> Result<&[f32], ModelError> {
     }
 }
 
-/// The weights of `count` features at a number of discs, in units of the evaluation. `weights` has
-/// those of each stage, and `stages` the numbers of discs of the stages.
-fn weights_at(
-    weights: &[f32],
-    count: usize,
-    (stages, between): (&[f32], Between),
-    discs: f32,
-) -> [f32; MAX_FEATURES] {
+/// The weights of the features at a number of discs, in units of the evaluation. `weights` has those
+/// of each stage, and `stages` the numbers of discs of the stages.
+fn weights_at(weights: &[f32], (stages, between): (&[f32], Between), discs: f32) -> Vec<f32> {
     let above = stages.partition_point(|&stage| stage < discs).min(stages.len() - 1);
     let below = if stages[above] > discs { above.saturating_sub(1) } else { above };
     let share = match stages[above] - stages[below] {
@@ -112,17 +105,15 @@ fn weights_at(
         _ if between == Between::Larger => 1.0,
         span => (discs - stages[below]) / span,
     };
-    let mut found = [0.0; MAX_FEATURES];
+    let count = weights.len() / stages.len();
     let of = |stage: usize| &weights[stage * count..][..count];
-    for (found, (low, high)) in found.iter_mut().zip(of(below).iter().zip(of(above))) {
-        *found = SCALE as f32 * (low + share * (high - low));
-    }
-    found
+    let pairs = of(below).iter().zip(of(above));
+    pairs.map(|(low, high)| SCALE as f32 * (low + share * (high - low))).collect()
 }
 
 /// The sum of the products, in lanes that a vector instruction adds at once.
 #[inline(always)]
-fn dot(features: &[f32; MAX_FEATURES], weights: &[f32; MAX_FEATURES]) -> f32 {
+fn dot(features: &Layout, weights: &Layout) -> f32 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
     let (features, _) = features.as_chunks::<LANES>();
@@ -136,22 +127,31 @@ fn dot(features: &[f32; MAX_FEATURES], weights: &[f32; MAX_FEATURES]) -> f32 {
 }
 
 impl<G: Geometry> Evaluator<G> for Linear<G> {
-    type State = ();
-
-    fn begin(&self, _: Board<G>) {}
-
-    fn follow(&self, (): &(), _: &Step<G>) {}
-
-    fn pass(&self, (): &()) {}
+    type State = ClassSums;
 
     #[inline]
-    fn evaluate(&self, board: Board<G>, (): &()) -> i32 {
+    fn begin(&self, board: Board<G>) -> ClassSums {
+        self.features.sums(board)
+    }
+
+    #[inline(always)]
+    fn follow(&self, sums: &ClassSums, step: &Step<G>) -> ClassSums {
+        self.features.follow(sums, step)
+    }
+
+    #[inline(always)]
+    fn pass(&self, sums: &ClassSums) -> ClassSums {
+        sums.reversed()
+    }
+
+    #[inline]
+    fn evaluate(&self, board: Board<G>, sums: &ClassSums) -> i32 {
         let legal = board.legal_of_both();
         if legal.into_iter().all(SquareSet::is_empty) {
             return SCALE * board.final_score(self.goal);
         }
         let weights = &self.weights[board.discs() as usize];
-        let value = dot(&self.features.with_moves(board, legal), weights);
+        let value = dot(&self.features.layout(board, legal, sums), weights);
         let most = SCALE * G::SQUARES as i32;
         (value.round_ties_even() as i32).clamp(-most, most)
     }

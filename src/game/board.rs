@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Not;
 
+use super::flippable;
 use super::geometry::{Bitboard, Geometry, Square};
 use super::rules::{Goal, ScoreRule};
 use super::simd;
@@ -120,6 +121,13 @@ impl<G: Geometry> Board<G> {
     #[inline(always)]
     pub fn flips(self, square: Square) -> SquareSet<G> {
         SquareSet(simd::flips::<G>(G::bit_of(square), self.mine, self.theirs))
+    }
+
+    /// The discs that turn, summed over the legal moves of the side to move, then over those of the
+    /// other side.
+    #[inline(always)]
+    pub fn flippable(self) -> [u32; 2] {
+        flippable::counts::<G>(self.mine, self.theirs)
     }
 
     /// The same as [`Board::flips`], with the bit index of the square.

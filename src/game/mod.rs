@@ -36,6 +36,7 @@
 mod geometry;
 
 mod board;
+mod flippable;
 mod kernel;
 mod lanes;
 pub mod notation;

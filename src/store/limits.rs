@@ -23,6 +23,9 @@ pub const LEARNER: u64 = 64 << 30;
 /// 120,000 games has 15 MB.
 pub const POSITIONS: u64 = 64 << 20;
 
+/// A file of an archive of games. The largest year of WTHOR has 0.6 MB.
+pub const ARCHIVE: u64 = 64 << 20;
+
 /// A saved game.
 pub const GAME: u64 = 1 << 20;
 

@@ -31,6 +31,7 @@ mod find;
 mod frame;
 pub mod games;
 pub mod ggf;
+pub mod import;
 mod json_file;
 pub mod limits;
 pub mod lines;

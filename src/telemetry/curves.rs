@@ -118,6 +118,7 @@ const CURVES: &[Curve] = &[
         "8_stage/right",
         "share of the stage's boards whose sign is right, 0 to 1",
     ),
+    curve("stage/rounds", "8_stage/rounds", "how often the stage was fitted"),
     curve("stage/seconds", "8_stage/seconds", "seconds for the stage"),
 ];
 

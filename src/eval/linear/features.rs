@@ -1,25 +1,52 @@
 //! The features of the linear evaluator: numbers that a side wants to be large or small.
+//!
+//! A search follows the sums of the classes of squares from move to move ([`ClassSums`]), and counts
+//! the other features at its leaves. It uses the features in the order of [`Layout`], which does not
+//! depend on the order in which a model lists them.
 
 use super::options::Feature;
-use crate::eval::ModelError;
-use crate::game::{Bitboard, Board, Geometry, Square, SquareSet, Symmetry};
+use crate::eval::{ModelError, Step};
+use crate::game::{Bitboard, Board, Geometry, MAX_SQUARES, Square, SquareSet, Symmetry};
 
-/// The most features of a model; a whole number of vectors.
-pub const MAX_FEATURES: usize = 32;
+/// The most classes of squares of any shape; a whole number of vectors.
+const MAX_CLASSES: usize = 24;
+/// The most features that are not classes; a whole number of vectors.
+const MAX_OTHERS: usize = 16;
+/// The most features of a model.
+pub const MAX_FEATURES: usize = MAX_OTHERS + MAX_CLASSES;
+
+/// The features in the order in which a search uses them: first those that are no classes, then the
+/// classes. Those that a model does not have are 0.
+pub(super) type Layout = [f32; MAX_FEATURES];
 
 /// The mirrors along the rows and the columns, and the identity.
 const MIRRORS: [Symmetry; 4] =
     [Symmetry::ALL[0], Symmetry::ALL[1], Symmetry::ALL[2], Symmetry::ALL[3]];
 
-/// Computes the features of boards, in the order in which [`Feature`]s were given.
+/// For each class of squares, the discs of the side to move on them minus those of the opponent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(8))]
+pub struct ClassSums([i8; MAX_CLASSES]);
+
+impl ClassSums {
+    /// The sums for the other side.
+    #[inline(always)]
+    pub(super) fn reversed(self) -> ClassSums {
+        ClassSums(self.0.map(|sum| -sum))
+    }
+}
+
+/// Computes the features of boards.
 #[derive(Clone, Debug)]
 pub struct Features<G: Geometry> {
     list: Box<[Feature]>,
-    /// The squares of each class of the board.
-    classes: Box<[G::Bitboard]>,
-    /// The same for [`Feature::MirrorClasses`].
-    mirror_classes: Box<[G::Bitboard]>,
-    count: usize,
+    /// The features that are no classes, in the order of the list.
+    others: Box<[Feature]>,
+    /// The class of each square; 0 for all without a feature of classes.
+    class_of: [u8; MAX_SQUARES],
+    /// The number of classes; 0 without a feature of classes.
+    classes: usize,
+    geometry: std::marker::PhantomData<G>,
 }
 
 impl<G: Geometry> Features<G> {
@@ -27,69 +54,113 @@ impl<G: Geometry> Features<G> {
     ///
     /// # Errors
     ///
-    /// A feature is given twice, or there are more than [`MAX_FEATURES`] numbers.
+    /// There is none, a feature is given twice, or there are two kinds of classes.
     pub fn new(list: &[Feature]) -> Result<Self, ModelError> {
         let refused = |problem: String| Err(ModelError::Options { problem: problem.into() });
         let mut pairs = list.iter().enumerate();
         if let Some((_, feature)) = pairs.find(|&(index, it)| list[..index].contains(it)) {
             return refused(format!("feature `{feature}` is given twice"));
         }
-        let features = Features::of_list(list);
-        let (count, most, shape) = (features.count, MAX_FEATURES, G::SHAPE);
-        if !(1..=most).contains(&count) {
-            return refused(format!("{count} features on {shape}; allowed: 1 to {most}"));
+        if list.iter().filter(|feature| symmetries_of(**feature).is_some()).count() > 1 {
+            return refused("only one of `classes` and `mirror-classes` can be used".into());
         }
-        Ok(features)
+        if list.is_empty() {
+            return refused("there are no features; at least one is needed".into());
+        }
+        Ok(Features::of_list(list))
     }
 
     /// The same without checks.
     fn of_list(list: &[Feature]) -> Self {
-        let (classes, mirror_classes) = (classes::<G>(&Symmetry::ALL), classes::<G>(&MIRRORS));
-        let mut features = Features { list: list.into(), classes, mirror_classes, count: 0 };
-        features.count = list.iter().map(|&feature| features.numbers(feature)).sum();
-        features
+        let symmetries = list.iter().find_map(|&feature| symmetries_of(feature));
+        let (class_of, classes) = symmetries.map_or(([0; MAX_SQUARES], 0), classes::<G>);
+        let others = list.iter().copied().filter(|&feature| symmetries_of(feature).is_none());
+        Features {
+            list: list.into(),
+            others: others.collect(),
+            class_of,
+            classes,
+            geometry: std::marker::PhantomData,
+        }
     }
 
     /// How many numbers the features of a board are.
     pub fn count(&self) -> usize {
-        self.count
+        self.others.len() + self.classes
     }
 
     /// The index of the first number of the first feature that passes a test.
     pub fn first_of(&self, wanted: impl Fn(Feature) -> bool) -> Option<usize> {
-        let mut next = 0;
-        for &feature in &self.list {
-            if wanted(feature) {
-                return Some(next);
-            }
-            next += self.numbers(feature);
-        }
-        None
+        let place = self.list.iter().position(|&feature| wanted(feature))?;
+        Some(self.list[..place].iter().map(|&feature| self.numbers(feature)).sum())
     }
 
     /// How many numbers a feature is.
     fn numbers(&self, feature: Feature) -> usize {
-        match feature {
-            Feature::Classes => self.classes.len(),
-            Feature::MirrorClasses => self.mirror_classes.len(),
-            _ => 1,
+        if symmetries_of(feature).is_some() { self.classes } else { 1 }
+    }
+
+    /// The features of a board in the order of the list.
+    pub fn of(&self, board: Board<G>) -> Vec<f32> {
+        let layout = self.layout(board, board.legal_of_both(), &self.sums(board));
+        self.places().map(|place| layout[place]).collect()
+    }
+
+    /// Numbers that belong to the features in the order of the list, such as their weights.
+    pub(super) fn to_layout(&self, numbers: &[f32]) -> Layout {
+        let mut layout = [0.0; MAX_FEATURES];
+        self.places().zip(numbers).for_each(|(place, &number)| layout[place] = number);
+        layout
+    }
+
+    /// The place in the layout of each feature of the list.
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut other = 0;
+        self.list.iter().flat_map(move |&feature| match symmetries_of(feature) {
+            Some(_) => MAX_OTHERS..MAX_OTHERS + self.classes,
+            None => {
+                other += 1;
+                other - 1..other
+            }
+        })
+    }
+
+    /// The sums of the classes.
+    pub(super) fn sums(&self, board: Board<G>) -> ClassSums {
+        let mut sums = ClassSums([0; MAX_CLASSES]);
+        if self.classes > 0 {
+            self.add(&mut sums, SquareSet(board.mine), 1);
+            self.add(&mut sums, SquareSet(board.theirs), -1);
         }
+        sums
     }
 
-    /// The features of a board; those after the last one are 0.
-    pub fn of(&self, board: Board<G>) -> [f32; MAX_FEATURES] {
-        self.with_moves(board, board.legal_of_both())
-    }
-
-    /// The same, if the legal moves of both sides are known.
     #[inline(always)]
-    pub(super) fn with_moves(
+    fn add(&self, sums: &mut ClassSums, squares: SquareSet<G>, times: i8) {
+        squares.for_each(|square| sums.0[usize::from(self.class_of[square.index()])] += times);
+    }
+
+    /// The sums after a move, from the view of the opponent.
+    #[inline(always)]
+    pub(super) fn follow(&self, sums: &ClassSums, step: &Step<G>) -> ClassSums {
+        let mut sums = *sums;
+        if self.classes > 0 {
+            sums.0[usize::from(self.class_of[step.square.index()])] += 1;
+            self.add(&mut sums, step.flips, 2);
+        }
+        sums.reversed()
+    }
+
+    /// The features of a board, whose legal moves of both sides and sums of classes are known.
+    #[inline(always)]
+    pub(super) fn layout(
         &self,
         board: Board<G>,
         [own, other]: [SquareSet<G>; 2],
-    ) -> [f32; MAX_FEATURES] {
+        sums: &ClassSums,
+    ) -> Layout {
         let difference = |mine: G::Bitboard, theirs: G::Bitboard| {
-            mine.count() as i32 as f32 - theirs.count() as i32 as f32
+            (mine.count() as i32 - theirs.count() as i32) as f32
         };
         let empty = board.empty().0;
         let beside = |discs: G::Bitboard| {
@@ -97,30 +168,24 @@ impl<G: Geometry> Features<G> {
             empty & (discs.beside_orthogonally().0 | discs.beside_diagonally().0)
         };
         let mut found = [0.0; MAX_FEATURES];
-        let mut next = 0;
-        for &feature in &self.list {
-            let classes = match feature {
-                Feature::Classes => &self.classes,
-                Feature::MirrorClasses => &self.mirror_classes,
-                _ => {
-                    found[next] = match feature {
-                        Feature::Mobility => difference(own.0, other.0),
-                        Feature::Frontier => difference(beside(board.mine), beside(board.theirs)),
-                        Feature::Parity if empty.count().is_multiple_of(2) => -1.0,
-                        Feature::Discs => difference(board.mine, board.theirs),
-                        Feature::Flippable => {
-                            flips(board.pass(), other) as f32 - flips(board, own) as f32
-                        }
-                        _ => 1.0,
-                    };
-                    next += 1;
-                    continue;
+        for (found, feature) in found.iter_mut().zip(&self.others) {
+            *found = match feature {
+                Feature::Mobility => difference(own.0, other.0),
+                Feature::Frontier => difference(beside(board.mine), beside(board.theirs)),
+                Feature::Parity if empty.count().is_multiple_of(2) => -1.0,
+                Feature::Discs => difference(board.mine, board.theirs),
+                Feature::Flippable => {
+                    let [turned_by_own, turned_by_other] = board.flippable();
+                    (turned_by_other as i32 - turned_by_own as i32) as f32
+                }
+                // Classes are not among them.
+                Feature::Constant | Feature::Parity | Feature::Classes | Feature::MirrorClasses => {
+                    1.0
                 }
             };
-            for (found, &class) in found[next..].iter_mut().zip(classes) {
-                *found = difference(board.mine & class, board.theirs & class);
-            }
-            next += classes.len();
+        }
+        for (found, &sum) in found[MAX_OTHERS..].iter_mut().zip(&sums.0) {
+            *found = f32::from(sum);
         }
         found
     }
@@ -133,24 +198,28 @@ impl<G: Geometry> Default for Features<G> {
     }
 }
 
-/// The number of discs that turn, summed over the legal moves of the side to move.
-#[inline(always)]
-fn flips<G: Geometry>(board: Board<G>, legal: SquareSet<G>) -> usize {
-    legal.map(|square| board.flips(square).len()).sum()
+/// The symmetries that map the squares of a class onto each other, if the feature is one of classes.
+fn symmetries_of(feature: Feature) -> Option<&'static [Symmetry]> {
+    match feature {
+        Feature::Classes => Some(&Symmetry::ALL),
+        Feature::MirrorClasses => Some(&MIRRORS),
+        _ => None,
+    }
 }
 
-/// The classes of squares that these symmetries map onto each other, in the order of their first
-/// squares.
-fn classes<G: Geometry>(symmetries: &[Symmetry]) -> Box<[G::Bitboard]> {
-    let mut classes = Vec::new();
-    let mut seen = G::Bitboard::ZERO;
+/// The class of each square under these symmetries, and the number of classes. Classes are in the
+/// order of their first squares.
+fn classes<G: Geometry>(symmetries: &[Symmetry]) -> ([u8; MAX_SQUARES], usize) {
+    let (mut class_of, mut seen, mut count) = ([0; MAX_SQUARES], G::Bitboard::ZERO, 0);
     for square in (0..G::SQUARES as u8).map(Square) {
-        if (seen & G::mask(square)).is_zero() {
-            let images = symmetries.iter().map(|symmetry| G::mask(symmetry.square::<G>(square)));
-            let class = images.fold(G::Bitboard::ZERO, |set, image| set | image);
-            seen |= class;
-            classes.push(class);
+        if !(seen & G::mask(square)).is_zero() {
+            continue;
         }
+        for image in symmetries.iter().map(|symmetry| symmetry.square::<G>(square)) {
+            class_of[image.index()] = count;
+            seen |= G::mask(image);
+        }
+        count += 1;
     }
-    classes.into()
+    (class_of, count.into())
 }

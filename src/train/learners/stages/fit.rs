@@ -34,6 +34,9 @@ pub struct Samples {
     pub scores: Vec<f64>,
     /// The column that is the same for all boards, whose weight is not regularised.
     pub offset: usize,
+    /// Whether a classifier tells scores above their mean from those below it, and not wins from
+    /// losses.
+    pub centred: bool,
 }
 
 /// Fitted weights, and how well they fit their own boards.
@@ -92,20 +95,34 @@ impl Samples {
         solve(&gram, &times_transposed(&self.features, &self.scores))
     }
 
-    /// The multiple of the weights with the least sum of squared errors.
+    /// What a classifier takes from the scores before it looks at their signs.
+    fn centre(&self) -> f64 {
+        let count = self.scores.len().max(1) as f64;
+        if self.centred { self.scores.iter().sum::<f64>() / count } else { 0.0 }
+    }
+
+    /// The multiple of a classifier's weights with the least sum of squared errors, with the centre
+    /// added to it.
     fn scaled(&self, weights: Vec<f64>) -> Vec<f64> {
+        let centre = self.centre();
         let predicted = times(&self.features, &weights);
+        let centred: Vec<f64> = self.scores.iter().map(|score| score - centre).collect();
         let square = dot(&predicted, &predicted);
-        let scale = if square > 0.0 { dot(&predicted, &self.scores) / square } else { 0.0 };
-        weights.into_iter().map(|weight| scale * weight).collect()
+        let scale = if square > 0.0 { dot(&predicted, &centred) / square } else { 0.0 };
+        let mut scaled: Vec<f64> = weights.into_iter().map(|weight| scale * weight).collect();
+        if centre != 0.0 {
+            scaled[self.offset] += centre / self.features[(0, self.offset)];
+        }
+        scaled
     }
 
     /// The boards without draws, each row multiplied by the sign of its score.
     fn signed(&self) -> Signed {
-        let rows: Vec<usize> =
-            (0..self.scores.len()).filter(|&row| self.scores[row] != 0.0).collect();
+        let centre = self.centre();
+        let score = |row: usize| self.scores[row] - centre;
+        let rows: Vec<usize> = (0..self.scores.len()).filter(|&row| score(row) != 0.0).collect();
         let rows = Mat::from_fn(rows.len(), self.features.ncols(), |row, column| {
-            self.scores[rows[row]].signum() * self.features[(rows[row], column)]
+            score(rows[row]).signum() * self.features[(rows[row], column)]
         });
         Signed { rows, offset: self.offset }
     }

@@ -3,13 +3,16 @@
 //!
 //! The boards of the last stage are solved exactly. The boards of an earlier stage are scored by
 //! minimax as deep as the gap between stages, so that all leaves belong to the next stage or are
-//! finished games; the model of that stage evaluates them. A unit of the work is one stage.
+//! finished games; the model of that stage evaluates them. For large gaps there is Engel's iterative
+//! scheme ([`Options::depth`]). Instead, all stages can learn from games ([`Options::games`]). A unit
+//! of the work is one stage.
 //!
 //! Two things differ from the paper. A finished game has this program's score, which gives the empty
 //! squares to the winner. And a board has no colours, only a side to move: so the paper's offset for
 //! a colour and its parity, which are the same up to the sign on all boards of a stage unless a side
 //! has passed, are one feature here.
 
+mod archive;
 mod boards;
 mod fit;
 mod options;
@@ -19,16 +22,24 @@ use std::sync::Arc;
 use faer::Mat;
 
 use crate::eval::WinScale;
-use crate::eval::linear::{self, Feature, Features, Linear};
-use crate::game::{Geometry, Goal};
+use crate::eval::linear::{self, Between, Feature, Features, Linear};
+use crate::game::{Board, Geometry, Goal};
 use crate::model::{Description, Kind, Weights};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
-use boards::{Draw, Scored, Scoring};
+use archive::Archive;
+pub use archive::ArchiveError;
+use boards::{Draw, Play, Scored, Scoring, Source};
 pub use fit::{Fit, FitError, Fitted, Samples};
 pub use options::Options;
 
 /// A normal distribution with this standard deviation is nearest to a logistic one of scale 1.
 const LOGISTIC_DEVIATION: f64 = 1.702;
+
+/// A stage is fitted again while its weights change by more than this part of their length.
+const CONVERGED: f64 = 0.01;
+
+/// The weights of some stages, the last stage first.
+type StageWeights = Vec<Vec<f32>>;
 
 /// Trains the stages of a linear evaluator.
 pub struct StagesLearner<G: Geometry> {
@@ -41,9 +52,21 @@ pub struct StagesLearner<G: Geometry> {
     seed: u64,
     /// The numbers of discs of all stages, the last stage first.
     stages: Vec<u32>,
-    /// The weights of the stages so far, in the same order.
-    weights: Vec<Vec<f32>>,
+    /// The weights of the stages so far in this pass.
+    weights: StageWeights,
+    /// Those of all stages in the pass before; empty in the first pass.
+    earlier: StageWeights,
     win_scale: f32,
+    /// The games to learn from instead of minimax.
+    archive: Option<Archive<G>>,
+}
+
+/// A stage that was fitted.
+struct FittedStage {
+    fitted: Fitted,
+    /// Boards that were scored, each as often as it was scored.
+    positions: u64,
+    rounds: u32,
 }
 
 impl<G: Geometry> StagesLearner<G> {
@@ -51,12 +74,15 @@ impl<G: Geometry> StagesLearner<G> {
     ///
     /// # Errors
     ///
-    /// The features do not fit the board.
+    /// The features do not fit the board, or the games cannot be read.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
         let list = options.feature_list();
         let features = Features::new(&list).map_err(method)?;
         let is_offset = |feature: &Feature| matches!(feature, Feature::Parity | Feature::Constant);
         let offset = features.first_of(|feature| is_offset(&feature)).unwrap_or(0);
+        let stages = options.discs_of_stages(G::SQUARES);
+        let read = || Archive::read(&options.games, &stages, goal).map_err(method);
+        let archive = (!options.games.is_empty()).then(read).transpose()?;
         Ok(StagesLearner {
             options: options.clone(),
             linear: linear::Options { features: list, between: options.between },
@@ -64,25 +90,109 @@ impl<G: Geometry> StagesLearner<G> {
             offset,
             goal,
             seed,
-            stages: options.discs_of_stages(G::SQUARES),
+            stages,
             weights: Vec::new(),
+            earlier: Vec::new(),
             win_scale: WinScale::default().0,
+            archive,
         })
     }
 
-    /// The evaluator of the stages so far.
-    fn evaluator(&self) -> Result<Arc<Linear<G>>, StagewiseError> {
-        Linear::new(self.goal, &self.linear, &self.model()).map(Arc::new).map_err(method)
+    /// The evaluator of these stages, which are the last ones.
+    fn evaluator(
+        &self,
+        weights: &[Vec<f32>],
+        between: Between,
+    ) -> Result<Arc<Linear<G>>, StagewiseError> {
+        let options = linear::Options { between, ..self.linear.clone() };
+        let evaluator = Linear::new(self.goal, &options, &self.arrays(weights));
+        evaluator.map(Arc::new).map_err(method)
     }
 
-    fn samples(&self, boards: &[Scored<G>]) -> Samples {
-        let rows: Vec<_> = boards.iter().map(|scored| self.features.of(scored.board)).collect();
+    /// The arrays of a model of these stages, which are the last ones.
+    fn arrays(&self, weights: &[Vec<f32>]) -> Weights {
+        let (stages, features) = (weights.len(), self.features.count());
+        let mut model = Weights::default();
+        let values = weights.iter().rev().flatten().copied().collect();
+        model.insert("weights", vec![stages, features], values);
+        let discs = self.stages[..stages].iter().rev().map(|&discs| discs as f32).collect();
+        model.insert("discs", vec![stages], discs);
+        model.insert("win_scale", vec![1], vec![self.win_scale]);
+        model
+    }
+
+    /// Where the boards of this pass come from.
+    fn source(&self) -> Result<Source<G>, StagewiseError> {
+        if self.earlier.is_empty() {
+            return Ok(Source::RandomMoves);
+        }
+        Ok(Source::Play(Play {
+            evaluator: self.evaluator(&self.earlier, self.options.between)?,
+            depth: self.options.play_depth,
+            opening: self.options.play_opening,
+            random: self.options.play_random,
+        }))
+    }
+
+    fn samples(&self, boards: &[Board<G>], scores: &[f32]) -> Samples {
+        let rows: Vec<_> = boards.iter().map(|&board| self.features.of(board)).collect();
         Samples {
             features: Mat::from_fn(rows.len(), self.features.count(), |row, column| {
                 f64::from(rows[row][column])
             }),
-            scores: boards.iter().map(|scored| f64::from(scored.score)).collect(),
+            scores: scores.iter().copied().map(f64::from).collect(),
             offset: self.offset,
+            centred: self.options.centred,
+        }
+    }
+
+    fn fit(&self, boards: &[Board<G>], scores: &[f32]) -> Result<Fitted, StagewiseError> {
+        self.samples(boards, scores).fit(self.options.fit).map_err(method)
+    }
+
+    /// Fits a stage to games.
+    fn fit_games(&self, archive: &Archive<G>, draw: Draw) -> Result<FittedStage, StagewiseError> {
+        let scored = archive.scored(draw);
+        let (boards, scores): (Vec<_>, Vec<_>) =
+            scored.iter().map(|&Scored { board, score }| (board, score)).unzip();
+        let fitted = self.fit(&boards, &scores)?;
+        Ok(FittedStage { fitted, positions: boards.len() as u64, rounds: 1 })
+    }
+
+    /// Fits a stage to exact scores or to minimax; `None` if it was stopped.
+    fn fit_minimax(
+        &self,
+        draw: Draw,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<FittedStage>, StagewiseError> {
+        let source = self.source()?;
+        let Some(boards) = draw.boards(self.goal, &source, context) else { return Ok(None) };
+        let (depth, count) = (self.options.search_depth(), boards.len() as u64);
+        let is_iterative = !self.weights.is_empty() && depth < self.options.gap;
+        let mut weights = self.weights.clone();
+        if is_iterative {
+            weights.extend(self.weights.last().cloned());
+        }
+        let mut rounds = 0;
+        loop {
+            let scoring = match weights.is_empty() {
+                true => Scoring::Exact,
+                // Leaves between two stages have the mean of their weights.
+                false => Scoring::Minimax(depth, self.evaluator(&weights, Between::Interpolated)?),
+            };
+            let scores = boards::scores(&boards, self.goal, &scoring, context);
+            let Some(scores) = scores else { return Ok(None) };
+            let fitted = self.fit(&boards, &scores)?;
+            rounds += 1;
+            let stage = FittedStage { positions: count * u64::from(rounds), fitted, rounds };
+            let next = in_single(&stage.fitted.weights);
+            let is_converged = weights.last().is_none_or(|last| change(last, &next) <= CONVERGED);
+            if !is_iterative || is_converged || rounds >= self.options.rounds {
+                return Ok(Some(stage));
+            }
+            if let Some(last) = weights.last_mut() {
+                *last = next;
+            }
         }
     }
 
@@ -91,8 +201,21 @@ impl<G: Geometry> StagesLearner<G> {
             // The scores of the last stage are exact, so its errors tell the chance to win.
             self.win_scale = ((fitted.sigma / LOGISTIC_DEVIATION) as f32).max(f32::MIN_POSITIVE);
         }
-        self.weights.push(fitted.weights.iter().map(|&weight| weight as f32).collect());
+        self.weights.push(in_single(&fitted.weights));
     }
+}
+
+/// Weights as a model has them.
+fn in_single(weights: &[f64]) -> Vec<f32> {
+    weights.iter().map(|&weight| weight as f32).collect()
+}
+
+/// The distance of two weight vectors as a part of the length of the second.
+fn change(from: &[f32], to: &[f32]) -> f64 {
+    let square = |x: f32| f64::from(x) * f64::from(x);
+    let distance: f64 = from.iter().zip(to).map(|(from, to)| square(to - from)).sum();
+    let length: f64 = to.iter().map(|&x| square(x)).sum();
+    (distance / length.max(f64::MIN_POSITIVE)).sqrt()
 }
 
 impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
@@ -108,7 +231,7 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
     }
 
     fn units(&self) -> u64 {
-        self.stages.len() as u64
+        self.stages.len() as u64 * u64::from(self.options.passes)
     }
 
     fn train_unit(
@@ -116,47 +239,53 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
         unit: u64,
         context: &UnitContext<'_>,
     ) -> Result<Option<UnitReport>, StagewiseError> {
-        let discs = self.stages[unit as usize];
-        let scoring = match self.weights.is_empty() {
-            true => Scoring::Exact,
-            false => Scoring::Minimax(self.options.gap, self.evaluator()?),
-        };
+        if self.weights.len() == self.stages.len() {
+            self.earlier = std::mem::take(&mut self.weights);
+        }
+        let discs = self.stages[self.weights.len()];
         let draw = Draw { seed: self.seed, unit, discs, count: self.options.boards };
-        let Some(boards) = draw.scored(self.goal, &scoring, context) else { return Ok(None) };
-        let fitted = self.samples(&boards).fit(self.options.fit).map_err(method)?;
+        let stage = match &self.archive {
+            Some(archive) => Some(self.fit_games(archive, draw)?),
+            None => self.fit_minimax(draw, context)?,
+        };
+        let Some(FittedStage { fitted, positions, rounds }) = stage else { return Ok(None) };
         self.learn(&fitted);
-        let count = boards.len() as u64;
         Ok(Some(UnitReport {
             name: format!("{discs} discs"),
-            games: count,
-            positions: count,
+            games: positions,
+            positions,
             curves: vec![
                 ("stage/discs", discs.into()),
                 ("stage/sigma", fitted.sigma),
                 ("stage/right", fitted.right),
+                ("stage/rounds", rounds.into()),
             ],
         }))
     }
 
     fn model(&self) -> Weights {
-        let done = self.weights.len();
-        let mut model = Weights::default();
-        let weights = self.weights.iter().rev().flatten().copied().collect();
-        model.insert("weights", vec![done, self.features.count()], weights);
-        let discs = self.stages[..done].iter().rev().map(|&discs| discs as f32).collect();
-        model.insert("discs", vec![done], discs);
-        model.insert("win_scale", vec![1], vec![self.win_scale]);
-        model
+        // Stages that this pass has not reached are those of the pass before.
+        let earlier = self.earlier.iter().skip(self.weights.len());
+        let weights: StageWeights = self.weights.iter().chain(earlier).cloned().collect();
+        self.arrays(&weights)
     }
 
     fn state(&self) -> Weights {
-        self.model()
+        let mut state = self.arrays(&self.weights);
+        let shape = vec![self.earlier.len(), self.features.count()];
+        state.insert("earlier", shape, self.earlier.concat());
+        state
     }
 
     fn load(&mut self, state: &Weights, done: u64) -> Result<(), StagewiseError> {
-        let (stages, count) = (done as usize, self.features.count());
+        let (all, count) = (self.stages.len(), self.features.count());
+        // After the last stage of a pass, its weights are not yet those of an earlier pass.
+        let passes = done.saturating_sub(1) as usize / all;
+        let stages = done as usize - passes * all;
         let weights = state.get("weights", &[stages, count])?;
         self.weights = weights.chunks(count).rev().map(<[f32]>::to_vec).collect();
+        let earlier = state.get("earlier", &[if passes > 0 { all } else { 0 }, count])?;
+        self.earlier = earlier.chunks(count).map(<[f32]>::to_vec).collect();
         self.win_scale = state.get("win_scale", &[1])?[0];
         Ok(())
     }

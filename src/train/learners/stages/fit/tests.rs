@@ -15,7 +15,7 @@ fn samples(rows: usize, seed: u64) -> Samples {
     let truth = [1.0, 0.5, -2.0, 0.25, 0.0];
     let noise = |random: &mut Random| random.random_range(-6.0..6.0);
     let scores = times(&features, &truth).into_iter().map(|s| (s + noise(&mut random)).round());
-    Samples { scores: scores.collect(), features, offset: 1 }
+    Samples { scores: scores.collect(), features, offset: 1, centred: false }
 }
 
 fn assert_close(found: &[f64], wanted: &[f64], tolerance: f64) {
@@ -60,6 +60,7 @@ fn of_equal_features_each_gets_half_of_the_weight() {
         features: Mat::from_fn(60, 6, |row, column| plain.features[(row, column.min(4))]),
         scores: plain.scores.clone(),
         offset: 1,
+        centred: false,
     };
     let wanted = plain.fit(Fit::Linear).expect("a fit").weights;
     let found = doubled.fit(Fit::Linear).expect("a fit").weights;
@@ -148,6 +149,7 @@ fn a_support_vector_machine_by_hand() {
         features: Mat::from_fn(4, 2, |row, column| [2.0 * row as f64 - 3.0, 1.0][column]),
         scores: vec![-8.0, -2.0, 2.0, 8.0],
         offset: 1,
+        centred: false,
     };
     let signed = samples.signed();
     assert_close(&signed.svm_within(1e-10, 100_000).expect("a fit"), &[1.0, 0.0], 1e-6);
@@ -167,5 +169,25 @@ fn scores_of_one_sign_and_draws_have_a_fit() {
             assert!(fitted.weights.iter().all(|weight| weight.is_finite()), "{fitted:?}");
             assert!((0.0..=1.0).contains(&fitted.right) && fitted.sigma < 4.1, "{fitted:?}");
         }
+    }
+}
+
+#[test]
+fn a_centred_classifier_finds_the_same_weights_for_shifted_scores() {
+    let plain = samples(200, 10);
+    let mean = plain.scores.iter().sum::<f64>() / 200.0;
+    let shifted = |by: f64| Samples {
+        scores: plain.scores.iter().map(|score| score - mean + by).collect(),
+        centred: true,
+        features: plain.features.clone(),
+        offset: 1,
+    };
+    for fit in [Fit::Logistic, Fit::Svm] {
+        let [near, far] = [0.0, 30.0].map(|by| shifted(by).fit(fit).expect("a fit"));
+        let mut moved = near.weights.clone();
+        // The offset's column is -1.
+        moved[1] -= 30.0;
+        assert_close(&far.weights, &moved, 1e-6);
+        assert!((far.sigma - near.sigma).abs() < 1e-6 && far.right == 1.0, "{far:?}");
     }
 }

@@ -1,0 +1,3 @@
+//! Games of other programs and archives.
+
+pub mod wthor;

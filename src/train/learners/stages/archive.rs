@@ -1,0 +1,243 @@
+//! Boards of games that were played, with the final score of their game: what the stages learn from
+//! instead of minimax scores.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::seq::SliceRandom;
+
+use super::boards::{Draw, Scored};
+use crate::game::record::{GameRecord, RecordError};
+use crate::game::{Colour, Geometry, Goal, Position, Shape};
+use crate::store::games::{self, GamesError};
+use crate::store::import::wthor::{GameFault, WthorError, WthorFile, WthorGame};
+use crate::store::run_dir;
+
+/// Why games cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// A file of WTHOR cannot be read.
+    #[error(transparent)]
+    Wthor(#[from] WthorError),
+    /// Games of a run cannot be read.
+    #[error(transparent)]
+    Games(#[from] GamesError),
+    /// A folder cannot be read.
+    #[error("stages.games: cannot read {}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The operating system's error.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A path holds no games.
+    #[error(
+        "stages.games: {} holds no games; allowed: a file of WTHOR (.wtb), a folder of them, a run \
+         directory, or its `games`",
+        path.display()
+    )]
+    NoGames {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Games of WTHOR are wanted for another board or goal.
+    #[error("stages.games: {} is for 8x8 and goal \"most\"; the configuration says otherwise", path.display())]
+    OtherGame {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There are too few boards for a stage.
+    #[error("stages.games: {found} boards with {discs} discs; a stage needs at least {least}")]
+    TooFew {
+        /// Boards that there are.
+        found: usize,
+        /// The discs of the stage.
+        discs: u32,
+        /// The fewest boards of a stage.
+        least: usize,
+    },
+}
+
+/// The fewest boards of a stage.
+const LEAST_BOARDS: usize = 10;
+
+/// How many games were read, and how many of them are not used.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Counts {
+    /// All games.
+    games: u64,
+    /// Games that end before the game is over, or by resignation.
+    unfinished: u64,
+    /// Games with an illegal move or another fault.
+    illegal: u64,
+    /// Games that an earlier file holds too.
+    repeated: u64,
+}
+
+/// The boards of all stages.
+pub(super) struct Archive<G: Geometry> {
+    /// For each stage, its number of discs and its boards.
+    stages: Vec<(u32, Vec<Scored<G>>)>,
+    goal: Goal,
+    counts: Counts,
+    /// The number of the file that had a game first.
+    seen: HashMap<WthorGame, usize>,
+    files: usize,
+}
+
+impl<G: Geometry> Archive<G> {
+    /// Reads the games of all paths, for stages with these numbers of discs. Games that are not used
+    /// are counted, and each is named in the log.
+    ///
+    /// # Errors
+    ///
+    /// A path holds no games, a file cannot be read, or a stage has too few boards.
+    pub fn read(paths: &[String], discs: &[u32], goal: Goal) -> Result<Self, ArchiveError> {
+        let stages = discs.iter().map(|&discs| (discs, Vec::new())).collect();
+        let (counts, seen) = (Counts::default(), HashMap::new());
+        let mut archive = Archive { stages, goal, counts, seen, files: 0 };
+        for path in paths {
+            archive.add_path(Path::new(path))?;
+        }
+        archive.seen = HashMap::new();
+        let Counts { games, unfinished, illegal, repeated } = archive.counts;
+        tracing::info!(
+            "{games} games: {unfinished} unfinished, {illegal} illegal and {repeated} repeated ones \
+             are left out"
+        );
+        let least = LEAST_BOARDS;
+        match archive.stages.iter().find(|(_, boards)| boards.len() < least) {
+            Some(&(discs, ref boards)) => {
+                Err(ArchiveError::TooFew { found: boards.len(), discs, least })
+            }
+            None => Ok(archive),
+        }
+    }
+
+    /// The boards of a draw, each of another game as long as there are enough.
+    pub fn scored(&self, draw: Draw) -> Vec<Scored<G>> {
+        let stage = self.stages.iter().find(|(discs, _)| *discs == draw.discs);
+        let boards = stage.map_or(&[][..], |(_, boards)| boards);
+        let mut order: Vec<usize> = (0..boards.len()).collect();
+        let count = boards.len().min(draw.count as usize);
+        let (chosen, _) = order.partial_shuffle(&mut draw.stream(0), count);
+        chosen.iter().map(|&index| boards[index]).collect()
+    }
+
+    fn add_path(&mut self, path: &Path) -> Result<(), ArchiveError> {
+        let games = path.join(run_dir::GAMES);
+        if is_wthor(path) {
+            self.add_wthor(path)
+        } else if games.is_dir() {
+            self.add_run(&games, path)
+        } else {
+            let folder = |source| ArchiveError::Folder { path: path.to_path_buf(), source };
+            let entries = fs::read_dir(path).map_err(folder)?;
+            let entries: Result<Vec<_>, _> =
+                entries.map(|entry| entry.map(|it| it.path())).collect();
+            let mut files = entries.map_err(folder)?;
+            files.retain(|file| is_wthor(file));
+            files.sort();
+            if files.is_empty() {
+                return self.add_run(path, path);
+            }
+            files.iter().try_for_each(|file| self.add_wthor(file))
+        }
+    }
+
+    fn add_wthor(&mut self, path: &Path) -> Result<(), ArchiveError> {
+        if G::SHAPE != Shape::Square8 || self.goal != Goal::Most {
+            return Err(ArchiveError::OtherGame { path: path.to_path_buf() });
+        }
+        let file = WthorFile::read(path)?;
+        let number = self.files;
+        self.files += 1;
+        let mut repeated = 0;
+        for (index, game) in file.games.iter().enumerate() {
+            self.counts.games += 1;
+            if *self.seen.entry(*game).or_insert(number) != number {
+                repeated += 1;
+                continue;
+            }
+            match game.replay::<G>() {
+                Ok(replayed) => {
+                    let score = replayed.score;
+                    replayed.positions.iter().for_each(|&at| self.add_board(at, score));
+                }
+                Err(fault) => self.leave_out(path, index, fault.to_string(), is_unfinished(fault)),
+            }
+        }
+        if repeated > 0 {
+            tracing::warn!(
+                "{}: {repeated} games are in an earlier file too; left out",
+                path.display()
+            );
+        }
+        self.counts.repeated += repeated;
+        Ok(())
+    }
+
+    fn add_run(&mut self, dir: &Path, path: &Path) -> Result<(), ArchiveError> {
+        let before = self.counts.games;
+        for (index, record) in games::read_all(dir)?.enumerate() {
+            self.counts.games += 1;
+            match record {
+                Ok(record) => match self.positions(&record) {
+                    Ok(positions) => positions
+                        .iter()
+                        .for_each(|&position| self.add_board(position, record.score.into())),
+                    Err((fault, unfinished)) => self.leave_out(dir, index, fault, unfinished),
+                },
+                Err(error) => self.leave_out(dir, index, error.to_string(), false),
+            }
+        }
+        if self.counts.games == before {
+            return Err(ArchiveError::NoGames { path: path.to_path_buf() });
+        }
+        Ok(())
+    }
+
+    /// The positions of a game, or why it is not used and whether it is unfinished.
+    fn positions(&self, record: &GameRecord) -> Result<Vec<Position<G>>, (String, bool)> {
+        if record.resigned {
+            return Err(("a side resigned".into(), true));
+        }
+        if record.goal != self.goal {
+            return Err((format!("the goal is {}", record.goal), false));
+        }
+        let fault = |error: RecordError| (error.to_string(), error == RecordError::Unfinished);
+        record.positions().map_err(fault)
+    }
+
+    /// Adds a position of a game with this final score for black.
+    fn add_board(&mut self, position: Position<G>, score: i32) {
+        let Position { board, side } = position;
+        let discs = board.discs();
+        let stage = self.stages.iter_mut().find(|(of_stage, _)| *of_stage == discs);
+        if let Some((_, boards)) = stage.filter(|_| !board.legal().is_empty()) {
+            let score = if side == Colour::Black { score } else { -score };
+            boards.push(Scored { board, score: score as f32 });
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, index: usize, fault: String, is_unfinished: bool) {
+        let (path, number) = (path.display(), index + 1);
+        tracing::debug!("{path}: game {number} is left out: {fault}");
+        if is_unfinished {
+            self.counts.unfinished += 1;
+        } else {
+            self.counts.illegal += 1;
+        }
+    }
+}
+
+fn is_unfinished(fault: GameFault) -> bool {
+    matches!(fault, GameFault::Unfinished { .. })
+}
+
+/// Whether a path has the ending of WTHOR games.
+fn is_wthor(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wtb"))
+}
