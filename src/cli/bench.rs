@@ -4,6 +4,7 @@ mod balance;
 mod engine;
 mod fit;
 mod run;
+mod stages;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ enum Measurement {
 enum BenchCommand {
     Run(run::Args),
     Fit(fit::Args),
+    Stages(stages::Args),
 }
 
 /// Measures the speed of this machine.
@@ -154,6 +156,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let what = match (&args.command, args.what) {
         (Some(BenchCommand::Run(args)), _) => return run::run(args),
         (Some(BenchCommand::Fit(args)), _) => return fit::run(args),
+        (Some(BenchCommand::Stages(args)), _) => return stages::run(args),
         (None, Some(what)) => what,
         (None, None) => bail!("name a measurement"),
     };

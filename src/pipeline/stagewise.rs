@@ -178,10 +178,7 @@ impl Units<'_> {
         let more = [("stage/seconds", seconds), ("speed/positions_per_second", speed)];
         let more = more.map(|(name, value)| (name.to_string(), value));
         let values: Vec<_> = values.chain(more).collect();
-        // The name of a curve without its group.
-        let short = |name: &str| name.rsplit('/').next().unwrap_or_default().replace('_', " ");
-        let shown = values.iter().map(|(name, value)| format!("{} {value:.3}", short(name)));
-        tracing::info!("{}: {}", report.name, shown.collect::<Vec<_>>().join(", "));
+        tracing::info!("{}, in {seconds:.1} s", report.name);
         let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
     }
 

@@ -48,7 +48,7 @@ impl<'a> UnitContext<'a> {
 /// What a unit has done.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnitReport {
-    /// The unit in words, such as `54 discs`.
+    /// The unit and its result in words, such as `54 discs: sigma 9.21`.
     pub name: String,
     /// Games that were played or read for it.
     pub games: u64,

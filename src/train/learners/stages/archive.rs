@@ -2,8 +2,8 @@
 //! instead of minimax scores.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use rand::seq::SliceRandom;
 
@@ -49,8 +49,12 @@ pub enum ArchiveError {
         path: PathBuf,
     },
     /// There are too few boards for a stage.
-    #[error("stages.games: {found} boards with {discs} discs; a stage needs at least {least}")]
+    #[error(
+        "stages.games: {found} boards with {discs} discs; a stage needs at least {least}; {games}"
+    )]
     TooFew {
+        /// The games, and those that are left out.
+        games: String,
         /// Boards that there are.
         found: usize,
         /// The discs of the stage.
@@ -63,17 +67,52 @@ pub enum ArchiveError {
 /// The fewest boards of a stage.
 const LEAST_BOARDS: usize = 10;
 
+/// Games that are not used for one reason.
+#[derive(Clone, Default, Debug)]
+struct LeftOut {
+    count: u64,
+    /// The first of them, with its fault.
+    first: String,
+}
+
+impl LeftOut {
+    fn add(&mut self, game: impl FnOnce() -> String) {
+        if self.count == 0 {
+            self.first = game();
+        }
+        self.count += 1;
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            0 => f.write_str("0"),
+            count => write!(f, "{count} (first: {})", self.first),
+        }
+    }
+}
+
 /// How many games were read, and how many of them are not used.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Counts {
-    /// All games.
     games: u64,
-    /// Games that end before the game is over, or by resignation.
-    unfinished: u64,
-    /// Games with an illegal move or another fault.
-    illegal: u64,
-    /// Games that an earlier file holds too.
-    repeated: u64,
+    /// They end before the game is over, or by resignation.
+    unfinished: LeftOut,
+    /// They have an illegal move or another fault.
+    illegal: LeftOut,
+    /// An earlier file has them too.
+    repeated: LeftOut,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { games, unfinished, illegal, repeated } = self;
+        write!(
+            f,
+            "{games} games; left out: unfinished {unfinished}, illegal {illegal}, repeated {repeated}"
+        )
+    }
 }
 
 /// The boards of all stages.
@@ -102,18 +141,19 @@ impl<G: Geometry> Archive<G> {
             archive.add_path(Path::new(path))?;
         }
         archive.seen = HashMap::new();
-        let Counts { games, unfinished, illegal, repeated } = archive.counts;
-        tracing::info!(
-            "{games} games: {unfinished} unfinished, {illegal} illegal and {repeated} repeated ones \
-             are left out"
-        );
         let least = LEAST_BOARDS;
         match archive.stages.iter().find(|(_, boards)| boards.len() < least) {
             Some(&(discs, ref boards)) => {
-                Err(ArchiveError::TooFew { found: boards.len(), discs, least })
+                let (found, games) = (boards.len(), archive.summary());
+                Err(ArchiveError::TooFew { games, found, discs, least })
             }
             None => Ok(archive),
         }
+    }
+
+    /// How many games there are, and those that are left out, in words.
+    pub fn summary(&self) -> String {
+        self.counts.to_string()
     }
 
     /// The boards of a draw, each of another game as long as there are enough.
@@ -154,11 +194,10 @@ impl<G: Geometry> Archive<G> {
         let file = WthorFile::read(path)?;
         let number = self.files;
         self.files += 1;
-        let mut repeated = 0;
         for (index, game) in file.games.iter().enumerate() {
             self.counts.games += 1;
             if *self.seen.entry(*game).or_insert(number) != number {
-                repeated += 1;
+                self.counts.repeated.add(|| format!("{} game {}", path.display(), index + 1));
                 continue;
             }
             match game.replay::<G>() {
@@ -169,13 +208,6 @@ impl<G: Geometry> Archive<G> {
                 Err(fault) => self.leave_out(path, index, fault.to_string(), is_unfinished(fault)),
             }
         }
-        if repeated > 0 {
-            tracing::warn!(
-                "{}: {repeated} games are in an earlier file too; left out",
-                path.display()
-            );
-        }
-        self.counts.repeated += repeated;
         Ok(())
     }
 
@@ -223,13 +255,10 @@ impl<G: Geometry> Archive<G> {
     }
 
     fn leave_out(&mut self, path: &Path, index: usize, fault: String, is_unfinished: bool) {
-        let (path, number) = (path.display(), index + 1);
-        tracing::debug!("{path}: game {number} is left out: {fault}");
-        if is_unfinished {
-            self.counts.unfinished += 1;
-        } else {
-            self.counts.illegal += 1;
-        }
+        let game = format!("{} game {}: {fault}", path.display(), index + 1);
+        tracing::debug!("left out: {game}");
+        let Counts { unfinished, illegal, .. } = &mut self.counts;
+        if is_unfinished { unfinished } else { illegal }.add(|| game);
     }
 }
 

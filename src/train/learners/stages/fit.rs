@@ -74,6 +74,13 @@ impl Samples {
         Ok(Fitted { weights, sigma, right })
     }
 
+    /// Weights that were fitted to other scores, with the scale that suits these scores best.
+    pub fn rescaled(&self, weights: Vec<f64>) -> Fitted {
+        let weights = self.scaled(weights);
+        let (sigma, right) = self.errors(&weights);
+        Fitted { weights, sigma, right }
+    }
+
     /// Engel's sigma and p of weights on these boards.
     pub fn errors(&self, weights: &[f64]) -> (f64, f64) {
         let predicted = times(&self.features, weights);

@@ -196,6 +196,39 @@ impl<G: Geometry> StagesLearner<G> {
         }
     }
 
+    /// How well two models of the stage before the last predict the exact scores of its boards: one
+    /// is trained on minimax with the model of the last stage at the leaves, the other on the exact
+    /// scores. `None` if there is only one stage or if it was stopped.
+    ///
+    /// # Errors
+    ///
+    /// A fit fails.
+    pub fn score_propagation(
+        mut self,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<[Fitted; 2]>, StagewiseError> {
+        let Some(&discs) = self.stages.get(1) else { return Ok(None) };
+        if self.train_unit(0, context)?.is_none() {
+            return Ok(None);
+        }
+        let draw = Draw { seed: self.seed, unit: 1, discs, count: self.options.boards };
+        let boards = draw.boards(self.goal, &Source::RandomMoves, context);
+        let evaluator = self.evaluator(&self.weights, Between::Interpolated)?;
+        let minimax = Scoring::Minimax(self.options.gap, evaluator);
+        let scored = |boards: &[Board<G>], scoring: &Scoring<G>| {
+            boards::scores(boards, self.goal, scoring, context)
+        };
+        let Some(boards) = boards else { return Ok(None) };
+        let (Some(predicted), Some(exact)) =
+            (scored(&boards, &minimax), scored(&boards, &Scoring::Exact))
+        else {
+            return Ok(None);
+        };
+        let samples = self.samples(&boards, &exact);
+        let trained = self.fit(&boards, &predicted)?;
+        Ok(Some([samples.rescaled(trained.weights), self.fit(&boards, &exact)?]))
+    }
+
     fn learn(&mut self, fitted: &Fitted) {
         if self.weights.is_empty() {
             // The scores of the last stage are exact, so its errors tell the chance to win.
@@ -245,13 +278,22 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
         let discs = self.stages[self.weights.len()];
         let draw = Draw { seed: self.seed, unit, discs, count: self.options.boards };
         let stage = match &self.archive {
-            Some(archive) => Some(self.fit_games(archive, draw)?),
+            Some(archive) => {
+                if unit == 0 {
+                    tracing::info!("{}", archive.summary());
+                }
+                Some(self.fit_games(archive, draw)?)
+            }
             None => self.fit_minimax(draw, context)?,
         };
         let Some(FittedStage { fitted, positions, rounds }) = stage else { return Ok(None) };
         self.learn(&fitted);
         Ok(Some(UnitReport {
-            name: format!("{discs} discs"),
+            name: format!(
+                "{discs} discs: sigma {:.2}, {:.1} % of the signs right",
+                fitted.sigma,
+                100.0 * fitted.right
+            ),
             games: positions,
             positions,
             curves: vec![

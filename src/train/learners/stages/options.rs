@@ -18,7 +18,7 @@ keys! {
 
         /// Discs between two stages (Engel's M). The boards of an earlier stage are scored by
         /// minimax, with the model of the next stage at the leaves.
-        key gap: u32 = 4, whole(1, 20);
+        key gap: u32 = 4, whole(1, 92);
 
         /// Plies of that minimax, at most `gap`; 0 means `gap` up to 6, and half of a larger one.
         ///
