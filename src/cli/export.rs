@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use super::machine::processor;
 use crate::arena::ladder::Ladder;
 use crate::arena::standings::{Standing, Standings, standings};
-use crate::config::Config;
+use crate::config::{Config, Method};
 use crate::game::Goal;
 use crate::model::Description;
 use crate::pipeline::{LADDER, RunState};
@@ -60,7 +60,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     // The net comes last, so a folder with a net is complete.
     write(checkpoint::NET, origin.checkpoint.net.bytes())?;
     println!("{}: net, configuration and card", args.folder.display());
-    tell!("play against it with: outflank play net:{}", args.folder.display());
+    let folder = args.folder.display();
+    match origin.model.net() {
+        Some(_) => tell!("play against it with: outflank play net:{folder}"),
+        None => tell!("play against it with: outflank play alphabeta:depth=8,eval={folder}"),
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,7 +115,6 @@ impl Origin {
 
     fn card(&self) -> anyhow::Result<String> {
         let Description { shape, goal, .. } = self.model.description;
-        let state = &self.state;
         let origin = self.run.join(CONFIG).display().to_string();
         let config = Config::parse_stored(&origin, &self.config, &[])?;
         // Older runs did not note their machine. For them the card has the present machine.
@@ -125,10 +128,6 @@ impl Origin {
         };
         let size = self.checkpoint.net.bytes().len().div_ceil(1000);
         let (name, model) = self.model_in_words();
-        let earlier = match self.begun_with {
-            0 => String::new(),
-            games => format!(", {games} of them from earlier runs"),
-        };
         let first_net = self.first_net.as_ref().map_or(String::new(), |net| {
             let InitialNetInfo { path, positions, steps } = net;
             let path = path.display();
@@ -137,6 +136,7 @@ impl Origin {
         let found = self.standings()?;
         let own = found.as_ref().and_then(|found| self.own(found));
         let rating = own.map_or("not rated by the run".into(), |own| own.rating.to_string());
+        let (rows, device) = self.training_rows(&config);
         let mut card = format!("# A {name} for {shape}, {wins}\n\n");
         let _ = write!(
             card,
@@ -144,28 +144,46 @@ impl Origin {
              | | |\n|---|---|\n\
              | {name} | {model}, {size} kB |\n\
              {first_net}\
-             | games of self-play | {games}{earlier} |\n\
-             | positions of self-play | {positions} |\n\
-             | training steps | {steps} of {batch} positions |\n\
+             {rows}\
              | hours of training | {hours:.2} |\n\
              | rating | {rating} |\n\
-             | {place} | {cpu}, {cores} cores, device `{device}` |\n\
+             | {place} | {cpu}, {cores} cores{device} |\n\
              | configuration | [{CONFIG}]({CONFIG}) |\n",
             program = self.program,
             seed = self.seed,
-            games = state.games,
-            positions = state.positions,
-            steps = state.steps,
-            batch = config.learner.batch,
             hours = self.checkpoint.minutes / 60.0,
             cpu = machine.cpu,
             cores = machine.cores,
-            device = config.device,
         );
         if let Some(found) = &found {
             card.push_str(&self.curve(&config, found));
         }
         Ok(card)
+    }
+
+    /// The rows of the card about what the training took, and the end of the machine's row.
+    fn training_rows(&self, config: &Config) -> (String, String) {
+        let RunState { games, positions, steps, .. } = self.state;
+        let method = config.method;
+        if method != Method::AlphaZero {
+            let rows = format!(
+                "| method | `{method}` |\n\
+                 | stages trained | {steps} |\n\
+                 | positions scored | {positions} |\n"
+            );
+            return (rows, String::new());
+        }
+        let earlier = match self.begun_with {
+            0 => String::new(),
+            games => format!(", {games} of them from earlier runs"),
+        };
+        let batch = config.learner.batch;
+        let rows = format!(
+            "| games of self-play | {games}{earlier} |\n\
+             | positions of self-play | {positions} |\n\
+             | training steps | {steps} of {batch} positions |\n"
+        );
+        (rows, format!(", device `{}`", config.device))
     }
 
     /// The kind of the model, and its size.
@@ -176,7 +194,11 @@ impl Origin {
                 let size = format!("{} blocks of {} channels", net.blocks(), net.channels());
                 ("net".into(), size)
             }
-            None => (format!("{kind} evaluator"), kind.to_string()),
+            None => {
+                let numbers: usize =
+                    self.model.weights().iter().map(|(_, array)| array.values.len()).sum();
+                (format!("{kind} evaluator"), format!("{numbers} numbers"))
+            }
         }
     }
 

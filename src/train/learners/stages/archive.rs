@@ -270,3 +270,75 @@ fn is_unfinished(fault: GameFault) -> bool {
 fn is_wthor(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wtb"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::{Square6, Square8};
+    use crate::store::import::wthor::tests::{file, whole_game};
+
+    /// Writes files of these games, and reads them for two stages.
+    fn read(files: &[(&str, &[[u8; 68]])]) -> Result<Archive<Square8>, ArchiveError> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, games) in files {
+            fs::write(folder.path().join(name), file(2001, games)).expect("a file");
+        }
+        Archive::read(&[folder.path().display().to_string()], &[40, 10], Goal::Most)
+    }
+
+    #[test]
+    fn boards_have_the_final_score_of_their_game() {
+        let games = [whole_game(false), whole_game(true)];
+        let archive = read(&[("a.wtb", games.map(|game| [game; 8]).as_flattened())]);
+        let archive = archive.expect("games");
+        let draw = |discs, count| Draw { seed: 1, unit: 0, discs, count };
+        let bytes = file(2001, &games);
+        let replayed = WthorFile::from_bytes(&bytes, Path::new("a.wtb")).expect("games").games;
+        for discs in [40, 10] {
+            let boards = archive.scored(draw(discs, 100));
+            assert_eq!(boards.len(), 16);
+            for game in &replayed {
+                let game = game.replay::<Square8>().expect("a whole game");
+                let mut positions = game.positions.iter();
+                let at = positions.find(|at| at.board.discs() == discs).expect("a position");
+                let sign = if at.side == Colour::Black { 1 } else { -1 };
+                let wanted = Scored { board: at.board, score: (sign * game.score) as f32 };
+                assert_eq!(boards.iter().filter(|&&found| found == wanted).count(), 8);
+            }
+        }
+        assert_eq!(archive.scored(draw(40, 5)).len(), 5);
+    }
+
+    #[test]
+    fn games_that_are_left_out_are_counted_and_the_first_is_named() {
+        let whole = whole_game(false);
+        let (mut unfinished, mut illegal) = (whole, whole);
+        unfinished[8 + 20..].fill(0);
+        illegal[8 + 20] = 11;
+        let games = [[whole; 12].as_slice(), &[illegal, unfinished]].concat();
+        let archive = read(&[("a.wtb", &games), ("b.wtb", &[whole, whole])]).expect("games");
+        let text = archive.summary();
+        for part in [
+            "16 games; left out: unfinished 1 (first: ",
+            "a.wtb game 14: the game ends after move 20, with moves left)",
+            "a.wtb game 13: move 21, byte 11, is not legal)",
+            "repeated 2 (first: ",
+            "b.wtb game 1)",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(archive.scored(Draw { seed: 1, unit: 0, discs: 40, count: 100 }).len(), 12);
+    }
+
+    #[test]
+    fn games_of_a_run_are_read() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run-1");
+        let paths = [dir.display().to_string()];
+        let archive = Archive::<Square6>::read(&paths, &[20], Goal::Most).expect("games");
+        assert!(archive.summary().starts_with("24 games; left out: unfinished "));
+        assert!(archive.stages[0].1.len() >= 10);
+        let error = Archive::<Square8>::read(&paths, &[20], Goal::Most).err().expect("no games");
+        let text = error.to_string();
+        assert!(text.contains("illegal 24 (first: ") && text.contains("expected 8x8"), "{text}");
+    }
+}
