@@ -12,5 +12,6 @@ pub mod run_curve;
 pub mod standings;
 pub mod svg;
 pub mod tally;
+pub mod times;
 
 pub use options::Options;

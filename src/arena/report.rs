@@ -8,6 +8,7 @@ use super::matches::{MatchResult, tally};
 use super::rating::PRIOR_GAMES;
 use super::standings::{MOST_COLUMNS, Standing, Standings};
 use super::tally::{SprtResult, Tally, Verdict, WinDrawLoss, elo};
+use super::times::Times;
 use crate::game::Geometry;
 use crate::players::labels::Labels;
 
@@ -35,6 +36,8 @@ pub struct MatchReport {
     pub sprt: Option<SprtResult>,
     /// Whether the match was stopped before its end.
     pub stopped: bool,
+    /// The time that each player has used.
+    pub times: [Times; 2],
 }
 
 impl MatchReport {
@@ -55,6 +58,7 @@ impl MatchReport {
             reasons: [const { Vec::new() }; 2],
             sprt: result.sprt,
             stopped: result.stopped,
+            times: Times::of_match(&result.games),
         };
         for played in &result.games {
             let Some(forfeit) = &played.forfeit else { continue };
@@ -96,6 +100,7 @@ impl MatchReport {
             "repeated": self.repeated,
             "forfeits": { "own": self.forfeits[0], "opponent": self.forfeits[1] },
             "stopped": self.stopped,
+            "seconds": { "own": self.times[0], "opponent": self.times[1] },
         }) else {
             return serde_json::Map::new();
         };
@@ -149,6 +154,10 @@ impl MatchReport {
                 let reasons = reasons.join("; ");
                 remarks.push(format!("{label} forfeited {forfeits} games ({reasons})"));
             }
+        }
+        for (label, times) in self.labels.iter().zip(&self.times) {
+            let games = self.tally.games() + self.repeated;
+            remarks.extend(times.remark(games).map(|remark| format!("{label}: {remark}")));
         }
         if self.stopped {
             remarks.push("the match was stopped before its end".into());

@@ -53,12 +53,17 @@ pub struct Choice {
     pub nodes: u64,
     /// Time in seconds. The time of a batch is divided evenly among its turns.
     pub seconds: f64,
+    /// The part of it in an iteration of alpha-beta that was not completed.
+    pub unfinished: f64,
+    /// The part of `unfinished` in an iteration that did not change the move either.
+    pub wasted: f64,
 }
 
 impl Choice {
     /// A move without score, depth or cost.
     pub fn plain(square: Square) -> Choice {
-        Choice { square, score: None, depth: None, nodes: 0, seconds: 0.0 }
+        let (depth, nodes, seconds, unfinished, wasted) = (None, 0, 0.0, 0.0, 0.0);
+        Choice { square, score: None, depth, nodes, seconds, unfinished, wasted }
     }
 }
 

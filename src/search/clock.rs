@@ -4,6 +4,48 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::stop::Stop;
+use crate::choices::choices;
+
+choices! {
+    /// How the time for all moves of a game is divided among them.
+    pub enum Allotment {
+        /// Evenly, with little for the end of the game. An iteration that can hardly be completed in
+        /// the time for the move is not started.
+        #[default]
+        Even = "even",
+        /// On a straight line that falls to almost nothing at the last move (Perversi). Iterations
+        /// start until the time for the move is over.
+        Falling = "falling",
+    }
+}
+
+impl Allotment {
+    /// The time for one move out of the `remaining` time of a game, with `empties` empty squares. It
+    /// is never more than `remaining`.
+    pub fn time_for_move(self, remaining: Duration, empties: u32) -> Duration {
+        match self {
+            Allotment::Even => even_share(remaining, empties),
+            Allotment::Falling => falling_share(remaining, empties),
+        }
+    }
+}
+
+/// The player fills about half of the empty squares. Its moves at the end of the game need almost
+/// no time, since those positions are solved: 14 empty squares are not counted. The other moves
+/// share 95 % of the time evenly.
+fn even_share(remaining: Duration, empties: u32) -> Duration {
+    let moves = (empties.saturating_sub(14) / 2).max(2);
+    remaining.mul_f64(0.95) / moves
+}
+
+/// The player fills half of the empty squares, rounded up, with `moves` moves. A line that falls by
+/// one unit a move, to one unit at the last move, gives this move `moves` of the
+/// `moves * (moves + 1) / 2` units that are left. So time that a move leaves over goes to all later
+/// ones.
+fn falling_share(remaining: Duration, empties: u32) -> Duration {
+    let moves = empties.div_ceil(2).max(1);
+    remaining.mul_f64(2.0 / f64::from(moves + 1)).min(remaining)
+}
 
 /// The limits of one search. It ends at the first limit that it reaches. Without limits it
 /// continues until the position is solved.
@@ -15,6 +57,8 @@ pub struct SearchLimits {
     pub movetime: Option<Duration>,
     /// The time left for all moves of the player in this game, this one included.
     pub remaining: Option<Duration>,
+    /// How `remaining` is divided among those moves.
+    pub allotment: Allotment,
     /// The most positions visited.
     pub nodes: Option<u64>,
     /// A position with at most this many empty squares is solved, and the other limits do not
@@ -30,6 +74,7 @@ impl Default for SearchLimits {
             depth: None,
             movetime: None,
             remaining: None,
+            allotment: Allotment::Even,
             nodes: None,
             solve_empties: 0,
             threads: 1,
@@ -45,7 +90,8 @@ impl SearchLimits {
 
     /// The most time for this search; `empties` is the number of empty squares.
     fn time(&self, empties: u32) -> Option<Duration> {
-        let share = self.remaining.map(|remaining| time_for_move(remaining, empties));
+        let share =
+            self.remaining.map(|remaining| self.allotment.time_for_move(remaining, empties));
         match (self.movetime, share) {
             (Some(movetime), Some(share)) => Some(movetime.min(share)),
             (movetime, share) => movetime.or(share),
@@ -53,21 +99,13 @@ impl SearchLimits {
     }
 }
 
-/// The time for one move out of the `remaining` time of a game, with `empties` empty squares.
-///
-/// The player fills about half of the empty squares. Its moves at the end of the game need almost
-/// no time, since those positions are solved: 14 empty squares are not counted. The other moves
-/// share 95 % of the time evenly.
-pub fn time_for_move(remaining: Duration, empties: u32) -> Duration {
-    let moves = (empties.saturating_sub(14) / 2).max(2);
-    remaining.mul_f64(0.95) / moves
-}
-
 /// The limits of a running search and what it has used of them, shared by its threads.
 pub(super) struct SearchClock<'a> {
     stop: Option<&'a Stop>,
     started: Instant,
     time: Option<Duration>,
+    /// The time after which no iteration starts.
+    last_start: Option<Duration>,
     nodes: Option<u64>,
     spent: AtomicU64,
     stopped: AtomicBool,
@@ -80,10 +118,13 @@ impl<'a> SearchClock<'a> {
         empties: u32,
         stop: Option<&'a Stop>,
     ) -> SearchClock<'a> {
+        let time = limits.time(empties);
+        let share = if limits.allotment == Allotment::Even { 2 } else { 1 };
         SearchClock {
             stop,
             started: Instant::now(),
-            time: limits.time(empties),
+            time,
+            last_start: time.map(|time| time / share),
             nodes: limits.nodes,
             spent: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -108,11 +149,12 @@ impl<'a> SearchClock<'a> {
     }
 
     /// Whether to start another iteration of iterative deepening. An iteration takes a few times
-    /// as long as all earlier ones together, so none starts after half of the time.
+    /// as long as all earlier ones together, so with [`Allotment::Even`] none starts after half of
+    /// the time.
     pub(super) fn allows_another_iteration(&self) -> bool {
         !self.stop.is_some_and(Stop::is_set)
             && !self.stopped.load(Ordering::Relaxed)
-            && self.time.is_none_or(|most| self.started.elapsed() < most / 2)
+            && self.last_start.is_none_or(|most| self.started.elapsed() < most)
     }
 
     /// The positions counted by [`SearchClock::spend`] so far.
@@ -123,5 +165,64 @@ impl<'a> SearchClock<'a> {
     /// The time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn no_move_gets_more_than_is_left_and_no_game_more_than_its_clock() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        for round in 0..2_000 {
+            let clock = Duration::from_nanos(random.random_range(0..200_000_000_000));
+            let allotment = if round % 2 == 0 { Allotment::Even } else { Allotment::Falling };
+            let (mut left, mut empties) = (clock, random.random_range(1..=92));
+            let mut spent = Duration::ZERO;
+            while empties > 0 {
+                let time = allotment.time_for_move(left, empties);
+                assert!(time <= left, "{allotment} {left:?} {empties}");
+                let used = time.mul_f64(random.random::<f64>()).min(time);
+                (left, spent) = (left - used, spent + used);
+                // The other side plays too, unless it passes.
+                empties = u32::saturating_sub(empties, random.random_range(1..=2));
+            }
+            assert!(spent <= clock, "{allotment} {clock:?}");
+        }
+    }
+
+    #[test]
+    fn a_falling_allotment_that_is_used_up_is_a_straight_line() {
+        let (clock, mut left) = (Duration::from_secs(150), Duration::from_secs(150));
+        let mut times = Vec::new();
+        for empties in (0..=88).rev().step_by(2).filter(|&empties| empties > 0) {
+            let time = Allotment::Falling.time_for_move(left, empties);
+            left -= time;
+            times.push(time.as_secs_f64());
+        }
+        assert_eq!(times.len(), 44);
+        let step = clock.as_secs_f64() / (44.0 * 45.0 / 2.0);
+        for (index, time) in times.iter().enumerate() {
+            let wanted = step * (44 - index) as f64;
+            assert!((time - wanted).abs() < 1e-3, "{index}: {time} {wanted}");
+        }
+        assert!(left < Duration::from_millis(1), "{left:?}");
+    }
+
+    #[test]
+    fn only_a_falling_allotment_starts_iterations_in_the_second_half_of_a_moves_time() {
+        let allows = |allotment| {
+            let remaining = Some(Duration::from_secs(3600));
+            let limits = SearchLimits { remaining, allotment, ..SearchLimits::default() };
+            let clock = SearchClock::start(&limits, 60, None);
+            let time = clock.time.expect("a time");
+            let second_half = clock.started.checked_sub(time.mul_f64(0.75));
+            let clock = SearchClock { started: second_half.expect("an instant"), ..clock };
+            clock.allows_another_iteration()
+        };
+        assert_eq!([Allotment::Even, Allotment::Falling].map(allows), [false, true]);
     }
 }

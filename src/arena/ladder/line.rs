@@ -110,6 +110,10 @@ pub struct GameLine {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seconds: Vec<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unfinished: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wasted: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     depths: Vec<Option<u32>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scores: Vec<Option<f32>>,
@@ -141,7 +145,9 @@ impl GameLine {
             moves: transcript::<G>(choices.iter().map(|choice| choice.square)),
             score: played.score,
             forfeit,
-            seconds: of_each(choices, |choice| (choice.seconds * 1e6).round() / 1e6),
+            seconds: of_each(choices, |choice| to_microseconds(choice.seconds)),
+            unfinished: of_each(choices, |choice| to_microseconds(choice.unfinished)),
+            wasted: of_each(choices, |choice| to_microseconds(choice.wasted)),
             depths: of_each(choices, |choice| choice.depth),
             scores: of_each(choices, |choice| choice.score),
             nodes: of_each(choices, |choice| choice.nodes),
@@ -175,6 +181,8 @@ impl GameLine {
             depth: self.depths.get(index).copied().flatten(),
             nodes: self.nodes.get(index).copied().unwrap_or(0),
             seconds: self.seconds.get(index).copied().unwrap_or(0.0),
+            unfinished: self.unfinished.get(index).copied().unwrap_or(0.0),
+            wasted: self.wasted.get(index).copied().unwrap_or(0.0),
         };
         if self.first() != first {
             return None;
@@ -196,6 +204,11 @@ impl GameLine {
             Colour::White => &self.white,
         }
     }
+}
+
+/// A time in seconds, rounded.
+fn to_microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 /// A value of each move; an empty list if all are defaults.

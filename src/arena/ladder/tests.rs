@@ -29,7 +29,8 @@ pub(super) fn played(game: u32) -> MatchGame<Square8> {
     while let Some(square) = any(position.board.legal(), &mut random) {
         position = position.play(square).expect("a legal move").pass_if_forced();
         let (score, depth) = (Some(1.5), Some(7));
-        choices.push(Choice { square, score, depth, nodes: 9, seconds: 0.25 });
+        let (seconds, unfinished, wasted) = (0.25, 0.125, 0.0625);
+        choices.push(Choice { square, score, depth, nodes: 9, seconds, unfinished, wasted });
     }
     MatchGame {
         game,

@@ -53,6 +53,7 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
         let common = SearchLimits {
             solve_empties: self.spec.solve_empties,
             threads: self.spec.threads.unwrap_or(1),
+            allotment: self.spec.allotment,
             ..SearchLimits::default()
         };
         let own = match self.spec.limit {
@@ -126,6 +127,8 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
             depth: Some(result.depth),
             nodes: result.nodes,
             seconds: result.seconds,
+            unfinished: result.unfinished,
+            wasted: result.wasted,
         })
     }
 
@@ -202,6 +205,8 @@ mod tests {
             nodes: 9_000,
             pv: Vec::new(),
             seconds: 1.5,
+            unfinished: 0.0,
+            wasted: 0.0,
         };
         let start = Position::start();
         let turn = Turn { game: 0, start, moves: &[], position: start };

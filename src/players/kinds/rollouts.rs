@@ -89,11 +89,11 @@ impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
         let nothing = || PlayerError::IllegalMove { shown: "nothing".into() };
         let best = moves.first().ok_or_else(nothing)?;
         Ok(Choice {
-            square: best.line[0],
             score: Some(best.score),
             depth: Some(done),
             nodes: u64::from(done),
             seconds: begun.elapsed().as_secs_f64(),
+            ..Choice::plain(best.line[0])
         })
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::game::Colour;
-use crate::search::clock::time_for_move;
+use crate::search::clock::Allotment;
 
 /// The shortest time for a move.
 const LEAST: Duration = Duration::from_millis(10);
@@ -83,11 +83,11 @@ impl Timing {
         let period_share = |time: Duration, stones: u32| time.mul_f64(USED) / stones;
         let time = match (stones, self.settings.filter(Settings::has_periods)) {
             (1.., _) => period_share(time, stones),
-            (0, None) => time_for_move(time, empties),
+            (0, None) => Allotment::Even.time_for_move(time, empties),
             // A share of the main time, but at least the share of a move in the following period.
             (0, Some(settings)) => {
                 let later = period_share(settings.period, settings.stones);
-                time_for_move(time, empties).max(later)
+                Allotment::Even.time_for_move(time, empties).max(later)
             }
         };
         Some(time.max(LEAST))

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::active::ActivePositions;
 use super::clock::SearchClock;
-pub use super::clock::SearchLimits;
+pub use super::clock::{Allotment, SearchLimits};
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
 use crate::eval::{Evaluator, SCALE, TrackedBoard, WinScale};
@@ -43,6 +43,10 @@ pub struct SearchResult {
     pub pv: Vec<Square>,
     /// The time of the search.
     pub seconds: f64,
+    /// The part of it that the last iteration took, if that was not completed.
+    pub unfinished: f64,
+    /// The same, if that iteration did not change the best move either.
+    pub wasted: f64,
 }
 
 /// An alpha-beta engine: an evaluator, and a transposition table that later searches reuse.
@@ -104,6 +108,8 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
             nodes: clock.nodes(),
             pv: self.variation(board, best.square, depth),
             seconds: clock.elapsed().as_secs_f64(),
+            unfinished: 0.0,
+            wasted: 0.0,
         }
     }
 
@@ -190,11 +196,16 @@ impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
             if depth > 1 && !clock.allows_another_iteration() {
                 break;
             }
+            let begun = clock.elapsed();
             let (best, complete) = self.iterate(&root, depth, found.1, &clock, limits.threads);
-            found = (if complete { depth } else { found.0 }, best);
             if !complete {
-                break;
+                let unfinished = (clock.elapsed() - begun).as_secs_f64();
+                let is_changed = depth > 1 && best.square != found.1.square;
+                let result = self.result(board, (found.0, best), &clock);
+                let wasted = if is_changed { 0.0 } else { unfinished };
+                return Some(SearchResult { unfinished, wasted, ..result });
             }
+            found = (depth, best);
             if depth < deepest
                 && let Some(on_iteration) = &mut on_iteration
             {

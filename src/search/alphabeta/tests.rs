@@ -217,3 +217,42 @@ fn a_boxed_search_finds_what_the_evaluators_own_search_finds() {
         assert_eq!(any, own, "{board:?}");
     }
 }
+
+/// The number of positions that ends a search decides how far the last iteration comes.
+#[test]
+fn an_unfinished_iteration_gives_a_move_that_it_has_searched() {
+    let mut search = positional();
+    let mut seen = [false; 2];
+    for board in boards(10, 12) {
+        for nodes in (1..40).map(|step| 40 * step * step) {
+            search.forget();
+            let limits = SearchLimits { nodes: Some(nodes), ..SearchLimits::default() };
+            let found = search.think(board, &limits).expect("a move");
+            assert!(board.legal().contains(found.square), "{board:?} {nodes}");
+            assert!(0.0 <= found.wasted && found.wasted <= found.unfinished);
+            assert!(found.unfinished <= found.seconds);
+            if found.depth == 0 || found.unfinished == 0.0 {
+                continue;
+            }
+            // Whether the iteration is wasted follows from the move of the one before.
+            let before = fresh(&mut search, board, found.depth);
+            let is_changed = found.square != before.square;
+            assert_eq!(found.wasted == 0.0, is_changed, "{board:?} {nodes}");
+            seen[usize::from(is_changed)] = true;
+            if is_changed {
+                // One ply deeper the new move is better than the old one.
+                let score = |square| {
+                    let next = board.play_unchecked(square);
+                    let depth = found.depth.min(next.empties());
+                    match next.legal().is_empty() {
+                        true => -fresh(&mut positional(), next.pass(), depth).score,
+                        false => fresh(&mut positional(), next, depth).score,
+                    }
+                };
+                let (new, old) = (-score(found.square), -score(before.square));
+                assert!(new > old, "{board:?} {nodes}: {new} {old}");
+            }
+        }
+    }
+    assert_eq!(seen, [true; 2], "both cases must occur");
+}

@@ -9,6 +9,7 @@ use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{Kind, Opened, PlayerOptions, THREADS, default_threads};
 use crate::players::models::LoadedModel;
+use crate::search::clock::Allotment;
 use crate::search::mcts::options::MOST_SOLVED;
 
 limits! {
@@ -42,6 +43,11 @@ keys! {
         /// by this many standard deviations. Only with an evaluator whose prediction errors are
         /// measured: `positional` on 8x8 for the most discs. Without the key no line is skipped.
         key probcut: Option<f32> = None, within(0.1, 10.0);
+
+        /// How `gametime` is divided among the moves: evenly, or on a straight line that falls from
+        /// move to move. With `falling` the search also uses up the time of each move, in an
+        /// iteration that it cannot complete if need be.
+        key allotment: Allotment = Allotment::Even => refused("without `gametime`");
 
         /// Positions with at most this many empty squares are solved exactly, whatever the depth,
         /// the time or the nodes; 0 means off.
@@ -95,6 +101,10 @@ impl Kind for AlphaBetaSpec {
         examples: &[
             ("alphabeta:depth=8", "every line of play to depth 8"),
             ("alphabeta:movetime=100ms,probcut=1.5", "Multi-ProbCut, 0.1 s for each move"),
+            (
+                "alphabeta:gametime=30s,allotment=falling",
+                "30 s for all moves of a game, most of it for the first ones",
+            ),
             ("alphabeta:depth=8,solve_empties=14", "perfect play from 14 empty squares on"),
         ],
     };
@@ -103,6 +113,7 @@ impl Kind for AlphaBetaSpec {
         let mut spec = AlphaBetaSpec::default();
         fields.read_limits(&mut spec)?;
         fields.read_others(&mut spec)?;
+        fields.refuse("allotment", !matches!(spec.limit, ThinkingLimit::GameTime(_)))?;
         let timed = spec.is_timed();
         spec.threads = spec.threads.filter(|&threads| threads > 1 || timed);
         Ok(spec)
