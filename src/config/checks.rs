@@ -17,6 +17,8 @@ pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
     match config.method {
         Method::AlphaZero => alphazero(reader, config),
         Method::Stages => stages(reader, config),
+        // Any values of `td` can be combined.
+        Method::Td => {}
     }
 }
 

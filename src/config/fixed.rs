@@ -24,7 +24,7 @@ pub const FIXED_KEYS: [&str; 12] = [
 ];
 
 /// Sections all of whose keys are fixed: a model that is trained in stages depends on them all.
-const FIXED_SECTIONS: [&str; 1] = ["stages"];
+const FIXED_SECTIONS: [&str; 2] = ["stages", "td"];
 
 /// A key that cannot change during a run, with a different value in a new configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]

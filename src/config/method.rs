@@ -11,11 +11,14 @@ choices! {
         AlphaZero = "alphazero",
         /// Minimax scores train a linear evaluator, stage by stage from the end of the game (Engel).
         Stages = "stages",
+        /// Temporal differences train a linear evaluator, stage by stage from the end of the game
+        /// (Perversi).
+        Td = "td",
     }
 }
 
 /// The methods that train stage by stage, without actors and a replay window.
-const STAGEWISE: &[Method] = &[Method::Stages];
+const STAGEWISE: &[Method] = &[Method::Stages, Method::Td];
 
 /// The keys above the first section that some methods do not have.
 const TOP_LEVEL: &[(&str, &[Method])] = &[("device", &[Method::AlphaZero]), ("threads", STAGEWISE)];

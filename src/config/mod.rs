@@ -31,7 +31,7 @@ use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::{self, Retention};
 use crate::store::{self, limits, run_dir};
-use crate::train::learners::stages;
+use crate::train::learners::{stages, td};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
@@ -62,8 +62,8 @@ keys! {
     /// The configuration of a run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
-        /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage
-        /// from minimax scores (`stages`).
+        /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage,
+        /// from minimax scores (`stages`) or by temporal differences (`td`).
         ///
         /// Each method has sections of its own.
         key method: Method = Method::default();
@@ -104,6 +104,8 @@ keys! {
         field evaluation: arena::Options = arena::Options::default();
         /// The settings of training stage by stage from minimax scores.
         field stages: stages::Options = stages::Options::default();
+        /// The settings of training stage by stage by temporal differences.
+        field td: td::Options = td::Options::default();
     }
 }
 

@@ -58,6 +58,7 @@ sections! {
     checkpoint of ALPHAZERO, "When checkpoints are written and which ones are kept.";
     evaluation of ALPHAZERO, "The matches that measure the strength of a run's net.";
     stages of &[Method::Stages], "How minimax scores train a linear evaluator, stage by stage.";
+    td of &[Method::Td], "How play trains a linear evaluator by temporal differences.";
 }
 
 /// Sets the defaults that depend on the value of the key `path`. Keys are read in their order, so

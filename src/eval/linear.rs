@@ -16,6 +16,7 @@
 //! sign of every feature but two: the constant and the parity. So the values of a board and of
 //! the same discs with the other side to move add up to twice the part of those two.
 
+mod corners;
 mod features;
 mod options;
 

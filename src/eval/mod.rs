@@ -11,6 +11,7 @@ mod any;
 mod discs;
 pub mod linear;
 mod model;
+mod outline;
 pub mod positional;
 pub mod probcut;
 #[cfg(test)]

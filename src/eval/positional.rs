@@ -5,9 +5,10 @@
 //! helps the opponent to take that corner. The weights are chosen by hand, like the tables of
 //! square values that textbooks print for 8x8.
 
+use super::outline::with_turnable_lines;
 use super::probcut::ProbCut;
 use super::{Evaluator, SCALE, Step};
-use crate::game::{Bitboard, Board, Geometry, Goal, Shape, Square, SquareSet};
+use crate::game::{Bitboard, Board, Geometry, Goal, Shape, SquareSet};
 
 mod regressions;
 
@@ -34,12 +35,8 @@ impl<G: Geometry> Positional<G> {
     /// The evaluator for a goal. [`Goal::Fewest`] negates the square values; mobility counts the
     /// same for both goals.
     pub fn new(goal: Goal) -> Self {
-        let with_turnable_lines = |lines| {
-            let squares = (0..G::SQUARES as u8).map(Square);
-            let chosen = squares.filter(|&square| turnable_lines::<G>(square) == lines);
-            chosen.fold(G::Bitboard::ZERO, |set, square| set | G::mask(square))
-        };
-        Positional { goal, corners: with_turnable_lines(0), edges: with_turnable_lines(1) }
+        let (corners, edges) = (with_turnable_lines::<G>(0), with_turnable_lines::<G>(1));
+        Positional { goal, corners, edges }
     }
 
     /// The difference of the square values, under [`Goal::Most`].
@@ -81,27 +78,6 @@ impl<G: Geometry> Evaluator<G> for Positional<G> {
         let measured = G::SHAPE == Shape::Square8 && self.goal == Goal::Most;
         measured.then_some(&regressions::SQUARE8)
     }
-}
-
-/// The square one step away, if there is one.
-fn neighbour<G: Geometry>(square: Square, (down, right): (isize, isize)) -> Option<Square> {
-    let layout = G::SHAPE.layout();
-    let cell = layout.cell_of[square.index()] as usize;
-    let row = (cell / layout.width).checked_add_signed(down)?;
-    let column = (cell % layout.width).checked_add_signed(right)?;
-    let wanted = row * layout.width + column;
-    let found = layout.cell_of.iter().position(|&cell| cell as usize == wanted);
-    found.filter(|_| column < layout.width).map(|index| Square(index as u8))
-}
-
-/// Along how many of the four lines a disc on this square can turn: those that have a neighbour
-/// on both sides of it.
-fn turnable_lines<G: Geometry>(square: Square) -> usize {
-    let both = |&(down, right): &(isize, isize)| {
-        neighbour::<G>(square, (down, right)).is_some()
-            && neighbour::<G>(square, (-down, -right)).is_some()
-    };
-    [(0, 1), (1, 0), (1, 1), (1, -1)].iter().filter(|step| both(step)).count()
 }
 
 #[cfg(test)]

@@ -120,7 +120,9 @@ pub fn train(
 ) -> anyhow::Result<RunEnd> {
     match config.method {
         Method::AlphaZero => train_model(&NetTrainee(config), config, run, telemetry, stop),
-        Method::Stages => catch_panic(|| stagewise::train(config, run, telemetry, stop)),
+        Method::Stages | Method::Td => {
+            catch_panic(|| stagewise::train(config, run, telemetry, stop))
+        }
     }
 }
 

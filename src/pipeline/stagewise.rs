@@ -20,6 +20,7 @@ use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::{Event, Progress, Stages, Telemetry};
 use crate::train::learners::stages::StagesLearner;
+use crate::train::learners::td::TdLearner;
 use crate::train::stagewise::{StagewiseLearner, UnitContext, UnitReport};
 
 /// The learner of a configuration whose method trains stage by stage.
@@ -28,6 +29,9 @@ fn learner(config: &Config) -> anyhow::Result<Box<dyn StagewiseLearner>> {
         Method::AlphaZero => bail!("method \"alphazero\" does not train stage by stage"),
         Method::Stages => dispatch!(config.board, G => {
             Box::new(StagesLearner::<G>::new(&config.stages, config.goal, config.seed)?)
+        }),
+        Method::Td => dispatch!(config.board, G => {
+            Box::new(TdLearner::<G>::new(&config.td, config.goal, config.seed)?)
         }),
     })
 }

@@ -118,6 +118,11 @@ const CURVES: &[Curve] = &[
         "8_stage/right",
         "share of the stage's boards whose sign is right, 0 to 1",
     ),
+    curve(
+        "stage/error",
+        "8_stage/error",
+        "mean difference of the value of a position and that two moves later, in discs",
+    ),
     curve("stage/rounds", "8_stage/rounds", "how often the stage was fitted"),
     curve("stage/seconds", "8_stage/seconds", "seconds for the stage"),
 ];

@@ -4,6 +4,7 @@
 //! the other features at its leaves. It uses the features in the order of [`Layout`], which does not
 //! depend on the order in which a model lists them.
 
+use super::corners::Corners;
 use super::options::Feature;
 use crate::eval::{ModelError, Step};
 use crate::game::{Bitboard, Board, Geometry, MAX_SQUARES, Square, SquareSet, Symmetry};
@@ -46,7 +47,7 @@ pub struct Features<G: Geometry> {
     class_of: [u8; MAX_SQUARES],
     /// The number of classes; 0 without a feature of classes.
     classes: usize,
-    geometry: std::marker::PhantomData<G>,
+    corners: Corners<G>,
 }
 
 impl<G: Geometry> Features<G> {
@@ -80,7 +81,7 @@ impl<G: Geometry> Features<G> {
             others: others.collect(),
             class_of,
             classes,
-            geometry: std::marker::PhantomData,
+            corners: Corners::new(),
         }
     }
 
@@ -96,7 +97,7 @@ impl<G: Geometry> Features<G> {
     }
 
     /// How many numbers a feature is.
-    fn numbers(&self, feature: Feature) -> usize {
+    pub fn numbers(&self, feature: Feature) -> usize {
         if symmetries_of(feature).is_some() { self.classes } else { 1 }
     }
 
@@ -178,6 +179,18 @@ impl<G: Geometry> Features<G> {
                     let [turned_by_own, turned_by_other] = board.flippable();
                     (turned_by_other as i32 - turned_by_own as i32) as f32
                 }
+                Feature::DiscShare => {
+                    let discs = (board.mine | board.theirs).count();
+                    difference(board.mine, board.theirs) / discs as f32
+                }
+                Feature::MobilityShare => {
+                    let fringe = beside(board.mine | board.theirs).count();
+                    difference(own.0, other.0) / fringe.max(1) as f32
+                }
+                Feature::Corners => self.corners.owned(board),
+                Feature::BesideEmptyCorners => self.corners.beside_empty(board),
+                Feature::BesideOwnCorners => self.corners.beside_own(board),
+                Feature::CornerRuns => self.corners.runs(board),
                 // Classes are not among them.
                 Feature::Constant | Feature::Parity | Feature::Classes | Feature::MirrorClasses => {
                     1.0

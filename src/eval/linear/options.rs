@@ -31,6 +31,19 @@ choices! {
         /// The same with larger numbers of classes: only the two mirrors along the rows and the
         /// columns map the squares of a class onto each other.
         MirrorClasses = "mirror-classes",
+        /// Discs, as a share of all discs.
+        DiscShare = "disc-share",
+        /// Legal moves, as a share of the empty squares beside a disc.
+        MobilityShare = "mobility-share",
+        /// Discs on corners, as a share of the corners. A disc on a corner can never turn.
+        Corners = "corners",
+        /// Discs beside empty corners, as a share of four for each corner.
+        BesideEmptyCorners = "beside-empty-corners",
+        /// Discs beside corners of the same side, as a share of four for each corner.
+        BesideOwnCorners = "beside-own-corners",
+        /// Discs in a row along an edge that begins at a corner, as a share of all squares of such
+        /// edges. Only corners with the fewest neighbours count.
+        CornerRuns = "corner-runs",
     }
 }
 

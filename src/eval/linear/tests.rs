@@ -73,6 +73,78 @@ fn plain_flips(grid: &Grid) -> f32 {
     empty.flat_map(|(r, c)| steps().map(move |step| flips(r, c, step))).sum::<i32>() as f32
 }
 
+const STEPS: [(i32, i32); 8] =
+    [(0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, -1), (-1, 1)];
+
+fn at_disc(grid: &Grid, (row, column): (i32, i32)) -> i32 {
+    cell(grid, row, column).expect("a square")
+}
+
+fn squares_of(grid: &Grid) -> impl Iterator<Item = (i32, i32)> + '_ {
+    let width = grid.len() as i32;
+    let cells = (0..width).flat_map(move |row| (0..width).map(move |column| (row, column)));
+    cells.filter(|&(row, column)| cell(grid, row, column).is_some())
+}
+
+/// The squares beside a square.
+fn around(grid: &Grid, (row, column): (i32, i32)) -> Vec<(i32, i32)> {
+    let beside = STEPS.map(|(down, right)| (row + down, column + right));
+    beside.into_iter().filter(|&(row, column)| cell(grid, row, column).is_some()).collect()
+}
+
+/// The squares of which no line has neighbours on both sides.
+fn plain_corners(grid: &Grid) -> impl Iterator<Item = (i32, i32)> + '_ {
+    squares_of(grid).filter(|&(row, column)| {
+        let is_open = |(down, right): (i32, i32)| {
+            cell(grid, row + down, column + right).is_some()
+                && cell(grid, row - down, column - right).is_some()
+        };
+        !STEPS.into_iter().any(is_open)
+    })
+}
+
+/// The discs beside corners on which there is `wanted(own)`, where `own` is the disc of the side
+/// whose discs are counted.
+fn plain_beside_corners(grid: &Grid, wanted: impl Fn(i32) -> i32) -> f32 {
+    let count = |own: i32| {
+        let corners = plain_corners(grid).filter(|&at| at_disc(grid, at) == wanted(own));
+        let mut beside: Vec<_> = corners.flat_map(|corner| around(grid, corner)).collect();
+        beside.sort_unstable();
+        beside.dedup();
+        beside.into_iter().filter(|&at| at_disc(grid, at) == own).count() as f32
+    };
+    (count(1) - count(-1)) / (4 * plain_corners(grid).count()) as f32
+}
+
+/// The discs in rows along edges that begin at a corner; each edge is walked.
+fn plain_runs(grid: &Grid) -> f32 {
+    let fewest = plain_corners(grid).map(|corner| around(grid, corner).len()).min();
+    let ends = plain_corners(grid).filter(|&corner| Some(around(grid, corner).len()) == fewest);
+    let (mut edges, mut runs) = (Vec::new(), Vec::new());
+    for (row, column) in ends {
+        for (down, right) in &STEPS[..4] {
+            let squares = (0..).map(|n| (row + n * down, column + n * right));
+            let edge = squares.take_while(|&(r, c)| {
+                let sides = [(r + right, c + down), (r - right, c - down)];
+                cell(grid, r, c).is_some()
+                    && sides.into_iter().any(|(r, c)| cell(grid, r, c).is_none())
+            });
+            let edge: Vec<_> = edge.collect();
+            let own = edge.first().map_or(0, |&end| at_disc(grid, end));
+            if own != 0 {
+                let run = edge.iter().take_while(|&&at| at_disc(grid, at) == own);
+                runs.extend(run.map(|&at| (at, own)));
+            }
+            edges.extend(edge);
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    runs.sort_unstable();
+    runs.dedup();
+    runs.iter().map(|&(_, own)| own).sum::<i32>() as f32 / edges.len() as f32
+}
+
 /// The numbers of a feature, counted cell by cell.
 fn plain_feature<G: Geometry>(feature: Feature, board: Board<G>) -> Vec<f32> {
     let grid = grid(board);
@@ -96,6 +168,20 @@ fn plain_feature<G: Geometry>(feature: Feature, board: Board<G>) -> Vec<f32> {
         Feature::Flippable => {
             vec![plain_flips(&self::grid(board.pass())) - plain_flips(&grid)]
         }
+        Feature::DiscShare => vec![(discs(1) - discs(-1)) / (discs(1) + discs(-1))],
+        Feature::MobilityShare => {
+            let is_fringe = |at: &(i32, i32)| is_beside(at, 1) || is_beside(at, -1);
+            let fringe = cells().filter(is_fringe).count();
+            vec![(moves(board) - moves(board.pass())) / fringe.max(1) as f32]
+        }
+        Feature::Corners => {
+            let owned =
+                |of: i32| plain_corners(&grid).filter(|&at| at_disc(&grid, at) == of).count();
+            vec![(owned(1) as f32 - owned(-1) as f32) / plain_corners(&grid).count() as f32]
+        }
+        Feature::BesideEmptyCorners => vec![plain_beside_corners(&grid, |_| 0)],
+        Feature::BesideOwnCorners => vec![plain_beside_corners(&grid, |own| own)],
+        Feature::CornerRuns => vec![plain_runs(&grid)],
         Feature::Classes => plain_classes(&grid, |r, c| images(width, r, c).to_vec()),
         Feature::MirrorClasses => plain_classes(&grid, |r, c| mirror_images(width, r, c).to_vec()),
     }
@@ -164,11 +250,17 @@ fn agrees_with_plain_code<G: Geometry>(seed: u64, options: &Options, goal: Goal)
     check_states(&linear, seed);
 }
 
-/// The options of models without options, and those of Engel's models.
-fn some_options() -> [Options; 2] {
-    use Feature::{Flippable, Frontier, MirrorClasses, Mobility, Parity};
-    let features = vec![Parity, Mobility, Frontier, Flippable, MirrorClasses];
-    [Options::default(), Options { features, between: Between::Larger }]
+/// The options of models without options, those of Engel's models and those of Perversi's.
+fn some_options() -> [Options; 3] {
+    use Feature::{
+        BesideEmptyCorners, BesideOwnCorners, Constant, CornerRuns, Corners, DiscShare, Flippable,
+        Frontier, MirrorClasses, Mobility, MobilityShare, Parity,
+    };
+    let engel = vec![Parity, Mobility, Frontier, Flippable, MirrorClasses];
+    let about_corners = [Corners, BesideEmptyCorners, BesideOwnCorners, CornerRuns];
+    let perversi = [[DiscShare, MobilityShare, Constant, Parity], about_corners].concat();
+    let of = |features| Options { features, between: Between::Larger };
+    [Options::default(), of(engel), of(perversi)]
 }
 
 /// The model with the weights of only the constant and the parity, or of all others.
@@ -213,7 +305,7 @@ fn each_shape_has_its_number_of_features() {
     let count = |shape| dispatch!(shape, G => Features::<G>::default().count());
     assert_eq!(Shape::ALL.map(count), [15, 11, 15, 18, 19]);
     // The 26 features of Engel's paper on 88 squares.
-    let [_, engel] = some_options();
+    let [_, engel, _] = some_options();
     let count =
         |shape| dispatch!(shape, G => Features::<G>::new(&engel.features).map(|f| f.count()));
     assert_eq!(count(Shape::Octagon88), Ok(26));

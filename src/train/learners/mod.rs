@@ -3,3 +3,4 @@
 #[cfg(feature = "torch")]
 pub mod net;
 pub mod stages;
+pub mod td;

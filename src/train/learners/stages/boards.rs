@@ -29,7 +29,7 @@ pub(super) struct Scored<G: Geometry> {
 }
 
 /// Where boards come from.
-pub(super) enum Source<G: Geometry> {
+pub(in crate::train::learners) enum Source<G: Geometry> {
     /// Random moves from the start.
     RandomMoves,
     /// The play of an evaluator.
@@ -37,7 +37,7 @@ pub(super) enum Source<G: Geometry> {
 }
 
 /// How an evaluator plays to draw boards.
-pub(super) struct Play<G: Geometry> {
+pub(in crate::train::learners) struct Play<G: Geometry> {
     pub evaluator: Arc<Linear<G>>,
     pub depth: u32,
     /// Random moves at the start.
@@ -56,7 +56,7 @@ pub(super) enum Scoring<G: Geometry> {
 
 /// Which boards are drawn.
 #[derive(Clone, Copy)]
-pub(super) struct Draw {
+pub(in crate::train::learners) struct Draw {
     pub seed: u64,
     /// The unit that the boards are for.
     pub unit: u64,

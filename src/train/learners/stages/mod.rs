@@ -13,7 +13,7 @@
 //! has passed, are one feature here.
 
 mod archive;
-mod boards;
+pub(super) mod boards;
 mod fit;
 mod options;
 
