@@ -50,9 +50,8 @@ fn balance(spec: &PlayerSpec, games: u32) -> Result<(), Box<dyn Error>> {
     let (stop, pair) = (AtomicBool::new(false), [&player; 2]);
     let numbers: Vec<u32> = (0..games).collect();
     let continues = &mut |_: &_| ControlFlow::Continue(());
-    let played = matches::play_numbered(
-        pair, &openings, &settings, &numbers, Vec::new(), &stop, continues,
-    )?;
+    let played =
+        matches::play_numbered(pair, &openings, &settings, &numbers, Vec::new(), &stop, continues)?;
     let mut black = WinDrawLoss::default();
     let mut discs = 0;
     for game in &played.games {

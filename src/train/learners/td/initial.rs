@@ -2,8 +2,9 @@
 //!
 //! Perversi's paper gives no numbers, only three rules: mobility counts much and the same throughout;
 //! corners are key, above all in the middle of the game; discs are a disadvantage early and decide at
-//! the end. The numbers here follow these rules. They are in discs of the final score, so at the
-//! full board the share of discs has as many discs as the board has squares.
+//! the end. The numbers here follow these rules, and all other features begin with 0. They are in
+//! discs of the final score, so at the full board the share of discs has as many discs as the board
+//! has squares.
 
 use crate::eval::linear::Feature;
 use crate::game::Goal;
@@ -26,10 +27,6 @@ pub(super) fn weight(feature: Feature, goal: Goal, filled: f32, squares: f32) ->
         }
         Feature::Corners if is_middle => 90.0,
         Feature::Corners => 45.0,
-        Feature::BesideEmptyCorners if is_middle => -40.0,
-        Feature::BesideEmptyCorners => -20.0,
-        Feature::BesideOwnCorners => 20.0,
-        Feature::CornerRuns => 20.0,
         // Moves are good for both goals.
         Feature::MobilityShare => return 40.0,
         _ => return 0.0,

@@ -17,7 +17,7 @@ mod options;
 
 use std::sync::Arc;
 
-use crate::eval::linear::{self, Features, Linear};
+use crate::eval::linear::{self, Between, Features, Linear};
 use crate::eval::{Evaluator, WinScale};
 use crate::game::{Board, Geometry, Goal};
 use crate::model::{Description, Kind, Weights};
@@ -63,7 +63,7 @@ impl<G: Geometry> TdLearner<G> {
         let weights = stages.iter().map(initial).collect();
         Ok(TdLearner {
             options: options.clone(),
-            linear: linear::Options { features: list, between: options.between },
+            linear: linear::Options { features: list, between: Between::Larger },
             features,
             goal,
             seed,

@@ -1,7 +1,7 @@
 //! The keys of learning by temporal differences.
 
 use crate::choices::UnknownChoice;
-use crate::eval::linear::{Between, Feature};
+use crate::eval::linear::Feature;
 use crate::keys::{keys, texts, whole, within};
 
 keys! {
@@ -47,10 +47,6 @@ keys! {
         /// The features of a board, each named once.
         key features: Vec<String> = perversi_features(),
             texts("a list of names of features", check_feature);
-
-        /// The weights for a number of discs between those of two stages: interpolated, or those of
-        /// the stage with more discs.
-        key between: Between = Between::Larger;
     }
 }
 
