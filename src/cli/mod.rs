@@ -32,6 +32,7 @@ mod play;
 mod players;
 mod runs;
 mod serve;
+mod show;
 mod solve;
 mod train;
 
@@ -70,6 +71,7 @@ enum Command {
     Loss(loss::Args),
     Play(play::Args),
     Export(export::Args),
+    Show(show::Args),
     Runs(runs::Args),
     Config(config::Args),
     Players(players::Args),
@@ -146,6 +148,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Config(args) => config::run(args),
         Command::Players(args) => players::run(&args),
         Command::Export(args) => export::run(args),
+        Command::Show(args) => show::run(&args),
         Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),
         Command::Arena(args) => arena::run(*args),

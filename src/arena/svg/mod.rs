@@ -1,10 +1,12 @@
-//! Standings as SVG pictures: the crosstable, and the ratings of nets over their training.
+//! SVG pictures: the crosstable, the ratings of nets over their training, and numbers on a board.
 
 mod chart;
+mod maps;
 mod table;
 mod width;
 
 pub use chart::{TrainingAxis, curve};
+pub use maps::{SquareMap, square_maps};
 pub use table::crosstable;
 
 use std::fmt::Write as _;

@@ -96,6 +96,11 @@ impl<G: Geometry> Features<G> {
         Some(self.list[..place].iter().map(|&feature| self.numbers(feature)).sum())
     }
 
+    /// The class of a square, from 0; 0 for all squares without a feature of classes.
+    pub fn class_of(&self, square: Square) -> usize {
+        usize::from(self.class_of[square.index()])
+    }
+
     /// How many numbers a feature is.
     pub fn numbers(&self, feature: Feature) -> usize {
         if symmetries_of(feature).is_some() { self.classes } else { 1 }

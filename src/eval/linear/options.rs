@@ -47,6 +47,13 @@ choices! {
     }
 }
 
+impl Feature {
+    /// Whether it is a family of numbers for classes of squares.
+    pub fn is_of_squares(self) -> bool {
+        matches!(self, Feature::Classes | Feature::MirrorClasses)
+    }
+}
+
 choices! {
     /// The weights for a number of discs between those of two stages.
     pub enum Between {

@@ -1,0 +1,175 @@
+//! `outflank show`: prints a model as a person wants to see it.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::contest::write_file;
+use crate::arena::svg::{SquareMap, square_maps};
+use crate::eval::linear::{self, Feature, Features};
+use crate::game::{Geometry, Position, Square, notation};
+use crate::model::Kind;
+use crate::net::inference;
+use crate::players::models::LoadedModel;
+use crate::predict::{Input, Predictions};
+
+/// Stages whose square maps are printed; the picture has all.
+const STAGES_IN_TEXT: usize = 3;
+
+/// Prints a model: what it is, its weights, and what it thinks of the start position.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A model file, a checkpoint or a run directory
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+    /// Also writes the boards as a picture (SVG); by default none is written
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+///
+/// There is no model, it is damaged, or the picture cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let model = LoadedModel::read(&args.model)?;
+    let shape = model.description.shape;
+    let shown = dispatch!(shape, G => show::<G>(&model))?;
+    print!("{}", shown.head);
+    let count = shown.weights.len();
+    for (index, map) in shown.weights.iter().enumerate() {
+        let step = count.div_ceil(STAGES_IN_TEXT).max(1);
+        if index % step == step / 2 {
+            print!("\n{}", map.text(shape));
+        }
+    }
+    print!("\n{}", shown.start.text(shape));
+    if let Some(path) = &args.svg {
+        let mut maps = vec![shown.start];
+        maps.extend(shown.weights);
+        write_file(path, &square_maps(shape, &maps))?;
+        tell!("the boards are in {}", path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is shown of a model.
+struct Shown {
+    /// What it is, in lines of text.
+    head: String,
+    /// The weights of the squares, for each stage.
+    weights: Vec<SquareMap>,
+    /// The policy at the start position.
+    start: SquareMap,
+}
+
+fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
+    let description = &model.description;
+    let (kind, shape, goal) = (description.kind, description.shape, description.goal);
+    let mut head = format!("{}\n", model.path.display());
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(head, "{name:<12}{text}");
+    };
+    line("kind", kind.to_string());
+    line("board", format!("{shape}, goal {goal}"));
+    let numbers: usize = model.weights().iter().map(|(_, array)| array.values.len()).sum();
+    line("weights", format!("{numbers} in {} arrays", model.weights().len()));
+    line("trained", format!("{} steps, {} positions", description.steps, description.positions));
+    let card = model.path.join("README.md");
+    if card.is_file() {
+        line("card", card.display().to_string());
+    }
+    let mut weights = Vec::new();
+    match kind {
+        Kind::Net => {
+            if let Some(net) = model.net() {
+                line("size", format!("{} blocks of {} channels", net.blocks(), net.channels()));
+            }
+        }
+        Kind::Linear => {
+            let options = linear::Options::read(&description.options)?;
+            let features = Features::<G>::new(&options.features)?;
+            let table = stage_table::<G>(model, &features, &options.features);
+            weights = square_weights::<G>(model, &features);
+            let _ = write!(head, "\n{table}");
+        }
+    }
+    let start = start::<G>(model, &mut head)?;
+    Ok(Shown { head, weights, start })
+}
+
+/// The stages of a model: the numbers of discs.
+fn stages(model: &LoadedModel) -> &[f32] {
+    model.weights().array("discs").map_or(&[], |array| &array.values)
+}
+
+/// The weights of the features that are not of squares, by stage.
+fn stage_table<G: Geometry>(
+    model: &LoadedModel,
+    features: &Features<G>,
+    list: &[Feature],
+) -> String {
+    let weights = model.weights().array("weights").map_or(&[][..], |array| &array.values);
+    let rows: Vec<&[f32]> = weights.chunks(features.count()).collect();
+    let columns: Vec<(Feature, usize)> = list
+        .iter()
+        .filter(|feature| !feature.is_of_squares())
+        .filter_map(|&feature| Some((feature, features.first_of(|other| other == feature)?)))
+        .collect();
+    let mut text = String::from("weights by the number of discs on the board, in discs\n discs");
+    for (feature, _) in &columns {
+        let _ = write!(text, " {:>10}", feature.name());
+    }
+    text.push('\n');
+    for (discs, row) in stages(model).iter().zip(rows) {
+        let _ = write!(text, "{discs:6.0}");
+        for (_, place) in &columns {
+            let _ = write!(text, " {:10.3}", row[*place]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The weights of the squares, for each stage; none if the model has none.
+fn square_weights<G: Geometry>(model: &LoadedModel, features: &Features<G>) -> Vec<SquareMap> {
+    let weights = model.weights().array("weights").map_or(&[][..], |array| &array.values);
+    let Some(first) = features.first_of(Feature::is_of_squares) else { return Vec::new() };
+    let rows = weights.chunks(features.count());
+    let map = |(discs, row): (&f32, &[f32])| {
+        let number = |square| Some(row[first + features.class_of(Square(square))]);
+        SquareMap {
+            title: format!("weights of the squares at {discs:.0} discs"),
+            numbers: (0..G::SQUARES as u8).map(number).collect(),
+            decimals: 2,
+        }
+    };
+    stages(model).iter().zip(rows).map(map).collect()
+}
+
+/// What the model thinks of the start position: lines for `head`, and the policy in percent.
+fn start<G: Geometry>(model: &LoadedModel, head: &mut String) -> anyhow::Result<SquareMap> {
+    let board = Position::<G>::start().board;
+    let legal = board.legal();
+    let mut predictions = Predictions::default();
+    let mut backend = model.backend(&inference::Options::default(), "cpu")?;
+    backend.predict(&[Input::new(board, legal)], &mut predictions)?;
+    let found = predictions.get(0, G::SQUARES);
+    let chance = 50.0 * (1.0 + found.value);
+    let _ = write!(head, "\nstart position: {chance:.1} % for the side to move");
+    if model.has_score() {
+        let _ = write!(head, ", {:+.1} discs", found.score);
+    }
+    head.push('\n');
+    let most = legal.map(|square| found.policy[square.index()]).fold(f32::MIN, f32::max);
+    let weight = |square: Square| (found.policy[square.index()] - most).exp();
+    let sum: f32 = legal.map(weight).sum();
+    let percent = |square| legal.contains(square).then(|| 100.0 * weight(square) / sum);
+    let names: Vec<_> = legal.map(notation::square_name::<G>).collect();
+    Ok(SquareMap {
+        title: format!("policy at the start position, in percent ({})", names.join(" ")),
+        numbers: (0..G::SQUARES as u8).map(|square| percent(Square(square))).collect(),
+        decimals: 1,
+    })
+}
