@@ -22,6 +22,18 @@ passes = 3
 features = ["parity", "mobility", "frontier", "flippable", "classes"]
 "#;
 
+/// Another method that trains stage by stage.
+const TD: &str = r#"
+method = "td"
+board = "6x6"
+seed = 5
+[td]
+boards = 60
+depth = 2
+target_depth = 1
+passes = 4
+"#;
+
 /// How often the run is killed.
 const KILLS: usize = 20;
 
@@ -81,7 +93,17 @@ fn manifest(run: &Path) -> serde_json::Value {
 
 #[test]
 fn killed_runs_and_other_numbers_of_threads_end_in_the_same_model() {
-    let folder = Folder::new(CONFIG);
+    ends_in_the_same_model(CONFIG);
+}
+
+#[test]
+fn the_same_holds_for_learning_by_temporal_differences() {
+    ends_in_the_same_model(TD);
+}
+
+/// Both configurations have 36 units.
+fn ends_in_the_same_model(config: &str) {
+    let folder = Folder::new(config);
     let wanted = folder.train("whole", &["--set", "threads=1"]);
     assert_eq!(wanted.description.steps, 36);
     assert_eq!(manifest(&folder.path("whole"))["state"], "finished");
@@ -148,6 +170,27 @@ fn a_trained_model_plays_and_beats_the_random_player() {
     let export = outflank(&["export", &run, &exported]).output().expect("the program");
     assert!(export.status.success(), "{export:?}");
     LoadedModel::read(&folder.path("exported")).expect("a model");
+}
+
+#[test]
+fn temporal_differences_beat_their_first_weights_and_the_greedy_player() {
+    let folder = Folder::new(TD);
+    let more = ["--set", "td.rate=0.3", "--set", "td.final_rate=0.1", "--set", "td.boards=300"];
+    folder.train("run", &[&more[..], &["--set", "td.passes=1"]].concat());
+    folder.train("initial", &["--set", "td.rate=0", "--set", "td.passes=1"]);
+    let player = |name: &str| format!("alphabeta:depth=2,eval={}", folder.path(name).display());
+    let ladder = folder.path("ladder.jsonl").display().to_string();
+    for (opponent, least) in [(player("initial"), 0.55), ("greedy".into(), 0.75)] {
+        let trained = player("run");
+        let games = ["--games", "300", "--seed", "1", "--ladder", &ladder, "--json"];
+        let output =
+            output(&[&["arena", &trained, &opponent, "--shape", "6x6"], &games[..]].concat());
+        assert!(output.status.success(), "{output:?}");
+        let lines = String::from_utf8(output.stdout).expect("text");
+        let line = lines.lines().next().expect("a line");
+        let result: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert!(result["score"].as_f64() > Some(least), "{result}");
+    }
 }
 
 #[test]

@@ -3,64 +3,69 @@ use crate::keys::{Key, samples};
 use crate::players::grammar::written;
 use proptest::prelude::*;
 
+/// Specifications with their canonical forms.
+const CANONICAL: &[(&str, &str)] = &[
+    ("random", "random"),
+    (" greedy ", "greedy"),
+    ("alphabeta", "alphabeta:depth=6"),
+    ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
+    ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
+    ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
+    ("alphabeta:gametime=1.5m", "alphabeta:gametime=90s"),
+    ("alphabeta:gametime=9s,allotment=even", "alphabeta:gametime=9s"),
+    ("alphabeta:allotment=falling,gametime=9s", "alphabeta:gametime=9s,allotment=falling"),
+    ("alphabeta:movetime=1.5s", "alphabeta:movetime=1500ms"),
+    ("alphabeta:probcut=1.50,depth=9", "alphabeta:depth=9,probcut=1.5"),
+    ("rollouts:simulations=200", "rollouts:simulations=200"),
+    ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
+    ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
+    ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
+    ("alphabeta:threads=1,nodes=9", "alphabeta:nodes=9"),
+    ("alphabeta:threads=1,movetime=1s", "alphabeta:movetime=1s,threads=1"),
+    ("net:a,movetime=100ms", "net:a,movetime=100ms"),
+    ("net:a,movetime=100ms,threads=1,parallel=8", "net:a,movetime=100ms,threads=1"),
+    ("net:a,movetime=100ms,parallel=8", "net:a,movetime=100ms,parallel=8"),
+    ("net:a,threads=1,parallel=1", "net:a,simulations=100"),
+    ("net:a,gametime=1m,parallel=4", "net:a,gametime=60s,parallel=4"),
+    ("net:a,movetime=10ms,solve_empties=14", "net:a,movetime=10ms"),
+    ("net:a,movetime=10ms,solve_empties=16", "net:a,movetime=10ms,solve_empties=16"),
+    ("net:a,gametime=1m,solve_empties=20", "net:a,gametime=60s"),
+    ("net:a,threads=2", "net:a,simulations=100,threads=2"),
+    ("net:a,threads=2,parallel=8", "net:a,simulations=100,threads=2"),
+    ("net:a,threads=2,parallel=1", "net:a,simulations=100,parallel=1,threads=2"),
+    ("net:a,symmetries=8,simulations=5", "net:a,simulations=5,symmetries=8"),
+    ("net:a,symmetries=1", "net:a,simulations=100"),
+    ("net:a,solve_leaves=10,fpu_reduction=0.15", "net:a,simulations=100,solve_leaves=10"),
+    ("net:a,solve_leaves=12,solve_empties=17", "net:a,simulations=100"),
+    ("net:a,simulations=400,solve_empties=19", "net:a,simulations=400"),
+    ("net:a,simulations=1,solve_empties=17", "net:a,simulations=1"),
+    ("net:a,simulations=400,score_empties=20", "net:a,simulations=400"),
+    ("net:a,simulations=400,solve_empties=0", "net:a,simulations=400,solve_empties=0"),
+    (
+        "net:a,simulations=400,solve_empties=16,score_empties=17",
+        "net:a,simulations=400,solve_empties=16",
+    ),
+    ("net:a,simulations=100,score_empties=0", "net:a,simulations=100"),
+    ("net:a,score_empties=20,movetime=10ms", "net:a,movetime=10ms,score_empties=20"),
+    ("net:a,solve_leaves=10,movetime=10ms", "net:a,movetime=10ms"),
+    ("net:a,solve_growth=2.5", "net:a,simulations=100,solve_growth=2.5"),
+    ("net:a,solve_growth=1.0", "net:a,simulations=100"),
+    ("net:a,spread_scale=0", "net:a,simulations=100,spread_scale=0"),
+    ("net:a,prior_temperature=1.5", "net:a,simulations=100"),
+    ("net:a,prior_temperature=1", "net:a,simulations=100,prior_temperature=1"),
+    ("policy:runs/a", "policy:runs/a"),
+    ("random:name=x", "random:name=x"),
+    ("net:a,name=\"old, good\"", "net:a,simulations=100,name=\"old, good\""),
+    ("policy:a,symmetries=2", "policy:a,symmetries=2"),
+    (
+        r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+        r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
+    ),
+];
+
 #[test]
 fn specifications_are_read_and_written_in_canonical_form() {
-    for (text, canonical) in [
-        ("random", "random"),
-        (" greedy ", "greedy"),
-        ("alphabeta", "alphabeta:depth=6"),
-        ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
-        ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
-        ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
-        ("alphabeta:gametime=1.5m", "alphabeta:gametime=90s"),
-        ("alphabeta:movetime=1.5s", "alphabeta:movetime=1500ms"),
-        ("alphabeta:probcut=1.50,depth=9", "alphabeta:depth=9,probcut=1.5"),
-        ("rollouts:simulations=200", "rollouts:simulations=200"),
-        ("net:runs/a,simulations=50", "net:runs/a,simulations=50"),
-        ("net:\"a, b\",solve_empties=0", "net:\"a, b\",simulations=100,solve_empties=0"),
-        ("net:runs/a=b", "net:\"runs/a=b\",simulations=100"),
-        ("alphabeta:threads=1,nodes=9", "alphabeta:nodes=9"),
-        ("alphabeta:threads=1,movetime=1s", "alphabeta:movetime=1s,threads=1"),
-        ("net:a,movetime=100ms", "net:a,movetime=100ms"),
-        ("net:a,movetime=100ms,threads=1,parallel=8", "net:a,movetime=100ms,threads=1"),
-        ("net:a,movetime=100ms,parallel=8", "net:a,movetime=100ms,parallel=8"),
-        ("net:a,threads=1,parallel=1", "net:a,simulations=100"),
-        ("net:a,gametime=1m,parallel=4", "net:a,gametime=60s,parallel=4"),
-        ("net:a,movetime=10ms,solve_empties=14", "net:a,movetime=10ms"),
-        ("net:a,movetime=10ms,solve_empties=16", "net:a,movetime=10ms,solve_empties=16"),
-        ("net:a,gametime=1m,solve_empties=20", "net:a,gametime=60s"),
-        ("net:a,threads=2", "net:a,simulations=100,threads=2"),
-        ("net:a,threads=2,parallel=8", "net:a,simulations=100,threads=2"),
-        ("net:a,threads=2,parallel=1", "net:a,simulations=100,parallel=1,threads=2"),
-        ("net:a,symmetries=8,simulations=5", "net:a,simulations=5,symmetries=8"),
-        ("net:a,symmetries=1", "net:a,simulations=100"),
-        ("net:a,solve_leaves=10,fpu_reduction=0.15", "net:a,simulations=100,solve_leaves=10"),
-        ("net:a,solve_leaves=12,solve_empties=17", "net:a,simulations=100"),
-        ("net:a,simulations=400,solve_empties=19", "net:a,simulations=400"),
-        ("net:a,simulations=1,solve_empties=17", "net:a,simulations=1"),
-        ("net:a,simulations=400,score_empties=20", "net:a,simulations=400"),
-        ("net:a,simulations=400,solve_empties=0", "net:a,simulations=400,solve_empties=0"),
-        (
-            "net:a,simulations=400,solve_empties=16,score_empties=17",
-            "net:a,simulations=400,solve_empties=16",
-        ),
-        ("net:a,simulations=100,score_empties=0", "net:a,simulations=100"),
-        ("net:a,score_empties=20,movetime=10ms", "net:a,movetime=10ms,score_empties=20"),
-        ("net:a,solve_leaves=10,movetime=10ms", "net:a,movetime=10ms"),
-        ("net:a,solve_growth=2.5", "net:a,simulations=100,solve_growth=2.5"),
-        ("net:a,solve_growth=1.0", "net:a,simulations=100"),
-        ("net:a,spread_scale=0", "net:a,simulations=100,spread_scale=0"),
-        ("net:a,prior_temperature=1.5", "net:a,simulations=100"),
-        ("net:a,prior_temperature=1", "net:a,simulations=100,prior_temperature=1"),
-        ("policy:runs/a", "policy:runs/a"),
-        ("random:name=x", "random:name=x"),
-        ("net:a,name=\"old, good\"", "net:a,simulations=100,name=\"old, good\""),
-        ("policy:a,symmetries=2", "policy:a,symmetries=2"),
-        (
-            r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
-            r#"external:protocol=gtp,command="edax -gtp \"x y\"",timeout=5s"#,
-        ),
-    ] {
+    for &(text, canonical) in CANONICAL {
         let spec: PlayerSpec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(spec.to_string(), canonical);
         assert_eq!(canonical.parse::<PlayerSpec>().as_ref(), Ok(&spec));
@@ -107,6 +112,9 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("alphabeta:eval=best", "positional, discs"),
         ("alphabeta:probcut=0", ", 0.1 to 10"),
         ("alphabeta:probcut=nan", ", 0.1 to 10"),
+        ("alphabeta:allotment=falling", "no effect without `gametime`"),
+        ("alphabeta:movetime=1s,allotment=falling", "no effect without `gametime`"),
+        ("alphabeta:gametime=1s,allotment=rising", "even, falling"),
         ("alphabeta:movetime=5", "100ms"),
         ("alphabeta:movetime=0s", "above 0"),
         ("rollouts:simulations=0", "a whole number, 1 to 100000000"),
@@ -138,8 +146,12 @@ fn a_wrong_specification_names_what_is_allowed() {
 /// A specification of a kind with one more key, and with what that key needs.
 fn with_key(kind: &SpecKind, key: &Key, value: &str) -> String {
     let start = if kind.shortest.contains(':') { "," } else { ":" };
-    // `temperature` alone has no effect and is refused.
-    let needed = if key.name == "temperature" { "temperature_plies=1," } else { "" };
+    // These have no effect alone and are refused.
+    let needed = match key.name {
+        "temperature" => "temperature_plies=1,",
+        "allotment" => "gametime=1s,",
+        _ => "",
+    };
     format!("{}{start}{needed}{}={value}", kind.shortest, key.name)
 }
 
