@@ -185,4 +185,5 @@ def main():
     session.cells(title, ours, interpolated[10], oct_, None)
 
 
-main()
+if __name__ == "__main__":
+    main()

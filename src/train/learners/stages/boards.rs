@@ -215,12 +215,13 @@ mod tests {
         if board.is_over() {
             return SCALE * board.final_score(Goal::Most);
         }
+        // A leaf may have a side to move that must pass.
+        if plies == 0 {
+            return evaluator.value(board);
+        }
         let legal = board.legal();
         if legal.is_empty() {
             return -plain_minimax(board.pass(), plies, evaluator);
-        }
-        if plies == 0 {
-            return evaluator.value(board);
         }
         let after = |square| -plain_minimax(board.play_unchecked(square), plies - 1, evaluator);
         legal.map(after).max().expect("a move")
