@@ -88,7 +88,7 @@ impl MatchReport {
     fn members(&self) -> serde_json::Map<String, Value> {
         let (score, low, high) = self.score();
         let tally = &self.tally;
-        let Value::Object(members) = json!({
+        let Value::Object(mut members) = json!({
             "version": VERSION,
             "games": tally.games(),
             "score": score,
@@ -100,10 +100,14 @@ impl MatchReport {
             "repeated": self.repeated,
             "forfeits": { "own": self.forfeits[0], "opponent": self.forfeits[1] },
             "stopped": self.stopped,
-            "seconds": { "own": self.times[0], "opponent": self.times[1] },
         }) else {
             return serde_json::Map::new();
         };
+        // Without a time limit the times are no part of the result, which is always the same.
+        if self.times.iter().any(Times::is_limited) {
+            let [own, opponent] = &self.times;
+            members.insert("seconds".into(), json!({ "own": own, "opponent": opponent }));
+        }
         members
     }
 

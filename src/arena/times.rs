@@ -42,10 +42,15 @@ impl Times {
         times
     }
 
+    /// Whether the player had a time limit that ended its iterations.
+    pub fn is_limited(&self) -> bool {
+        self.unfinished > 0.0
+    }
+
     /// The times in words; `None` for a player without iterations that were not completed.
     pub fn remark(&self, games: u32) -> Option<String> {
         let share = |part: f64| 100.0 * part / self.total;
-        (self.unfinished > 0.0).then(|| {
+        self.is_limited().then(|| {
             format!(
                 "{:.2} s a game, at most {:.2} s; {:.0} % of it in iterations that were not completed, \
                  {:.0} % without a better move",

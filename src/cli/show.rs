@@ -76,7 +76,8 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
     let numbers: usize = model.weights().iter().map(|(_, array)| array.values.len()).sum();
     line("weights", format!("{numbers} in {} arrays", model.weights().len()));
     line("trained", format!("{} steps, {} positions", description.steps, description.positions));
-    let card = model.path.join("README.md");
+    let folder = if model.path.is_file() { model.path.parent() } else { Some(&*model.path) };
+    let card = folder.map_or_else(PathBuf::new, |folder| folder.join("README.md"));
     if card.is_file() {
         line("card", card.display().to_string());
     }

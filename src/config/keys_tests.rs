@@ -81,7 +81,9 @@ fn a_value_just_outside_a_range_is_refused_with_key_and_range() {
             assert_eq!(found.len(), 1, "{argument}: {found:#?}");
             let allowed = match key.allowed {
                 // The messages are those of the features and of the player specification.
-                Allowed::Texts { .. } if path.ends_with(".features") => "constant, mobility,".into(),
+                Allowed::Texts { .. } if path.ends_with(".features") => {
+                    "constant, mobility,".into()
+                }
                 Allowed::Texts { .. } => "random, greedy,".into(),
                 other => other.words("\""),
             };
