@@ -174,13 +174,15 @@ fn a_trained_model_plays_and_beats_the_random_player() {
 
 #[test]
 fn temporal_differences_beat_their_first_weights_and_the_greedy_player() {
-    let folder = Folder::new(TD);
-    let more = ["--set", "td.rate=0.3", "--set", "td.final_rate=0.1", "--set", "td.boards=300"];
-    folder.train("run", &[&more[..], &["--set", "td.passes=1"]].concat());
-    folder.train("initial", &["--set", "td.rate=0", "--set", "td.passes=1"]);
+    let rates =
+        "rate = 0.7\nfinal_rate = 0.02\nboards = 300\ndepth = 1\ntarget_depth = 3\nrepeats = 4";
+    let folder =
+        Folder::new(&format!("method = \"td\"\nboard = \"6x6\"\nseed = 5\n[td]\n{rates}\n"));
+    folder.train("run", &[]);
+    folder.train("initial", &["--set", "td.rate=0"]);
     let player = |name: &str| format!("alphabeta:depth=2,eval={}", folder.path(name).display());
     let ladder = folder.path("ladder.jsonl").display().to_string();
-    for (opponent, least) in [(player("initial"), 0.55), ("greedy".into(), 0.75)] {
+    for (opponent, least) in [(player("initial"), 0.57), ("greedy".into(), 0.9)] {
         let trained = player("run");
         let games = ["--games", "300", "--seed", "1", "--ladder", &ladder, "--json"];
         let output =
