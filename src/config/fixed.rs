@@ -7,7 +7,7 @@ use super::Config;
 use super::sections::keys;
 use super::value::as_toml;
 
-/// The keys with their sections, without those of [`FIXED_SECTIONS`].
+/// The keys with their sections, without those of whole sections that cannot change either.
 pub const FIXED_KEYS: [&str; 12] = [
     "method",
     "board",

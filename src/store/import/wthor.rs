@@ -14,7 +14,7 @@
 //! | 14 | empty squares of the perfect play | | |
 //!
 //! Passes are not written. Empty squares count for the winner. The archive has games that end early
-//! and, in theory, illegal moves. So a game's moves are replayed by the rules ([`WthorGame::boards`]),
+//! and, in theory, illegal moves. So a game's moves are replayed by the rules ([`WthorGame::replay`]),
 //! and a game that does not fit them is an error of that game only.
 
 use std::path::{Path, PathBuf};
