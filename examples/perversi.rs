@@ -18,7 +18,7 @@ use outflank::arena::openings::OpeningSource;
 use outflank::arena::tally::WinDrawLoss;
 use outflank::arena::times::Times;
 use outflank::eval::{Evaluator, EvaluatorVisitor};
-use outflank::game::{Board, Cross92, Geometry, Goal, Square};
+use outflank::game::{Board, Cross92, Goal, Square};
 use outflank::players::contestant::PlayerContext;
 use outflank::players::models::LoadedModel;
 use outflank::players::open;
@@ -232,6 +232,3 @@ impl<E: Evaluator<Cross92>> Plain<'_, E> {
         best
     }
 }
-
-/// The table's key needs the bitboard of this shape as a number.
-const _: () = assert!(Cross92::SQUARES == 92);

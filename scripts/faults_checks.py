@@ -36,7 +36,7 @@ EXPECTED = [
     r"run directory: ",
     r"curves: tensorboard ",
     r"stopping; a second Ctrl-C ends at once$",
-    r"(limits\.\w+ = [\d.]+ is reached; evaluate the net|evaluate its newest net) with: ",
+    r"(limits\.\w+ = [\d.]+ is reached; evaluate the net|evaluate its newest model) with: ",
     r"continue with( a higher limit)?: ",
     # About its ratings.
     r" ?INFO the last net is being rated; Ctrl-C stops the rating$",

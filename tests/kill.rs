@@ -167,7 +167,7 @@ const DOCUMENTED: [&str; 5] = [
     "run directory: ",
     "curves: tensorboard ",
     "stopping; a second Ctrl-C ends at once",
-    "evaluate its newest net with: ",
+    "evaluate its newest model with: ",
     "continue with: ",
 ];
 

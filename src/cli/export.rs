@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 
 use super::machine::processor;
+use super::tell_how_to_play;
 use crate::arena::ladder::Ladder;
 use crate::arena::standings::{Standing, Standings, standings};
 use crate::config::{Config, Method};
@@ -63,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let folder = args.folder.display();
     match origin.model.net() {
         Some(_) => tell!("play against it with: outflank play net:{folder}"),
-        None => tell!("play against it with: outflank play alphabeta:depth=8,eval={folder}"),
+        None => tell_how_to_play(&args.folder),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -36,11 +36,13 @@ mod show;
 mod solve;
 mod train;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::game::notation::excerpt;
+use crate::players::spec::{AlphaBetaSpec, PlayerKind};
 
 /// Learns Othello by self-play, and measures the strength of players.
 #[derive(Parser, Debug)]
@@ -109,6 +111,12 @@ fn parse_and_run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Says how to play against the evaluator of a model.
+fn tell_how_to_play(model: &Path) {
+    let player = PlayerKind::AlphaBeta(AlphaBetaSpec::with_model(model.to_path_buf(), 8));
+    tell!("play against it with: outflank play {player}");
 }
 
 /// An error with its causes, in the format of the program's error messages.

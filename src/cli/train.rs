@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::interrupt::stop_flag;
 use super::machine::processor;
+use super::tell_how_to_play;
 use crate::config::{Config, Method};
 use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
@@ -210,15 +211,17 @@ fn print_end(dir: &Path, summary: &RunEnd, was_finished: bool) {
         state.steps,
         state.seconds / 60.0,
     );
+    let run = dir;
     let dir = dir.display();
     let limit = match summary.ending {
         Ending::Stopped => {
-            tell!("evaluate its newest net with: outflank eval {dir}");
+            tell!("evaluate its newest model with: outflank eval {dir}");
             tell!("continue with: outflank train --resume --run-dir {dir}");
             return;
         }
         Ending::Complete => {
-            tell!("all stages are trained; play against it with: alphabeta:depth=8,eval={dir}");
+            tell!("all stages are trained");
+            tell_how_to_play(run);
             return;
         }
         Ending::Limit(limit) => limit,

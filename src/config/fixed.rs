@@ -4,7 +4,8 @@
 //! these keys had at its start.
 
 use super::Config;
-use super::sections::keys;
+use super::method::Method;
+use super::sections::{ConfigKey, keys};
 use super::value::as_toml;
 
 /// The keys with their sections, without those of whole sections that cannot change either.
@@ -22,9 +23,6 @@ pub const FIXED_KEYS: [&str; 12] = [
     "net.owner_head",
     "learner.optimizer",
 ];
-
-/// Sections all of whose keys are fixed: a model that is trained in stages depends on them all.
-const FIXED_SECTIONS: [&str; 2] = ["stages", "td"];
 
 /// A key that cannot change during a run, with a different value in a new configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +48,10 @@ impl Config {
         let show = |config: &Config, key: &str| {
             config.value(key).map_or_else(String::new, |value| as_toml(&value))
         };
-        let of_sections = keys().into_iter().filter(|key| FIXED_SECTIONS.contains(&key.section));
+        // A model that is trained in stages depends on all keys of its method's section.
+        let is_of_stages =
+            |key: &ConfigKey| !key.section.is_empty() && !key.methods.contains(&Method::AlphaZero);
+        let of_sections = keys().into_iter().filter(is_of_stages);
         FIXED_KEYS
             .into_iter()
             .map(String::from)

@@ -1,6 +1,6 @@
-//! Counts the discs that all legal moves turn, without the moves: along each line, a disc turns if
-//! its unbroken run of discs of one colour has a disc of the other colour at one end and an empty
-//! square at the other.
+//! Counts the discs that all legal moves turn, without the moves. Along each line, discs of one colour
+//! in an unbroken run turn if the run has a disc of the other colour at one end and an empty square at
+//! the other.
 //!
 //! The fills are those of [`super::kernel`]. They run in eight lanes, four lines for each side. The
 //! code is plain loops over arrays, which the compiler turns into vector instructions.

@@ -39,6 +39,7 @@ mod board;
 mod flippable;
 mod kernel;
 mod lanes;
+mod layout;
 pub mod notation;
 pub mod perft;
 pub mod record;
@@ -50,8 +51,9 @@ mod symmetry;
 
 pub use board::{Board, Colour, Position, SquareSet};
 pub use geometry::{
-    Bitboard, Cross92, Geometry, Layout, MAX_SQUARES, Octagon88, Shape, Square, Square6, Square7,
-    Square8, UnknownShape,
+    Bitboard, Cross92, Geometry, MAX_SQUARES, Octagon88, Shape, Square, Square6, Square7, Square8,
+    UnknownShape,
 };
+pub use layout::Layout;
 pub use rules::{Goal, ScoreRule};
 pub use symmetry::Symmetry;

@@ -11,7 +11,8 @@
 use std::fmt::Write as _;
 
 use super::board::{Board, Colour, Position};
-use super::geometry::{Bitboard, Geometry, Layout, Square};
+use super::geometry::{Bitboard, Geometry, Square};
+use super::layout::Layout;
 
 /// The most characters of an invalid text that an error shows.
 const SHOWN: usize = 40;

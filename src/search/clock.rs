@@ -38,10 +38,9 @@ fn even_share(remaining: Duration, empties: u32) -> Duration {
     remaining.mul_f64(0.95) / moves
 }
 
-/// The player fills half of the empty squares, rounded up, with `moves` moves. A line that falls by
-/// one unit a move, to one unit at the last move, gives this move `moves` of the
-/// `moves * (moves + 1) / 2` units that are left. So time that a move leaves over goes to all later
-/// ones.
+/// The player fills half of the empty squares, rounded up, with `moves` moves. The line falls by one
+/// unit a move, to one unit at the last move. So this move gets `moves` of the
+/// `moves * (moves + 1) / 2` units that are left. Time that a move leaves over goes to all later ones.
 fn falling_share(remaining: Duration, empties: u32) -> Duration {
     let moves = empties.div_ceil(2).max(1);
     remaining.mul_f64(2.0 / f64::from(moves + 1)).min(remaining)

@@ -3,7 +3,7 @@
 //!
 //! The work is a fixed list of units, for example one for each stage of the game, from the last to
 //! the first. A unit is all or nothing: its result depends on the configuration, on its number and
-//! on the results of the units before it, never on the time or on the number of threads. So a run
+//! on the units before it. Neither time nor the number of threads matters. So a run
 //! that was killed does the unit again in which it was, and ends in the same model.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,13 @@ pub enum StagewiseError {
     /// The method failed.
     #[error(transparent)]
     Method(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StagewiseError {
+    /// A failure of the method.
+    pub(super) fn method(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        StagewiseError::Method(Box::new(error))
+    }
 }
 
 /// How a unit is done: it can be told to stop, and it says how far it is.

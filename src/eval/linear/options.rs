@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use crate::choices::choices;
 use crate::eval::ModelError;
+use crate::game::{Geometry, Goal};
+use crate::model::{Description, Kind};
 
 choices! {
     /// A feature of a linear evaluator, or a family of features. All but the constant and the
@@ -85,6 +87,14 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The description of a model with these options, before its training.
+    pub fn description<G: Geometry>(&self, goal: Goal) -> Description {
+        // Names and lists of names are always JSON.
+        let options = serde_json::to_value(self).unwrap_or_default();
+        let (kind, shape) = (Kind::Linear, G::SHAPE);
+        Description { kind, shape, options, goal, positions: 0, steps: 0 }
+    }
+
     /// Reads the options of a description; those of a description without any are the default.
     ///
     /// # Errors

@@ -56,15 +56,24 @@ impl EvaluatorSource {
     fn read(text: &str) -> Option<EvaluatorSource> {
         match text.parse() {
             Ok(kind) => Some(EvaluatorSource::Named(kind)),
-            Err(_) => text.contains(['/', '.']).then(|| EvaluatorSource::Model(text.into())),
+            Err(_) => is_path(text).then(|| EvaluatorSource::Model(text.into())),
         }
     }
+}
+
+/// Whether a text is a path and not a name.
+fn is_path(text: &str) -> bool {
+    text.contains(['/', '.'])
 }
 
 impl fmt::Display for EvaluatorSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluatorSource::Named(kind) => kind.fmt(f),
+            // Without a `/` or a `.` it would be read as a name.
+            EvaluatorSource::Model(path) if !is_path(&path.to_string_lossy()) => {
+                write!(f, "./{}", path.display())
+            }
             EvaluatorSource::Model(path) => path.display().fmt(f),
         }
     }
@@ -74,7 +83,7 @@ impl FieldValue for EvaluatorSource {
     fn to_value(&self) -> Option<Value> {
         Some(match self {
             EvaluatorSource::Named(kind) => Value::Name(kind.name()),
-            EvaluatorSource::Model(path) => Value::Path(path.display().to_string()),
+            EvaluatorSource::Model(_) => Value::Path(self.to_string()),
         })
     }
 
@@ -110,6 +119,19 @@ mod tests {
             assert_eq!(found, wanted, "{text}");
             assert!(found.is_none_or(|found| found.to_string() == text));
         }
+    }
+
+    #[test]
+    fn the_path_of_a_model_is_written_as_it_can_be_read() {
+        for (path, wanted) in [("stages", "./stages"), ("runs/stages", "runs/stages")] {
+            let source = EvaluatorSource::Model(path.into());
+            assert_eq!(source.to_string(), wanted);
+            assert_eq!(EvaluatorSource::read(wanted), Some(EvaluatorSource::Model(wanted.into())));
+            assert_eq!(source.to_value(), Some(Value::Path(wanted.into())));
+        }
+        // A path that is also a name.
+        let path = EvaluatorSource::Model("discs".into());
+        assert_eq!(path.to_string(), "./discs");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The options of alpha-beta players.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{AlphaBetaPlayer, EvaluatorSource};
@@ -65,6 +66,12 @@ keys! {
 }
 
 impl AlphaBetaSpec {
+    /// A search to this depth, with the evaluator of the model at `path`.
+    pub fn with_model(path: PathBuf, depth: u32) -> AlphaBetaSpec {
+        let (limit, evaluator) = (ThinkingLimit::Depth(depth), EvaluatorSource::Model(path));
+        AlphaBetaSpec { limit, evaluator, ..AlphaBetaSpec::default() }
+    }
+
     fn is_timed(&self) -> bool {
         matches!(self.limit, ThinkingLimit::MoveTime(_) | ThinkingLimit::GameTime(_))
     }

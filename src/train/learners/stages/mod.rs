@@ -1,16 +1,16 @@
 //! Linear evaluators trained by minimax, stage by stage from the end of the game (Engel,
 //! docs/references.md).
 //!
-//! The boards of the last stage are solved exactly. The boards of an earlier stage are scored by
-//! minimax as deep as the gap between stages, so that all leaves belong to the next stage or are
-//! finished games; the model of that stage evaluates them. For large gaps there is Engel's iterative
+//! The boards of the last stage are solved exactly. Those of an earlier stage are scored by minimax
+//! as deep as the gap between stages. So all leaves belong to the next stage, whose model evaluates
+//! them, or are finished games. For large gaps there is Engel's iterative
 //! scheme ([`Options::depth`]). Instead, all stages can learn from games ([`Options::games`]). A unit
 //! of the work is one stage.
 //!
 //! Two things differ from the paper. A finished game has this program's score, which gives the empty
-//! squares to the winner. And a board has no colours, only a side to move: so the paper's offset for
-//! a colour and its parity, which are the same up to the sign on all boards of a stage unless a side
-//! has passed, are one feature here.
+//! squares to the winner. And a board has no colours, only a side to move. Unless a side has passed,
+//! the paper's offset for a colour and its parity are then the same up to the sign on all boards of a
+//! stage. So they are one feature here.
 
 mod archive;
 pub(super) mod boards;
@@ -24,7 +24,7 @@ use faer::Mat;
 use crate::eval::WinScale;
 use crate::eval::linear::{self, Between, Feature, Features, Linear};
 use crate::game::{Board, Geometry, Goal};
-use crate::model::{Description, Kind, Weights};
+use crate::model::{Description, Weights};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use archive::Archive;
 pub use archive::ArchiveError;
@@ -64,8 +64,8 @@ pub struct StagesLearner<G: Geometry> {
 /// A stage that was fitted.
 struct FittedStage {
     fitted: Fitted,
-    /// Boards that were scored, each as often as it was scored.
-    positions: u64,
+    boards: u64,
+    /// How often its boards were scored and fitted.
     rounds: u32,
 }
 
@@ -77,11 +77,11 @@ impl<G: Geometry> StagesLearner<G> {
     /// The features do not fit the board, or the games cannot be read.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
         let list = options.feature_list();
-        let features = Features::new(&list).map_err(method)?;
+        let features = Features::new(&list).map_err(StagewiseError::method)?;
         let is_offset = |feature: &Feature| matches!(feature, Feature::Parity | Feature::Constant);
         let offset = features.first_of(|feature| is_offset(&feature)).unwrap_or(0);
         let stages = options.discs_of_stages(G::SQUARES);
-        let read = || Archive::read(&options.games, &stages, goal).map_err(method);
+        let read = || Archive::read(&options.games, &stages, goal).map_err(StagewiseError::method);
         let archive = (!options.games.is_empty()).then(read).transpose()?;
         Ok(StagesLearner {
             options: options.clone(),
@@ -106,7 +106,7 @@ impl<G: Geometry> StagesLearner<G> {
     ) -> Result<Arc<Linear<G>>, StagewiseError> {
         let options = linear::Options { between, ..self.linear.clone() };
         let evaluator = Linear::new(self.goal, &options, &self.arrays(weights));
-        evaluator.map(Arc::new).map_err(method)
+        evaluator.map(Arc::new).map_err(StagewiseError::method)
     }
 
     /// The arrays of a model of these stages, which are the last ones.
@@ -147,7 +147,7 @@ impl<G: Geometry> StagesLearner<G> {
     }
 
     fn fit(&self, boards: &[Board<G>], scores: &[f32]) -> Result<Fitted, StagewiseError> {
-        self.samples(boards, scores).fit(self.options.fit).map_err(method)
+        self.samples(boards, scores).fit(self.options.fit).map_err(StagewiseError::method)
     }
 
     /// Fits a stage to games.
@@ -156,7 +156,7 @@ impl<G: Geometry> StagesLearner<G> {
         let (boards, scores): (Vec<_>, Vec<_>) =
             scored.iter().map(|&Scored { board, score }| (board, score)).unzip();
         let fitted = self.fit(&boards, &scores)?;
-        Ok(FittedStage { fitted, positions: boards.len() as u64, rounds: 1 })
+        Ok(FittedStage { fitted, boards: boards.len() as u64, rounds: 1 })
     }
 
     /// Fits a stage to exact scores or to minimax; `None` if it was stopped.
@@ -184,7 +184,7 @@ impl<G: Geometry> StagesLearner<G> {
             let Some(scores) = scores else { return Ok(None) };
             let fitted = self.fit(&boards, &scores)?;
             rounds += 1;
-            let stage = FittedStage { positions: count * u64::from(rounds), fitted, rounds };
+            let stage = FittedStage { fitted, boards: count, rounds };
             let next = in_single(&stage.fitted.weights);
             let is_converged = weights.last().is_none_or(|last| change(last, &next) <= CONVERGED);
             if !is_iterative || is_converged || rounds >= self.options.rounds {
@@ -253,14 +253,7 @@ fn change(from: &[f32], to: &[f32]) -> f64 {
 
 impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
     fn description(&self) -> Description {
-        Description {
-            kind: Kind::Linear,
-            shape: G::SHAPE,
-            options: serde_json::to_value(&self.linear).unwrap_or_default(),
-            goal: self.goal,
-            positions: 0,
-            steps: 0,
-        }
+        self.linear.description::<G>(self.goal)
     }
 
     fn units(&self) -> u64 {
@@ -286,7 +279,7 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
             }
             None => self.fit_minimax(draw, context)?,
         };
-        let Some(FittedStage { fitted, positions, rounds }) = stage else { return Ok(None) };
+        let Some(FittedStage { fitted, boards, rounds }) = stage else { return Ok(None) };
         self.learn(&fitted);
         Ok(Some(UnitReport {
             name: format!(
@@ -294,8 +287,8 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
                 fitted.sigma,
                 100.0 * fitted.right
             ),
-            games: positions,
-            positions,
+            games: boards,
+            positions: boards * u64::from(rounds),
             curves: vec![
                 ("stage/discs", discs.into()),
                 ("stage/sigma", fitted.sigma),
@@ -331,8 +324,4 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
         self.win_scale = state.get("win_scale", &[1])?[0];
         Ok(())
     }
-}
-
-fn method(error: impl std::error::Error + Send + Sync + 'static) -> StagewiseError {
-    StagewiseError::Method(Box::new(error))
 }

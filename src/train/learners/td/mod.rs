@@ -4,8 +4,8 @@
 //! The boards of a stage come from shallow play with some random moves. From each board a short game
 //! is played by search. After each move and the reply to it, the weights `w` of the stage change by
 //! `rate * features(s) * (v(s2) - v(s))`: `s` is the position before the move, `s2` that after the
-//! reply, and `v` the value for the side that moved. Positions of other stages change nothing, and
-//! later stages are learnt first, so the values of `s2` come from weights that are ready or from the
+//! reply, and `v` the value for the side that moved. Positions of other stages change nothing.
+//! Later stages are learnt first. So the values of `s2` come from weights that are ready, or from the
 //! stage itself. A finished game has its exact score. A unit of the work is one stage.
 //!
 //! Three things are open in the paper, and decided here. `v` is the evaluator's value without a search
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use crate::eval::linear::{self, Between, Features, Linear};
 use crate::eval::{Evaluator, WinScale};
 use crate::game::{Board, Geometry, Goal};
-use crate::model::{Description, Kind, Weights};
+use crate::model::{Description, Weights};
 use crate::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits, SearchResult};
 use crate::train::learners::stages::boards::{Draw, Play, Source};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
@@ -50,7 +50,7 @@ impl<G: Geometry> TdLearner<G> {
     /// The features do not fit the board.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
         let list = options.feature_list();
-        let features = Features::new(&list).map_err(method)?;
+        let features = Features::new(&list).map_err(StagewiseError::method)?;
         let squares = G::SQUARES as u32;
         let stages = options.discs_of_stages(squares, Board::<G>::start().discs());
         let initial = |discs: &u32| {
@@ -117,7 +117,7 @@ impl<G: Geometry> TdLearner<G> {
     /// The evaluator with these weights of all stages.
     fn evaluator(&self, weights: &[Vec<f32>]) -> Result<Arc<Linear<G>>, StagewiseError> {
         let evaluator = Linear::new(self.goal, &self.linear, &self.arrays(weights));
-        evaluator.map(Arc::new).map_err(method)
+        evaluator.map(Arc::new).map_err(StagewiseError::method)
     }
 
     /// The arrays of a model with these weights of all stages.
@@ -217,14 +217,7 @@ impl<'a, G: Geometry> Stage<'a, G> {
 
 impl<G: Geometry> StagewiseLearner for TdLearner<G> {
     fn description(&self) -> Description {
-        Description {
-            kind: Kind::Linear,
-            shape: G::SHAPE,
-            options: serde_json::to_value(&self.linear).unwrap_or_default(),
-            goal: self.goal,
-            positions: 0,
-            steps: 0,
-        }
+        self.linear.description::<G>(self.goal)
     }
 
     fn units(&self) -> u64 {
@@ -277,10 +270,6 @@ impl<G: Geometry> StagewiseLearner for TdLearner<G> {
         self.weights = weights.chunks(count).map(<[f32]>::to_vec).collect();
         Ok(())
     }
-}
-
-fn method(error: impl std::error::Error + Send + Sync + 'static) -> StagewiseError {
-    StagewiseError::Method(Box::new(error))
 }
 
 #[cfg(test)]
