@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All checks that a change must pass: format, lints, tests with and without libtorch, documentation, a
-# training run of one minute, and half a minute of kills and interrupts. All are built in one profile
+# All checks that a change must pass: format, lints, tests, documentation, a training run of one minute,
+# half a minute of kills and interrupts, and the tests without libtorch. All are built in one profile
 # (dev, optimised), so dependencies are built once.
 #
 #   scripts/test.sh              all checks
@@ -75,12 +75,13 @@ step set-up scripts/setup.sh
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
-step 'tests without libtorch' tests_without_libtorch
 step documentation documentation
 if [ $smoke = yes ]; then
     step 'training run' smoke_run
     step 'kills and interrupts' faults
 fi
+# Last of the builds: it puts a program without libtorch in the place of the one that the steps above run.
+step 'tests without libtorch' tests_without_libtorch
 if command -v cargo-deny > /dev/null; then step dependencies cargo deny check; fi
 if command -v shellcheck > /dev/null; then step scripts shellcheck scripts/*.sh .ci/run; fi
 
