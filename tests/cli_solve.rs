@@ -284,3 +284,31 @@ fn the_example_positions_are_solved_as_stated() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("total: 18 positions, 18 of 18 stated scores agree"), "{text}");
 }
+
+#[test]
+fn probable_scores_name_their_confidence_and_need_probcut() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = "examples/positions.obf";
+    let output = solve(root, &[file, "--confidence", "99.9", "--json"]);
+    let found = lines(&output);
+    assert_eq!(found.len(), 18, "{output:?}");
+    let right = found.iter().filter(|line| line["agrees"] == true).count();
+    assert!(right >= 17, "{output:?}");
+    assert!(found.iter().all(|line| line["solved"] == false && line["confidence"] == 99.9));
+    let nodes = |output: &Output| -> f64 {
+        lines(output).iter().filter_map(|line| line["nodes"].as_f64()).sum()
+    };
+    let (some, all) = (solve(root, &[file, "--confidence", "50", "--json"]), nodes(&output));
+    assert!(nodes(&some) < all, "{some:?}");
+    let text = solve(root, &[file, "--confidence", "95"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains(" at 95 %"), "{text:?}");
+    for (shape, eval) in [("6x6", "positional"), ("8x8", "discs")] {
+        let refused =
+            solve(root, &["start", "--confidence", "95", "--shape", shape, "--eval", eval]);
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{error}");
+        assert!(error.contains("--confidence needs a model with Multi-ProbCut"), "{error}");
+    }
+    let both = solve(root, &["start", "--confidence", "95", "--seconds", "1"]);
+    assert_eq!(both.status.code(), Some(2));
+}

@@ -34,6 +34,28 @@ target_depth = 1
 passes = 4
 "#;
 
+/// Learning by patterns, in 25 units.
+const ENDGAME: &str = r#"
+method = "endgame"
+board = "6x6"
+seed = 5
+[endgame]
+patterns = [
+  "a1 b1 c1 d1 e1 f1 b2 e2", "a1 b1 c1 a2 b2 c2 a3 b3 c3", "a2 b2 c2 d2 e2 f2", "a3 b3 c3 d3 e3 f3",
+  "a1 b2 c3 d4 e5 f6", "a2 b3 c4 d5 e6", "a3 b4 c5 d6",
+]
+first_lines = 2000
+first_solved = 9
+second_lines = 400
+solved = 11
+rounds = 1
+games = 600
+depth = 2
+opening = 12
+probcut_boards = 10
+probcut_depth = 5
+"#;
+
 /// How often the run is killed.
 const KILLS: usize = 20;
 
@@ -93,19 +115,23 @@ fn manifest(run: &Path) -> serde_json::Value {
 
 #[test]
 fn killed_runs_and_other_numbers_of_threads_end_in_the_same_model() {
-    ends_in_the_same_model(CONFIG);
+    ends_in_the_same_model(CONFIG, 36);
 }
 
 #[test]
 fn the_same_holds_for_learning_by_temporal_differences() {
-    ends_in_the_same_model(TD);
+    ends_in_the_same_model(TD, 36);
 }
 
-/// Both configurations have 36 units.
-fn ends_in_the_same_model(config: &str) {
+#[test]
+fn the_same_holds_for_learning_by_patterns() {
+    ends_in_the_same_model(ENDGAME, 25);
+}
+
+fn ends_in_the_same_model(config: &str, units: u64) {
     let folder = Folder::new(config);
     let wanted = folder.train("whole", &["--set", "threads=1"]);
-    assert_eq!(wanted.description.steps, 36);
+    assert_eq!(wanted.description.steps, units);
     assert_eq!(manifest(&folder.path("whole"))["state"], "finished");
     let two = folder.train("two", &["--set", "threads=2"]);
     assert_eq!(two.weights(), wanted.weights());
@@ -183,16 +209,40 @@ fn temporal_differences_beat_their_first_weights_and_the_greedy_player() {
     let player = |name: &str| format!("alphabeta:depth=2,eval={}", folder.path(name).display());
     let ladder = folder.path("ladder.jsonl").display().to_string();
     for (opponent, least) in [(player("initial"), 0.57), ("greedy".into(), 0.9)] {
-        let trained = player("run");
-        let games = ["--games", "300", "--seed", "1", "--ladder", &ladder, "--json"];
-        let output =
-            output(&[&["arena", &trained, &opponent, "--shape", "6x6"], &games[..]].concat());
-        assert!(output.status.success(), "{output:?}");
-        let lines = String::from_utf8(output.stdout).expect("text");
-        let line = lines.lines().next().expect("a line");
-        let result: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        assert!(result["score"].as_f64() > Some(least), "{result}");
+        let score = score(&player("run"), &opponent, &ladder);
+        assert!(score > least, "{score} against {opponent}");
     }
+}
+
+/// The score of 300 games on 6x6, 0 to 1.
+fn score(player: &str, opponent: &str, ladder: &str) -> f64 {
+    let games = ["--games", "300", "--seed", "1", "--ladder", ladder, "--json"];
+    let output = output(&[&["arena", player, opponent, "--shape", "6x6"], &games[..]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let lines = String::from_utf8(output.stdout).expect("text");
+    let line = lines.lines().next().expect("a line");
+    let result: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    result["score"].as_f64().expect("a score")
+}
+
+#[test]
+fn patterns_learnt_in_seconds_beat_the_positional_evaluator_and_have_probcut() {
+    let folder = Folder::new(ENDGAME);
+    folder.train("run", &["--set", "endgame.first_lines=20000", "--set", "endgame.games=6000"]);
+    let run = folder.path("run").display().to_string();
+    let ladder = folder.path("ladder.jsonl").display().to_string();
+    let score = |player: &str, opponent| score(&format!("{player},eval={run}"), opponent, &ladder);
+    let found = score("alphabeta:depth=3", "alphabeta:depth=3,eval=positional");
+    assert!(found > 0.55, "{found}");
+    let found = score("alphabeta:depth=6,probcut=1.5", "greedy");
+    assert!(found > 0.9, "{found}");
+    let text = ["solve", "start", "--shape", "6x6", "--eval", &run, "--seconds", "0.05"];
+    let solve = output(&text);
+    assert!(String::from_utf8_lossy(&solve.stdout).contains("total: 1 position"), "{solve:?}");
+    let error = output(&["solve", "start", "--eval", &run]);
+    let text = String::from_utf8_lossy(&error.stderr).into_owned();
+    assert_eq!(error.status.code(), Some(2), "{text}");
+    assert!(text.contains("6x6") && text.contains("8x8"), "{text}");
 }
 
 #[test]

@@ -18,12 +18,13 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Bitboard, Board, Geometry, Position, Shape, perft};
+use crate::game::{Bitboard, Board, Geometry, Goal, Position, Shape, perft};
 use crate::model::weights::Weights;
 use crate::net::bench::positions;
 use crate::net::inference;
 use crate::net::{NetSpec, initial_weights};
 use crate::pipeline::{self, NetTrainee, Trainee as _};
+use crate::players::spec::EvaluatorSource;
 use crate::predict::{LocalPredictor, Predictions};
 use crate::train::game::Work;
 use crate::train::learner::RunProgress;
@@ -44,7 +45,7 @@ enum Measurement {
     Perft,
     /// The exact solver, on positions from games with 8, 10 and 12 empty squares.
     Solve,
-    /// Alpha-beta with the positional evaluation.
+    /// Alpha-beta.
     Alphabeta,
 }
 
@@ -78,6 +79,10 @@ pub struct Args {
     /// The depth, for `perft` (by default 11) and `alphabeta` (by default 10).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
     depth: Option<u32>,
+    /// The evaluator of `alphabeta`: positional, discs, or the path of a model that is no net; by
+    /// default positional.
+    #[arg(long, value_name = "NAME|PATH")]
+    eval: Option<EvaluatorSource>,
     /// Positions that the net computes at once, for `net` and `selfplay`; by default
     /// `selfplay.games_per_actor` of the configuration.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -101,6 +106,7 @@ impl Args {
             ("--batch", self.batch.is_some(), matches!(what, Net | Selfplay)),
             ("--seconds", self.seconds.is_some(), uses_net),
             ("--shape", self.shape.is_some(), !uses_net),
+            ("--eval", self.eval.is_some(), what == Alphabeta),
             ("--depth", self.depth.is_some(), matches!(what, Perft | Alphabeta)),
         ];
         for (name, is_given, is_used) in options {
@@ -177,7 +183,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Measurement::Perft => dispatch!(shape, G => leaves::<G>(args.depth.unwrap_or(11))),
         Measurement::Solve => dispatch!(shape, G => engine::solve::<G>()),
         Measurement::Alphabeta => {
-            dispatch!(shape, G => engine::alphabeta::<G>(args.depth.unwrap_or(10)))
+            let (depth, source) = (args.depth.unwrap_or(10), args.eval.unwrap_or_default());
+            dispatch!(shape, G => engine::alphabeta::<G>(depth, &source.open(Goal::Most)?.0))
         }
     };
     for figure in figures {

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::contest::write_file;
 use crate::arena::svg::{SquareMap, square_maps};
 use crate::eval::linear::{self, Feature, Features};
+use crate::eval::patterns::{self, PatternSet};
 use crate::game::{Geometry, Position, Square, notation};
 use crate::model::Kind;
 use crate::net::inference;
@@ -94,6 +95,15 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
             let table = stage_table::<G>(model, &features, &options.features);
             weights = square_weights::<G>(model, &features);
             let _ = write!(head, "\n{table}");
+        }
+        Kind::Patterns => {
+            let options = patterns::Options::read(&description.options)?;
+            let set = PatternSet::read::<G>(&options.patterns)?;
+            let (count, images) = (set.patterns().len(), set.images().len());
+            line("patterns", format!("{count}, {images} with their images on the board"));
+            for (text, pattern) in options.patterns.iter().zip(set.patterns()) {
+                line("", format!("{text}: {} weights a stage", pattern.weights()));
+            }
         }
     }
     let start = start::<G>(model, &mut head)?;

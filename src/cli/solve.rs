@@ -2,6 +2,7 @@
 
 mod progress;
 mod report;
+mod selective;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Write};
@@ -14,9 +15,12 @@ use anyhow::{Context as _, bail};
 use super::bench::number;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
+use crate::players::shipped;
+use crate::players::spec::EvaluatorSource;
 use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
 use report::{Solved, Total};
+use selective::{Selective, SelectiveSolver};
 
 /// Solves positions exactly: the score for the side to move, and a best line.
 ///
@@ -35,8 +39,14 @@ pub struct Args {
     #[arg(value_name = "FILE|POSITION")]
     source: String,
     /// Solve only who wins: scores are 1, 0 and -1
-    #[arg(long)]
+    #[arg(long, conflicts_with = "confidence")]
     wld: bool,
+    /// Skip lines that a shallow search shows to be irrelevant, with this confidence in percent.
+    /// Scores can then be wrong, and much deeper endings can be searched. It needs an evaluator
+    /// with Multi-ProbCut. By default scores are exact
+    #[arg(long, value_name = "PERCENT", conflicts_with = "seconds",
+        value_parser = |text: &str| number(text, 1.0..=99.99, "percent"))]
+    confidence: Option<f64>,
     /// Seconds for each position; after that the bounds found so far are shown. By default there is
     /// no limit
     #[arg(long, value_name = "S", value_parser = |text: &str| number(text, 0.001..=31_536_000.0, "seconds"))]
@@ -50,6 +60,11 @@ pub struct Args {
     /// Who wins: most or fewest discs
     #[arg(long, value_name = "GOAL", default_value = "most")]
     goal: Goal,
+    /// The evaluator that decides which moves are tried first: positional, discs, or the path of a
+    /// model that is no net. It changes the time, never the score. By default it is the pattern
+    /// evaluator that comes with the program; on a board without one it is positional
+    #[arg(long, value_name = "NAME|PATH")]
+    eval: Option<EvaluatorSource>,
     /// Size of the transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     table_mb: u32,
@@ -61,6 +76,7 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   outflank solve examples/positions.obf --threads 2
+  outflank solve examples/positions.obf --confidence 95
   outflank solve --seconds 60 --json - < FILE
   outflank solve f5d6 --seconds 10               # the bounds after ten seconds";
 
@@ -105,8 +121,11 @@ impl Source {
 
 fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCode> {
     let table_bytes = (args.table_mb as usize) << 20;
-    let mut solver =
-        Solver::<G>::new(args.goal, table_bytes).with_threads(usize::from(args.threads));
+    let order = args.eval.clone().unwrap_or_else(|| shipped::evaluator(G::SHAPE, args.goal));
+    let (evaluator, _) = order.open::<G>(args.goal)?;
+    let mut selective = SelectiveSolver::new(args, &evaluator)?;
+    let mut solver = Solver::with_evaluator(args.goal, &evaluator, table_bytes)
+        .with_threads(usize::from(args.threads));
     let (mut total, mut bad) = (Total::default(), BadLines::default());
     let mut warned = false;
     let mut out = std::io::stdout().lock();
@@ -116,7 +135,10 @@ fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCod
         match parse::<G>(&line) {
             Ok((position, stated)) => {
                 warned = warned || warn(args, line.number, position);
-                let solved = solve(&mut solver, args, line.number, position, stated);
+                let solved = match &mut selective {
+                    Some(selective) => probable(selective, position, stated),
+                    None => solve(&mut solver, args, line.number, position, stated),
+                };
                 total.add(&solved);
                 writeln!(out, "{}", solved.to_line(args, total.positions))?;
                 out.flush()?;
@@ -198,6 +220,24 @@ fn warn<G: Geometry>(args: &Args, line: usize, position: Position<G>) -> bool {
          ten times that; --seconds S sets a limit for each position"
     );
     true
+}
+
+fn probable<G: Geometry>(
+    solver: &mut SelectiveSolver<G>,
+    position: Position<G>,
+    expected: Option<i32>,
+) -> Solved {
+    let Selective { found, nodes, seconds } = solver.solve(position.board);
+    let moves = position.board.legal().len() as u32;
+    Solved {
+        position: notation::obf(position),
+        empties: position.board.empties(),
+        expected,
+        found,
+        moves_done: (moves, moves),
+        nodes,
+        seconds,
+    }
 }
 
 fn solve<G: Geometry>(

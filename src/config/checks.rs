@@ -17,8 +17,8 @@ pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
     match config.method {
         Method::AlphaZero => alphazero(reader, config),
         Method::Stages => stages(reader, config),
-        // Any values of `td` can be combined.
-        Method::Td => {}
+        // Any values of their keys can be combined.
+        Method::Td | Method::Endgame => {}
     }
 }
 

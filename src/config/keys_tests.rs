@@ -84,6 +84,7 @@ fn a_value_just_outside_a_range_is_refused_with_key_and_range() {
                 Allowed::Texts { .. } if path.ends_with(".features") => {
                     "constant, mobility,".into()
                 }
+                Allowed::Texts { .. } if path.ends_with(".patterns") => "names such as a1".into(),
                 Allowed::Texts { .. } => "random, greedy,".into(),
                 other => other.words("\""),
             };

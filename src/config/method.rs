@@ -14,11 +14,14 @@ choices! {
         /// Temporal differences train a linear evaluator, stage by stage from the end of the game
         /// (Perversi).
         Td = "td",
+        /// Solved endings train an evaluator by patterns, from the end of the game to its start
+        /// (Tothello).
+        Endgame = "endgame",
     }
 }
 
 /// The methods that train stage by stage, without actors and a replay window.
-const STAGEWISE: &[Method] = &[Method::Stages, Method::Td];
+const STAGEWISE: &[Method] = &[Method::Stages, Method::Td, Method::Endgame];
 
 /// The keys above the first section that some methods do not have.
 const TOP_LEVEL: &[(&str, &[Method])] = &[("device", &[Method::AlphaZero]), ("threads", STAGEWISE)];

@@ -31,7 +31,7 @@ use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::{self, Retention};
 use crate::store::{self, limits, run_dir};
-use crate::train::learners::{stages, td};
+use crate::train::learners::{endgame, stages, td};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
@@ -62,8 +62,9 @@ keys! {
     /// The configuration of a run.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
-        /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage,
-        /// from minimax scores (`stages`) or by temporal differences (`td`).
+        /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage:
+        /// from minimax scores (`stages`), by temporal differences (`td`), or from solved endings
+        /// (`endgame`).
         ///
         /// Each method has sections of its own.
         key method: Method = Method::default();
@@ -106,6 +107,8 @@ keys! {
         field stages: stages::Options = stages::Options::default();
         /// The settings of training stage by stage by temporal differences.
         field td: td::Options = td::Options::default();
+        /// The settings of training by patterns from solved endings.
+        field endgame: endgame::Options = endgame::Options::default();
     }
 }
 

@@ -59,6 +59,7 @@ sections! {
     evaluation of ALPHAZERO, "The matches that measure the strength of a run's net.";
     stages of &[Method::Stages], "How minimax scores train a linear evaluator, stage by stage.";
     td of &[Method::Td], "How play trains a linear evaluator by temporal differences.";
+    endgame of &[Method::Endgame], "How solved endings train an evaluator by patterns.";
 }
 
 /// Sets the defaults that depend on the value of the key `path`. Keys are read in their order, so

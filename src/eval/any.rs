@@ -61,6 +61,14 @@ macro_rules! evaluators {
                 }
             }
 
+            /// The same as [`Evaluator::score`].
+            pub fn score(&self, board: Board<G>) -> f32 {
+                match self {
+                    $(AnyEvaluator::$hand(found) => Evaluator::<G>::score(&**found, board),)+
+                    $(AnyEvaluator::$learnt(found) => Evaluator::<G>::score(&**found, board),)+
+                }
+            }
+
             /// The same as [`Evaluator::probcut`].
             pub fn probcut(&self) -> Option<&ProbCut> {
                 match self {

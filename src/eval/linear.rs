@@ -20,7 +20,8 @@ mod corners;
 mod features;
 mod options;
 
-use super::model::{array, check_names, check_numbers};
+use super::model::{array, check_names, check_numbers, win_scale};
+use super::stages::{discs_of_stages, weights_at};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
 use crate::game::{Board, Geometry, Goal, SquareSet};
 use crate::model::{Description, Weights};
@@ -66,50 +67,15 @@ impl<G: Geometry> Linear<G> {
         let weights = array(model, "weights", |found| found == shape, &format!("{shape:?}"))?;
         let is_weight = |weight: f32| weight.abs() <= MAX_WEIGHT;
         check_numbers("weights", weights, is_weight, &format!("-{MAX_WEIGHT} to {MAX_WEIGHT}"))?;
-        let win_scale = array(model, "win_scale", |found| found == [1], "[1]")?;
-        let is_scale = |scale: f32| scale > 0.0 && scale.is_finite();
-        check_numbers("win_scale", win_scale, is_scale, "a finite number above 0")?;
+        let win_scale = win_scale(model)?;
         let at = |count_of_discs: usize| {
-            let at = weights_at(weights, (discs, options.between), count_of_discs as f32);
+            let larger = options.between == Between::Larger;
+            let at = weights_at(weights, (discs, larger), count_of_discs as f32);
             features.to_layout(&at)
         };
         let weights = (0..=G::SQUARES).map(at).collect();
-        Ok(Linear { goal, features, weights, win_scale: WinScale(win_scale[0]) })
+        Ok(Linear { goal, features, weights, win_scale })
     }
-}
-
-/// The numbers of discs of the stages, checked.
-fn discs_of_stages<G: Geometry>(model: &Weights) -> Result<&[f32], ModelError> {
-    let squares = G::SQUARES;
-    let fits = |shape: &[usize]| matches!(shape, [stages] if (1..=squares).contains(stages));
-    let discs = array(model, "discs", fits, &format!("[stages], with 1 to {squares} stages"))?;
-    let is_count = |number: f32| number.fract() == 0.0 && (1.0..=squares as f32).contains(&number);
-    check_numbers("discs", discs, is_count, &format!("whole numbers from 1 to {squares}"))?;
-    match discs.windows(2).position(|pair| pair[0] >= pair[1]) {
-        None => Ok(discs),
-        Some(index) => Err(ModelError::Number {
-            name: "discs",
-            index: index + 1,
-            found: discs[index + 1],
-            allowed: format!("more than {}, the number before it", discs[index]).into(),
-        }),
-    }
-}
-
-/// The weights of the features at a number of discs, in units of the evaluation. `weights` has those
-/// of each stage, and `stages` the numbers of discs of the stages.
-fn weights_at(weights: &[f32], (stages, between): (&[f32], Between), discs: f32) -> Vec<f32> {
-    let above = stages.partition_point(|&stage| stage < discs).min(stages.len() - 1);
-    let below = if stages[above] > discs { above.saturating_sub(1) } else { above };
-    let share = match stages[above] - stages[below] {
-        0.0 => 0.0,
-        _ if between == Between::Larger => 1.0,
-        span => (discs - stages[below]) / span,
-    };
-    let count = weights.len() / stages.len();
-    let of = |stage: usize| &weights[stage * count..][..count];
-    let pairs = of(below).iter().zip(of(above));
-    pairs.map(|(low, high)| SCALE as f32 * (low + share * (high - low))).collect()
 }
 
 /// The sum of the products, in lanes that a vector instruction adds at once.

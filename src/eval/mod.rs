@@ -12,8 +12,10 @@ mod discs;
 pub mod linear;
 mod model;
 mod outline;
+pub mod patterns;
 pub mod positional;
 pub mod probcut;
+mod stages;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tracked;
@@ -28,6 +30,7 @@ use any::evaluators;
 pub use discs::Discs;
 use linear::Linear;
 pub use model::ModelError;
+use patterns::Patterns;
 use positional::Positional;
 use probcut::ProbCut;
 pub use tracked::{Step, TrackedBoard};
@@ -44,6 +47,8 @@ evaluators! {
     from models: {
         /// A weighted sum of a few features, by stage of the game.
         Linear(Linear<G>) = "linear",
+        /// A sum of values of patterns, by stage of the game.
+        Patterns(Patterns<G>) = "patterns",
     }
 }
 

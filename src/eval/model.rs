@@ -1,5 +1,6 @@
 //! Checks of the arrays from which evaluators are read.
 
+use super::WinScale;
 use crate::model::Weights;
 use crate::model::weights::Array;
 
@@ -100,4 +101,12 @@ pub(super) fn check_numbers(
             Err(ModelError::Number { name, index, found, allowed: allowed.into() })
         }
     }
+}
+
+/// The array `win_scale`, which every model has.
+pub(super) fn win_scale(weights: &Weights) -> Result<WinScale, ModelError> {
+    let found = array(weights, "win_scale", |found| found == [1], "[1]")?;
+    let is_scale = |scale: f32| scale > 0.0 && scale.is_finite();
+    check_numbers("win_scale", found, is_scale, "a finite number above 0")?;
+    Ok(WinScale(found[0]))
 }

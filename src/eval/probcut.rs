@@ -25,6 +25,30 @@ pub struct Regression {
     pub sigma: f32,
 }
 
+impl Regression {
+    /// The numbers of a regression, in the order of its fields.
+    pub const NUMBERS: usize = 6;
+
+    /// The numbers of this regression.
+    pub fn numbers(&self) -> [f32; Regression::NUMBERS] {
+        let &Regression { stage, shallow, deep, slope, offset, sigma } = self;
+        [stage as f32, shallow as f32, deep as f32, slope, offset, sigma]
+    }
+
+    /// The regression with these numbers; `None` if they are not allowed. Depths and stages are
+    /// whole numbers below 256, and the deep search is deeper.
+    pub fn from_numbers(numbers: &[f32]) -> Option<Regression> {
+        let &[stage, shallow, deep, slope, offset, sigma] = numbers else { return None };
+        let is_whole = |number: f32| number.fract() == 0.0 && (0.0..256.0).contains(&number);
+        let is_allowed = [stage, shallow, deep].into_iter().all(is_whole)
+            && shallow < deep
+            && [slope, sigma].into_iter().all(|number| number > 0.0 && number.is_finite())
+            && offset.is_finite();
+        let [stage, shallow, deep] = [stage, shallow, deep].map(|number| number as u32);
+        is_allowed.then_some(Regression { stage, shallow, deep, slope, offset, sigma })
+    }
+}
+
 /// All regressions of one evaluator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbCut {

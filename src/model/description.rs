@@ -14,6 +14,8 @@ choices! {
         Net = "net",
         /// A linear evaluator: see [`Linear`](crate::eval::linear::Linear).
         Linear = "linear",
+        /// An evaluator by patterns: see [`Patterns`](crate::eval::patterns::Patterns).
+        Patterns = "patterns",
     }
 }
 

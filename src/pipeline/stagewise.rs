@@ -19,6 +19,7 @@ use crate::store::checkpoint::{self, Checkpoint, CheckpointError, ModelLocation,
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::{Event, Progress, Stages, Telemetry};
+use crate::train::learners::endgame::EndgameLearner;
 use crate::train::learners::stages::StagesLearner;
 use crate::train::learners::td::TdLearner;
 use crate::train::stagewise::{StagewiseLearner, UnitContext, UnitReport};
@@ -29,6 +30,9 @@ fn learner(config: &Config) -> anyhow::Result<Box<dyn StagewiseLearner>> {
         Method::AlphaZero => bail!("method \"alphazero\" does not train stage by stage"),
         Method::Stages => dispatch!(config.board, G => {
             Box::new(StagesLearner::<G>::new(&config.stages, config.goal, config.seed)?)
+        }),
+        Method::Endgame => dispatch!(config.board, G => {
+            Box::new(EndgameLearner::<G>::new(&config.endgame, config.goal, config.seed)?)
         }),
         Method::Td => dispatch!(config.board, G => {
             Box::new(TdLearner::<G>::new(&config.td, config.goal, config.seed)?)
@@ -143,7 +147,7 @@ impl Units<'_> {
         let progress = |share: f64| {
             let _ = telemetry.try_send(Event::Progress(progress(state, clock, all, share)));
         };
-        let context = UnitContext::new(stop, &progress);
+        let context = UnitContext::new(self.run.path(), stop, &progress);
         Ok(self.learner.train_unit(state.steps, &context)?)
     }
 

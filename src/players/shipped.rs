@@ -1,8 +1,10 @@
-//! The nets that come with the program, one for each trained board and goal.
+//! The nets and evaluators that come with the program, for each trained board and goal.
 
 use std::path::{Path, PathBuf};
 
-use super::spec::{AlphaBetaSpec, NetPlayerSpec, PlayerKind, PlayerSpec, ThinkingLimit};
+use super::spec::{
+    AlphaBetaSpec, EvaluatorSource, NetPlayerSpec, PlayerKind, PlayerSpec, ThinkingLimit,
+};
 use crate::game::{Goal, Shape};
 
 /// The folder of the nets in the source tree.
@@ -16,12 +18,26 @@ const DEPTH_WITHOUT_NET: u32 = 8;
 /// `checkpoints/8x8-fewest`. It is looked for in the current directory, then in the source tree
 /// from which the program was built. `None` if there is no such folder.
 pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
-    let name = match goal {
+    folder(&of_board(shape, goal))
+}
+
+/// The best evaluator for a board and goal: the patterns that come with the program, such as
+/// `checkpoints/patterns-8x8`, or the positional one.
+pub fn evaluator(shape: Shape, goal: Goal) -> EvaluatorSource {
+    let patterns = folder(&format!("patterns-{}", of_board(shape, goal)));
+    patterns.map_or_else(EvaluatorSource::default, EvaluatorSource::Model)
+}
+
+fn of_board(shape: Shape, goal: Goal) -> String {
+    match goal {
         Goal::Most => shape.name().to_string(),
         Goal::Fewest => format!("{shape}-{goal}"),
-    };
+    }
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
     let places = [Path::new("."), Path::new(env!("CARGO_MANIFEST_DIR"))];
-    let folders = places.map(|place| place.join(FOLDER).join(&name));
+    let folders = places.map(|place| place.join(FOLDER).join(name));
     folders.into_iter().find(|folder| folder.is_dir())
 }
 
@@ -53,8 +69,9 @@ mod tests {
                 continue;
             }
             let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-            // Linear evaluators are named by their method first.
-            let board = match name.strip_prefix("stages-") {
+            // Evaluators are named by their method first.
+            let methods = ["stages-", "patterns-"];
+            let board = match methods.iter().find_map(|method| name.strip_prefix(method)) {
                 Some(board) => board,
                 None if name == "perversi" => "cross92",
                 None => &name,
@@ -68,8 +85,11 @@ mod tests {
         found.sort();
         let nets =
             ["6x6", "7x7", "8x8", "8x8-fewest", "8x8-hour", "8x8-small", "cross92", "octagon88"];
-        let evaluators = ["perversi", "stages-8x8", "stages-octagon88"];
+        let evaluators = ["patterns-8x8", "perversi", "stages-8x8", "stages-octagon88"];
         assert_eq!(found, [&nets[..], &evaluators].concat());
+        assert_eq!(evaluator(Shape::Square7, Goal::Fewest), EvaluatorSource::default());
+        let patterns = evaluator(Shape::Square8, Goal::Most);
+        assert!(patterns.to_string().ends_with("checkpoints/patterns-8x8"), "{patterns}");
         assert!(Shape::ALL.iter().all(|&shape| net(shape, Goal::Most).is_some()));
     }
 }

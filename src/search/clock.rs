@@ -63,6 +63,9 @@ pub struct SearchLimits {
     /// A position with at most this many empty squares is solved, and the other limits do not
     /// apply.
     pub solve_empties: u32,
+    /// Whether a search with ProbCut to the end of the game is followed by an exact one. Without
+    /// ProbCut it is exact anyway.
+    pub exact: bool,
     /// The number of threads.
     pub threads: usize,
 }
@@ -76,6 +79,7 @@ impl Default for SearchLimits {
             allotment: Allotment::Even,
             nodes: None,
             solve_empties: 0,
+            exact: true,
             threads: 1,
         }
     }

@@ -26,6 +26,9 @@ pub const POSITIONS: u64 = 64 << 20;
 /// A file of an archive of games. The largest year of WTHOR has 0.6 MB.
 pub const ARCHIVE: u64 = 64 << 20;
 
+/// A file of labels. One of a hundred million boards of 8x8 has 1.7 GB.
+pub const LABELS: u64 = 4 << 30;
+
 /// A saved game.
 pub const GAME: u64 = 1 << 20;
 

@@ -33,6 +33,7 @@ pub mod games;
 pub mod ggf;
 pub mod import;
 mod json_file;
+pub mod labels;
 pub mod limits;
 pub mod lines;
 pub mod model_file;

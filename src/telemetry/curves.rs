@@ -125,6 +125,12 @@ const CURVES: &[Curve] = &[
     ),
     curve("stage/rounds", "8_stage/rounds", "how often the stage was fitted"),
     curve("stage/seconds", "8_stage/seconds", "seconds for the stage"),
+    curve("stage/round", "8_stage/round", "the round of games that gives the labels"),
+    curve(
+        "pattern_error/",
+        "8_stage/pattern_error_",
+        "mean error of the patterns in discs, on the boards of training or on held-out ones",
+    ),
 ];
 
 /// The tag and the description of a curve in TensorBoard. For a curve that is not in the table, the
@@ -148,6 +154,7 @@ mod tests {
     /// The rows of the documentation's table.
     fn rows() -> Vec<String> {
         let whole = |name: &str| match name.ends_with(['/', '_']) {
+            true if name.contains("pattern") => format!("{name}BOARDS"),
             true => format!("{name}PLAYER"),
             false => name.to_string(),
         };

@@ -6,6 +6,7 @@
 //! on the units before it. Neither time nor the number of threads matters. So a run
 //! that was killed does the unit again in which it was, and ends in the same model.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::{Description, Weights, WeightsError};
@@ -30,15 +31,22 @@ impl StagewiseError {
 
 /// How a unit is done: it can be told to stop, and it says how far it is.
 pub struct UnitContext<'a> {
+    folder: &'a Path,
     stop: &'a AtomicBool,
     progress: &'a (dyn Fn(f64) + Sync),
 }
 
 impl<'a> UnitContext<'a> {
     /// A unit that ends if `stop` is set. `progress` gets the share of the unit that is done, 0 to
-    /// 1, from any thread.
-    pub fn new(stop: &'a AtomicBool, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
-        UnitContext { stop, progress }
+    /// 1, from any thread. `folder` exists, and is that of the run.
+    pub fn new(folder: &'a Path, stop: &'a AtomicBool, progress: &'a (dyn Fn(f64) + Sync)) -> Self {
+        UnitContext { folder, stop, progress }
+    }
+
+    /// The folder where a unit may keep files for later units. A unit that is done again writes the
+    /// same files.
+    pub fn folder(&self) -> &Path {
+        self.folder
     }
 
     /// Whether the unit must end now, without a result.

@@ -1,15 +1,14 @@
 //! `outflank bench solve` and `outflank bench alphabeta`: the searches without a net.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use rand::RngExt;
 
 use super::Figure;
-use crate::eval::Evaluator;
 use crate::eval::positional::Positional;
+use crate::eval::{AnyEvaluator, Evaluator};
 use crate::game::{Board, Geometry, Goal};
-use crate::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits};
+use crate::search::alphabeta::{self, SearchLimits};
 use crate::search::endgame::Solver;
 use crate::train::seeds::{Purpose, Random, stream};
 
@@ -39,10 +38,9 @@ pub(super) fn solve<G: Geometry>() -> Vec<Figure> {
     figures
 }
 
-/// The nodes of alpha-beta with the positional evaluator for a search, and its nodes a second.
-pub(super) fn alphabeta<G: Geometry>(depth: u32) -> Vec<Figure> {
-    let evaluator = Arc::new(Positional::<G>::new(Goal::Most));
-    let mut search = AlphaBetaSearch::new(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
+/// The nodes of alpha-beta with an evaluator for a search, and its nodes a second.
+pub(super) fn alphabeta<G: Geometry>(depth: u32, evaluator: &AnyEvaluator<G>) -> Vec<Figure> {
+    let mut search = alphabeta::plain(Goal::Most, evaluator, ENGINE_TABLE_BYTES);
     let (mut nodes, mut seconds) = (0, 0.0);
     for number in 0..24 {
         // 70, 60, 50 and 40 % of the squares are empty: from the opening to the endgame.

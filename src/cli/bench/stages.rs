@@ -1,6 +1,6 @@
 //! `outflank bench stages`: what a stage loses because a model and not exact play scores its boards.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         args.config.display()
     );
     let (stop, silent) = (AtomicBool::new(false), |_: f64| ());
-    let context = UnitContext::new(&stop, &silent);
+    let context = UnitContext::new(Path::new("unused"), &stop, &silent);
     let found = dispatch!(config.board, G => {
         let learner = StagesLearner::<G>::new(&config.stages, config.goal, config.seed)?;
         learner.score_propagation(&context)?

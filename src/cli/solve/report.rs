@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::json;
 
 use super::Args;
-use crate::game::Geometry;
 use crate::game::notation::{square_name, transcript};
+use crate::game::{Geometry, Square};
 use crate::search::endgame::SolveResult;
 
 /// The result for one position, solved or not.
@@ -30,6 +30,8 @@ pub struct Found {
     /// The score is at most this, if known.
     upper: Option<i32>,
     solved: bool,
+    /// If the score is only probable, with how much confidence in percent.
+    confidence: Option<f64>,
     /// The best line of play, or the move that reaches the bound.
     line: String,
 }
@@ -42,15 +44,24 @@ impl Found {
                 lower: Some(score),
                 upper: Some(score),
                 solved: true,
+                confidence: None,
                 line: transcript::<G>(line),
             },
             SolveResult::Unsolved { lower, upper, best } => Found {
                 lower,
                 upper,
                 solved: false,
+                confidence: None,
                 line: best.map(square_name::<G>).unwrap_or_default(),
             },
         }
+    }
+
+    /// A score that is right with this confidence in percent.
+    pub fn probable<G: Geometry>(score: i32, line: Vec<Square>, confidence: f64) -> Found {
+        let (lower, upper) = (Some(score), Some(score));
+        let (confidence, line) = (Some(confidence), transcript::<G>(line));
+        Found { lower, upper, solved: true, confidence, line }
     }
 
     fn score(&self) -> Option<i32> {
@@ -80,7 +91,7 @@ impl Solved {
     }
 
     fn json(&self, args: &Args) -> serde_json::Value {
-        let Found { lower, upper, solved, line } = &self.found;
+        let Found { lower, upper, solved, confidence, line } = &self.found;
         json!({
             "version": 1,
             "shape": args.shape.name(),
@@ -88,7 +99,8 @@ impl Solved {
             "wld": args.wld,
             "position": self.position,
             "empties": self.empties,
-            "solved": solved,
+            "solved": *solved && confidence.is_none(),
+            "confidence": confidence,
             "score": self.found.score(),
             "at_least": lower,
             "at_most": upper,
@@ -123,7 +135,8 @@ impl Solved {
     fn known(&self) -> String {
         let Found { lower, upper, line, .. } = &self.found;
         if let Some(score) = self.found.score() {
-            return format!("score {score:+}");
+            let confidence = self.found.confidence.map(|percent| format!(" at {percent} %"));
+            return format!("score {score:+}{}", confidence.unwrap_or_default());
         }
         let (done, moves) = self.moves_done;
         let bound = match (lower, upper) {

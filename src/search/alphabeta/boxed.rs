@@ -36,6 +36,33 @@ pub trait Search<G: Geometry>: Send {
 
     /// How scores of the search translate to probabilities of a win.
     fn win_scale(&self) -> WinScale;
+
+    /// Which score wins.
+    fn goal(&self) -> Goal;
+}
+
+/// A search with an evaluator that is chosen at run time, without ProbCut. `goal` must be the
+/// evaluator's, and the table takes at most `table_bytes`.
+pub fn plain<G: Geometry>(
+    goal: Goal,
+    evaluator: &AnyEvaluator<G>,
+    table_bytes: usize,
+) -> Box<dyn Search<G>> {
+    evaluator.visit(Plain { goal, table_bytes })
+}
+
+/// The arguments of [`plain`] besides the evaluator.
+struct Plain {
+    goal: Goal,
+    table_bytes: usize,
+}
+
+impl<G: Geometry> EvaluatorVisitor<G> for Plain {
+    type Output = Box<dyn Search<G>>;
+
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Self::Output {
+        Box::new(AlphaBetaSearch::new(self.goal, evaluator, self.table_bytes))
+    }
 }
 
 /// A search with an evaluator that is chosen at run time. The choice is made here, once: the search

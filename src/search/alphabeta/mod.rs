@@ -2,7 +2,9 @@
 //!
 //! Internal scores are in units of 1 / [`SCALE`] disc for the side to move. A pass does not count
 //! as a ply. So all leaves of an iteration have the same number of discs, unless the game ends
-//! earlier, and an iteration as deep as the number of empty squares is exact.
+//! earlier, and an iteration as deep as the number of empty squares is exact. The iterations just
+//! before it would cost as much, so they are left out. With Multi-ProbCut there is first one to the
+//! end of the game that skips subtrees, and so is not exact.
 
 mod boxed;
 mod probcut;
@@ -18,7 +20,7 @@ use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
 use crate::eval::{Evaluator, SCALE, TrackedBoard, WinScale};
 use crate::game::{Board, Geometry, Goal, Square};
-pub use boxed::{Search, boxed};
+pub use boxed::{Search, boxed, plain};
 use probcut::Checks;
 pub use probcut::NoProbCut;
 use worker::Worker;
@@ -60,6 +62,35 @@ pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G>> {
     shape: std::marker::PhantomData<G>,
 }
 
+/// An iteration to the end of the game follows once it is at most this many plies deeper than the
+/// last one.
+const LAST_JUMP: u32 = 8;
+
+/// One iteration of a search.
+#[derive(Clone, Copy)]
+struct Iteration {
+    depth: u32,
+    /// Whether it goes to the end of the game, and skips nothing.
+    exact: bool,
+}
+
+/// The iterations of a search to at most the depth `deepest`. With ProbCut an iteration to the end
+/// of the game skips lines; an exact one follows if it is `wanted`.
+fn iterations(
+    empties: u32,
+    deepest: u32,
+    probcut: bool,
+    wanted: bool,
+) -> impl Iterator<Item = Iteration> {
+    let not_exact = |depth| Iteration { depth, exact: false };
+    let ends = deepest == empties;
+    let shallow = if ends { empties.saturating_sub(LAST_JUMP).max(1) } else { deepest };
+    let shallow = (1..=shallow).filter(move |&depth| depth < empties).map(not_exact);
+    let selective = (ends && probcut).then(|| not_exact(empties));
+    let exact = (ends && (wanted || !probcut)).then_some(Iteration { depth: empties, exact: true });
+    shallow.chain(selective).chain(exact)
+}
+
 /// The best root move so far and its score.
 #[derive(Clone, Copy)]
 struct BestMove {
@@ -93,20 +124,20 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
         Ok(AlphaBetaSearch { checks: Some(checks), ..self })
     }
 
-    /// The result after the iteration of the given depth.
+    /// The result after an iteration.
     fn result(
         &self,
         board: Board<G>,
-        (depth, best): (u32, BestMove),
+        (iteration, best): (Iteration, BestMove),
         clock: &SearchClock<'_>,
     ) -> SearchResult {
         SearchResult {
             square: best.square,
             score: best.score as f32 / SCALE as f32,
-            exact: depth == board.empties(),
-            depth,
+            exact: iteration.exact,
+            depth: iteration.depth,
             nodes: clock.nodes(),
-            pv: self.variation(board, best.square, depth),
+            pv: self.variation(board, best.square, iteration.depth),
             seconds: clock.elapsed().as_secs_f64(),
             unfinished: 0.0,
             wasted: 0.0,
@@ -119,7 +150,7 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
     fn iterate(
         &self,
         root: &TrackedBoard<G, E::State>,
-        depth: u32,
+        iteration: Iteration,
         last: BestMove,
         clock: &SearchClock<'_>,
         threads: usize,
@@ -127,13 +158,13 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
         let done = AtomicBool::new(false);
         let work = || {
             let mut worker = Worker::new(self, clock, &done, threads > 1);
-            let found = worker.aspiration_search(root, depth, last);
+            let found = worker.aspiration_search(root, iteration, last);
             worker.report();
             done.fetch_or(found.1, Ordering::Relaxed);
             found
         };
         // Starting threads takes longer than a shallow iteration.
-        let helpers = if depth > SHARED_DEPTH { threads.saturating_sub(1) } else { 0 };
+        let helpers = if iteration.depth > SHARED_DEPTH { threads.saturating_sub(1) } else { 0 };
         std::thread::scope(|scope| {
             let handles: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
             let mut found = work();
@@ -191,24 +222,24 @@ impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
         let clock = SearchClock::start(limits, empties, Some(&self.stop));
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
         let root = TrackedBoard::begin(&*self.evaluator, board);
-        let mut found = (0, BestMove { square: first, score: 0 });
-        for depth in 1..=deepest {
-            if depth > 1 && !clock.allows_another_iteration() {
+        let nothing = Iteration { depth: 0, exact: false };
+        let mut found = (nothing, BestMove { square: first, score: 0 });
+        for iteration in iterations(empties, deepest, self.checks.is_some(), limits.exact) {
+            if found.0.depth > 0 && !clock.allows_another_iteration() {
                 break;
             }
             let begun = clock.elapsed();
-            let (best, complete) = self.iterate(&root, depth, found.1, &clock, limits.threads);
+            let (best, complete) = self.iterate(&root, iteration, found.1, &clock, limits.threads);
             if !complete {
                 let unfinished = (clock.elapsed() - begun).as_secs_f64();
-                let is_changed = depth > 1 && best.square != found.1.square;
+                let is_changed = found.0.depth > 0 && best.square != found.1.square;
                 let result = self.result(board, (found.0, best), &clock);
                 let wasted = if is_changed { 0.0 } else { unfinished };
                 return Some(SearchResult { unfinished, wasted, ..result });
             }
-            found = (depth, best);
-            if depth < deepest
-                && let Some(on_iteration) = &mut on_iteration
-            {
+            found = (iteration, best);
+            let is_last = iteration.exact || iteration.depth == deepest && deepest < empties;
+            if !is_last && let Some(on_iteration) = &mut on_iteration {
                 on_iteration(&self.result(board, found, &clock));
             }
         }
@@ -217,6 +248,10 @@ impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
 
     fn win_scale(&self) -> WinScale {
         self.evaluator.win_scale()
+    }
+
+    fn goal(&self) -> Goal {
+        self.goal
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
-use super::{AlphaBetaSearch, BestMove, SHARED_DEPTH};
+use super::{AlphaBetaSearch, BestMove, Iteration, SHARED_DEPTH};
 use crate::eval::{Evaluator, SCALE, TrackedBoard};
 use crate::game::{Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
+use crate::search::endgame::{NEAR_END, NearEndSearch};
 use crate::search::ordering::{Candidate, Candidates};
 use crate::search::table::{Entry, Key};
 
@@ -29,6 +30,10 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G>> {
     /// The ProbCut checks for nodes with a null window; `None` where ProbCut is not allowed.
     pub(super) checks: Option<&'a Checks>,
     candidates: Candidates<G, E::State>,
+    /// Whether the iteration is exact.
+    exact: bool,
+    /// Searches the last plies if the iteration goes to the end of the game.
+    near_end: Option<NearEndSearch<G>>,
     /// Positions visited since the last report to the clock.
     nodes: u64,
     /// The number of positions between two reports.
@@ -45,8 +50,19 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         shared: bool,
     ) -> Self {
         let (candidates, interval) = (Candidates::new(), clock.interval());
-        let (checks, nodes, halted) = (None, 0, false);
-        Worker { search, clock, done, shared, checks, candidates, nodes, interval, halted }
+        Worker {
+            search,
+            clock,
+            done,
+            shared,
+            checks: None,
+            candidates,
+            exact: false,
+            near_end: None,
+            nodes: 0,
+            interval,
+            halted: false,
+        }
     }
 
     pub(super) fn report(&mut self) {
@@ -65,11 +81,13 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
     pub(super) fn aspiration_search(
         &mut self,
         root: &TrackedBoard<G, E::State>,
-        depth: u32,
+        Iteration { depth, exact }: Iteration,
         last: BestMove,
     ) -> (BestMove, bool) {
-        let exact = depth == root.board.empties();
         self.checks = if exact { None } else { self.search.checks.as_ref() };
+        self.exact = exact;
+        let goal = self.search.goal;
+        self.near_end = (depth == root.board.empties()).then(|| NearEndSearch::new(goal));
         let most = G::SQUARES as i32 * SCALE;
         let (mut below, mut above) = (ASPIRATION, ASPIRATION);
         if depth < 4 {
@@ -158,6 +176,18 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         alpha: i32,
         beta: i32,
     ) -> i32 {
+        if let Some(near_end) = &mut self.near_end
+            && depth <= NEAR_END
+            && beta - alpha == 1
+            && depth == node.board.empties()
+        {
+            let bound = near_end.search(node.board, legal, alpha.div_euclid(SCALE), depth);
+            self.nodes += near_end.take_nodes();
+            if self.nodes >= self.interval {
+                self.report();
+            }
+            return SCALE * bound;
+        }
         self.visit();
         if depth == 0 {
             return node.evaluate(&*self.search.evaluator);
@@ -213,7 +243,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         }
         let key = Key::of(node.board);
         let known = self.search.table.get(key);
-        if let Some(entry) = known.filter(|entry| u32::from(entry.depth) >= depth) {
+        if let Some(entry) = known.filter(|entry| self.suffices(entry, depth)) {
             let (lower, upper) = (i32::from(entry.lower), i32::from(entry.upper));
             if lower >= beta || lower == upper {
                 return lower;
@@ -234,7 +264,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             let most = G::SQUARES as i32 * SCALE;
             let lower = if best > alpha { best } else { -most };
             let upper = if best < beta { best } else { most };
-            let depth = if depth >= node.board.empties() { Entry::EXACT } else { depth as u8 };
+            let depth = if self.exact { Entry::EXACT } else { depth as u8 };
             let (lower, upper) = (lower as i16, upper as i16);
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
@@ -259,6 +289,12 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         found
     }
 
+    /// Whether an entry of the table can replace a search of this depth.
+    fn suffices(&self, entry: &Entry, depth: u32) -> bool {
+        let needed = if self.exact { Entry::EXACT.into() } else { depth };
+        u32::from(entry.depth) >= needed
+    }
+
     /// A move whose score is at least `beta` according to the table, with that score.
     fn child_cutoff(&self, start: usize, depth: u32, beta: i32) -> Option<(i32, Option<Square>)> {
         if depth < ETC_DEPTH {
@@ -267,7 +303,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         self.candidates.moves_from(start).iter().find_map(|candidate| {
             let entry = self.search.table.get(Key::of(candidate.child.board))?;
             let score = -i32::from(entry.upper);
-            let enough = u32::from(entry.depth) >= depth - 1 && score >= beta;
+            let enough = self.suffices(&entry, depth - 1) && score >= beta;
             enough.then_some((score, Some(candidate.square)))
         })
     }

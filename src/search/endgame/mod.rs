@@ -18,10 +18,11 @@ use super::active::ActivePositions;
 use super::clock::{SearchClock, SearchLimits};
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
-use crate::eval::Evaluator;
 use crate::eval::positional::Positional;
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor};
 use crate::game::{Board, Geometry, Goal, Square};
 pub use monitor::{SolveGoal, SolveMonitor, SolveProgress, SolveResult};
+pub(super) use near_end::{NEAR_END, NearEndSearch};
 use order::{MoveOrdering, ShallowSearch};
 use searcher::{Searcher, Shared, ThreadState};
 
@@ -42,6 +43,20 @@ pub struct Solver<G: Geometry> {
     order: Box<dyn MoveOrdering<G>>,
     /// Positions visited by all solves of this solver. Passes and finished games are not counted.
     pub nodes: u64,
+}
+
+/// The arguments of [`Solver::ordered_by`] besides the evaluator.
+struct Ordered {
+    goal: Goal,
+    table_bytes: usize,
+}
+
+impl<G: Geometry> EvaluatorVisitor<G> for Ordered {
+    type Output = Solver<G>;
+
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Solver<G> {
+        Solver::ordered_by(self.goal, evaluator, self.table_bytes)
+    }
 }
 
 impl<G: Geometry> Solver<G> {
@@ -72,6 +87,11 @@ impl<G: Geometry> Solver<G> {
             order,
             nodes: 0,
         }
+    }
+
+    /// The same with an evaluator that is chosen at run time.
+    pub fn with_evaluator(goal: Goal, evaluator: &AnyEvaluator<G>, table_bytes: usize) -> Self {
+        evaluator.visit(Ordered { goal, table_bytes })
     }
 
     /// The same solver with this many threads for each position, at least 1.
@@ -113,6 +133,11 @@ impl<G: Geometry> Solver<G> {
             self.too_many_empties = board.empties();
         }
         score
+    }
+
+    /// Forgets earlier solves, so that the next line does not depend on them.
+    pub fn forget(&mut self) {
+        self.table.forget();
     }
 
     /// The score, and a line of perfect play to the end of the game, without passes. If moves are

@@ -9,7 +9,7 @@ use super::parity;
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
 /// Null windows with at most this many empties are searched by this module.
-pub(super) const NEAR_END: u32 = 11;
+pub(in crate::search) const NEAR_END: u32 = 11;
 /// With at most this many empties, neither the table nor move ordering saves time.
 const SHALLOW: u32 = 6;
 /// The number of slots of the small table.
@@ -26,7 +26,7 @@ struct Slot<G: Geometry> {
 }
 
 /// Solves null windows with few empties.
-pub(super) struct NearEndSearch<G: Geometry> {
+pub(in crate::search) struct NearEndSearch<G: Geometry> {
     pub(super) leaf_solver: LeafSolver,
     slots: Box<[Slot<G>]>,
 }
@@ -45,16 +45,21 @@ fn place<G: Geometry>(board: Board<G>) -> usize {
 }
 
 impl<G: Geometry> NearEndSearch<G> {
-    pub(super) fn new(goal: Goal) -> Self {
+    pub(in crate::search) fn new(goal: Goal) -> Self {
         // An empty slot has a board that cannot occur: both sides have discs on every square.
         let board = Board { mine: G::PLAYABLE, theirs: G::PLAYABLE };
         let slot = Slot { board, lower: 0, upper: 0, best: Square(0) };
         NearEndSearch { leaf_solver: LeafSolver::new(goal), slots: vec![slot; SLOTS].into() }
     }
 
+    /// The positions visited since the last call.
+    pub(in crate::search) fn take_nodes(&mut self) -> u64 {
+        std::mem::take(&mut self.leaf_solver.nodes)
+    }
+
     /// A bound on the score on the same side of `alpha` as the score.
     #[inline]
-    pub(super) fn search(
+    pub(in crate::search) fn search(
         &mut self,
         board: Board<G>,
         legal: SquareSet<G>,

@@ -13,7 +13,7 @@ use crate::eval::{Evaluator, SCALE, Step, TrackedBoard};
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 
 /// The penalty of a move for each reply to it.
-const REPLY_COST: i32 = SCALE / 2;
+const REPLY_COST: i32 = 2 * SCALE;
 /// The bonus of a move in a region with an odd number of empties.
 const LAST_MOVE_BONUS: i32 = SCALE / 4;
 /// Moves worse than the best by more than this are not ordered exactly.
@@ -56,7 +56,7 @@ pub(super) fn take_best<G: Geometry>(
 
 /// Plies of the shallow search.
 fn depth(empties: u32) -> u32 {
-    (empties.saturating_sub(12) / 3).min(4)
+    (empties.saturating_sub(13) / 2).min(6)
 }
 
 /// Gives moves the values by which they are ordered.
@@ -128,7 +128,7 @@ impl<E> ShallowSearch<E> {
         let evaluator = &*self.evaluator;
         *nodes += 1;
         if depth == 0 {
-            return node.ordering_value(evaluator);
+            return node.evaluate(evaluator);
         }
         let legal = node.board.legal();
         if legal.is_empty() {

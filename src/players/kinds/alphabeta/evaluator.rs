@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::choices::choices;
 use crate::eval::positional::Positional;
 use crate::eval::{AnyEvaluator, Discs};
 use crate::game::{Geometry, Goal, Shape};
 use crate::keys::{Allowed, FieldValue, NaturalValues, Value, text};
+use crate::players::contestant::OpenError;
+use crate::players::models::LoadedModel;
 
 choices! {
     /// The evaluators that have a name.
@@ -58,6 +61,36 @@ impl EvaluatorSource {
             Ok(kind) => Some(EvaluatorSource::Named(kind)),
             Err(_) => is_path(text).then(|| EvaluatorSource::Model(text.into())),
         }
+    }
+}
+
+impl EvaluatorSource {
+    /// The evaluator for a board and goal. With it comes the source by which it is known: that of a
+    /// model has the path of the file and a part of its checksum.
+    ///
+    /// # Errors
+    ///
+    /// A model cannot be read, is a net, or is for another board or goal.
+    pub fn open<G: Geometry>(
+        &self,
+        goal: Goal,
+    ) -> Result<(AnyEvaluator<G>, EvaluatorSource), OpenError> {
+        match self {
+            EvaluatorSource::Named(kind) => Ok((kind.evaluator(goal), self.clone())),
+            EvaluatorSource::Model(path) => {
+                let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
+                Ok((model.evaluator()?, EvaluatorSource::Model(model.identity())))
+            }
+        }
+    }
+}
+
+impl FromStr for EvaluatorSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EvaluatorSource, String> {
+        let allowed = || format!("allowed: {}", EvaluatorSource::ALLOWED);
+        EvaluatorSource::read(text).ok_or_else(allowed)
     }
 }
 

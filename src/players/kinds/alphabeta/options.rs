@@ -9,7 +9,6 @@ use crate::keys::{keys, limits, whole, within};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{Kind, Opened, PlayerOptions, THREADS, default_threads};
-use crate::players::models::LoadedModel;
 use crate::search::clock::Allotment;
 use crate::search::mcts::options::MOST_SOLVED;
 
@@ -131,13 +130,7 @@ impl Kind for AlphaBetaSpec {
         context: &PlayerContext,
     ) -> Result<Opened<AlphaBetaSpec, G>, OpenError> {
         let goal = context.goal;
-        let (evaluator, found) = match &self.evaluator {
-            EvaluatorSource::Named(kind) => (kind.evaluator::<G>(goal), self.evaluator.clone()),
-            EvaluatorSource::Model(path) => {
-                let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
-                (model.evaluator()?, EvaluatorSource::Model(model.identity()))
-            }
-        };
+        let (evaluator, found) = self.evaluator.open::<G>(goal)?;
         let options = AlphaBetaSpec { evaluator: found, ..self };
         let evaluation = options.evaluator.to_string();
         let refused = move || {

@@ -203,6 +203,7 @@ impl<G: Geometry> Scorer<G> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
     use super::*;
@@ -239,7 +240,7 @@ mod tests {
     /// Boards near the end have passes and finished games among the leaves.
     fn agrees_with_plain_minimax<G: Geometry>() {
         let (stop, silent) = (AtomicBool::new(false), |_: f64| ());
-        let context = UnitContext::new(&stop, &silent);
+        let context = UnitContext::new(Path::new("unused"), &stop, &silent);
         let evaluator = evaluator::<G>(5);
         for empties in [2, 5, 9, 20] {
             let draw = draw(G::SQUARES as u32 - empties, 12);
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn a_stopped_unit_has_no_boards_and_no_scores() {
         let (stop, silent) = (AtomicBool::new(true), |_: f64| ());
-        let context = UnitContext::new(&stop, &silent);
+        let context = UnitContext::new(Path::new("unused"), &stop, &silent);
         let source = Source::<Square6>::RandomMoves;
         assert_eq!(draw(20, 40).boards(Goal::Most, &source, &context), None);
         let boards = [Board::<Square6>::start()];

@@ -1,5 +1,6 @@
 //! Tests of learning by temporal differences.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
@@ -20,7 +21,7 @@ fn learner<G: Geometry>(options: &Options) -> TdLearner<G> {
 /// Does a unit.
 fn train<G: Geometry>(learner: &mut TdLearner<G>, unit: u64) -> UnitReport {
     let (stop, silent) = (AtomicBool::new(false), |_: f64| ());
-    let done = learner.train_unit(unit, &UnitContext::new(&stop, &silent));
+    let done = learner.train_unit(unit, &UnitContext::new(Path::new("unused"), &stop, &silent));
     done.expect("no failure").expect("a unit that was not stopped")
 }
 
@@ -43,7 +44,7 @@ fn a_unit_draws_boards_of_its_stage_as_many_as_asked_for() {
     let learner = learner::<Square6>(&small());
     let (stop, silent) = (AtomicBool::new(false), |_: f64| ());
     for unit in [0, 3, 8] {
-        let boards = learner.boards(unit, &UnitContext::new(&stop, &silent));
+        let boards = learner.boards(unit, &UnitContext::new(Path::new("unused"), &stop, &silent));
         let boards = boards.expect("no failure").expect("boards");
         assert_eq!(boards.len(), 30);
         let discs = learner.discs_of(learner.stage_of(unit));
@@ -149,12 +150,16 @@ fn a_stopped_unit_changes_nothing() {
     let mut learner = learner::<Square6>(&small());
     let (stop, silent) = (AtomicBool::new(true), |_: f64| ());
     let before = learner.weights.clone();
-    let done = learner.train_unit(0, &UnitContext::new(&stop, &silent)).expect("no failure");
+    let done = learner
+        .train_unit(0, &UnitContext::new(Path::new("unused"), &stop, &silent))
+        .expect("no failure");
     assert_eq!((done, &learner.weights), (None, &before));
     // It is stopped between its games.
     let stop_later = |_: f64| stop.store(true, std::sync::atomic::Ordering::Relaxed);
     stop.store(false, std::sync::atomic::Ordering::Relaxed);
-    let done = learner.train_unit(0, &UnitContext::new(&stop, &stop_later)).expect("no failure");
+    let done = learner
+        .train_unit(0, &UnitContext::new(Path::new("unused"), &stop, &stop_later))
+        .expect("no failure");
     assert_eq!((done, &learner.weights), (None, &before));
 }
 

@@ -1,0 +1,78 @@
+//! `outflank solve --confidence`: scores by a search to the end of the game that skips lines with
+//! Multi-ProbCut.
+
+use std::time::Instant;
+
+use anyhow::Context as _;
+
+use super::Args;
+use super::report::Found;
+use crate::eval::AnyEvaluator;
+use crate::game::{Board, Geometry, Square};
+use crate::search::alphabeta::{self, Search, SearchLimits};
+
+/// Finds scores that are right with a stated probability.
+pub struct SelectiveSolver<G: Geometry> {
+    search: Box<dyn Search<G>>,
+    confidence: f64,
+    threads: usize,
+}
+
+/// What such a search has found.
+pub struct Selective {
+    pub found: Found,
+    pub nodes: u64,
+    pub seconds: f64,
+}
+
+impl<G: Geometry> SelectiveSolver<G> {
+    /// The solver that the arguments ask for; `None` if they ask for exact scores.
+    pub fn new(args: &Args, evaluator: &AnyEvaluator<G>) -> anyhow::Result<Option<Self>> {
+        let Some(confidence) = args.confidence else { return Ok(None) };
+        let (table, cut) = ((args.table_mb as usize) << 20, Some(deviations(confidence)));
+        let search = alphabeta::boxed(args.goal, evaluator, table, cut)
+            .context("--confidence needs a model with Multi-ProbCut (--eval)")?;
+        Ok(Some(SelectiveSolver { search, confidence, threads: args.threads.into() }))
+    }
+
+    /// The score of a board, and a line of play.
+    pub fn solve(&mut self, board: Board<G>) -> Selective {
+        let started = Instant::now();
+        let limits =
+            SearchLimits { threads: self.threads, exact: false, ..SearchLimits::default() };
+        let passes = board.legal().is_empty();
+        let root = if passes { board.pass() } else { board };
+        self.search.forget();
+        let (score, line, nodes) = match self.search.think(root, &limits) {
+            Some(found) => (found.score.round() as i32, found.pv, found.nodes),
+            None => (root.final_score(self.search.goal()), Vec::<Square>::new(), 0),
+        };
+        let score = if passes { -score } else { score };
+        let found = Found::probable::<G>(score, line, self.confidence);
+        Selective { found, nodes, seconds: started.elapsed().as_secs_f64() }
+    }
+}
+
+/// A normally distributed error is at most this many standard deviations with this probability in
+/// percent.
+fn deviations(percent: f64) -> f32 {
+    let (mut low, mut high) = (0.0, 10.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        let within = 100.0 * libm::erf(middle / std::f64::consts::SQRT_2);
+        if within < percent { low = middle } else { high = middle }
+    }
+    low as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_are_those_of_the_normal_distribution() {
+        for (percent, wanted) in [(68.27, 1.0), (95.45, 2.0), (99.73, 3.0), (50.0, 0.6745)] {
+            assert!((deviations(percent) - wanted).abs() < 1e-3, "{percent}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Evaluators by patterns, learnt from the end of the game (Tothello, docs/references.md).
+//!
+//! The first round plays shallow games and solves their endings: each board of an exact line is a
+//! label. The second does the same from more empty squares, with the evaluator of the first for the
+//! order of moves. Each later round plays whole games with the evaluator so far, and labels their
+//! boards with the exact results. After each round all weights are fitted to all labels.
+//!
+//! A unit of the work is a part of a round. Its labels are kept in a file of the run, and the last
+//! part of a round fits the weights. The very last unit fits the parameters of Multi-ProbCut.
+
+mod fit;
+mod lines;
+mod margins;
+mod options;
+
+use std::marker::PhantomData;
+use std::path::PathBuf;
+
+use crate::eval::patterns::{self, PatternSet, Patterns};
+use crate::eval::positional::Positional;
+use crate::eval::probcut::{ProbCut, Regression};
+use crate::eval::{AnyEvaluator, WinScale};
+use crate::game::{Geometry, Goal};
+use crate::model::{Description, Weights};
+use crate::store::labels::{self, Label};
+use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
+use fit::{Fitter, Samples, Shape};
+use lines::Labeller;
+pub use options::Options;
+
+/// The parts of a round. A run that was killed loses at most one.
+const PARTS: u64 = 8;
+
+/// The folder of the labels in the run directory.
+const FOLDER: &str = "labels";
+
+/// One line in this many is held out: it measures the errors and trains nothing.
+const HELD_OUT: usize = 50;
+
+/// How many of the newest rounds give boards that were not solved. Earlier rounds played worse.
+const ROUNDS_OF_RESULTS: u64 = 2;
+
+/// The empty squares at which the errors are reported, with two more on both sides.
+const BANDS: [(u32, &str); 5] = [
+    (10, "pattern_error/10_empties"),
+    (20, "pattern_error/20_empties"),
+    (30, "pattern_error/30_empties"),
+    (40, "pattern_error/40_empties"),
+    (50, "pattern_error/50_empties"),
+];
+
+/// A normal distribution with this standard deviation is nearest to a logistic one of scale 1, and
+/// its mean absolute value is the second number times its deviation.
+const LOGISTIC_DEVIATION: f64 = 1.702;
+const MEAN_ABSOLUTE: f64 = 0.798;
+
+/// Trains the weights of patterns.
+pub struct EndgameLearner<G: Geometry> {
+    options: Options,
+    set: PatternSet,
+    shape: Shape,
+    goal: Goal,
+    seed: u64,
+    /// The numbers of the model so far, 0 before the first fit.
+    numbers: Vec<f32>,
+    win_scale: f32,
+    /// The parameters of Multi-ProbCut; none before the last unit.
+    probcut: Option<ProbCut>,
+    board: PhantomData<G>,
+}
+
+/// Labels to learn from, and labels that measure the errors.
+struct Divided<G: Geometry> {
+    training: Vec<Label<G>>,
+    held_out: Vec<Label<G>>,
+}
+
+impl<G: Geometry> EndgameLearner<G> {
+    /// A learner before its first round.
+    ///
+    /// # Errors
+    ///
+    /// The patterns do not fit the board.
+    pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
+        let set = PatternSet::read::<G>(&options.patterns).map_err(StagewiseError::method)?;
+        let shape = Shape::new(&set, options.discs_of_stages(G::SQUARES as u32));
+        Ok(EndgameLearner {
+            options: options.clone(),
+            numbers: vec![0.0; shape.count()],
+            set,
+            shape,
+            goal,
+            seed,
+            win_scale: WinScale::default().0,
+            probcut: None,
+            board: PhantomData,
+        })
+    }
+
+    /// The evaluator that plays a round: hand-made in the first.
+    fn evaluator(&self, round: u64) -> Result<AnyEvaluator<G>, StagewiseError> {
+        if round == 0 {
+            return Ok(Positional::new(self.goal).into());
+        }
+        let evaluator = Patterns::new(self.goal, self.set.clone(), &self.model());
+        Ok(evaluator.map_err(StagewiseError::method)?.into())
+    }
+
+    /// The labels of all rounds up to this one, divided.
+    fn labels(&self, last: u64, context: &UnitContext<'_>) -> Result<Divided<G>, StagewiseError> {
+        let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
+        for round in 0..=last {
+            let solved = self.options.lines(round, G::SQUARES as u32).solved;
+            let with_results = round + ROUNDS_OF_RESULTS > last;
+            let counts = |empties| with_results || empties <= solved;
+            for part in 0..PARTS {
+                let path = labels_file(context, round, part);
+                let labels = labels::read::<G>(&path, self.goal).map_err(StagewiseError::method)?;
+                divided.add(&labels, counts);
+            }
+        }
+        // Boards with as many discs use the same weights, which then stay in the cache.
+        divided.training.sort_by_key(|label| label.board.discs());
+        Ok(divided)
+    }
+
+    fn samples<'a>(&self, labels: impl IntoIterator<Item = &'a Label<G>>) -> Samples {
+        let mut samples = Samples::new(&self.set);
+        for &Label { board, score } in labels {
+            samples.push(&self.set, board, score.into());
+        }
+        samples
+    }
+
+    /// Fits the weights to the labels of all rounds up to this one. Returns the errors.
+    fn fit(
+        &mut self,
+        round: u64,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<Vec<(&'static str, f64)>>, StagewiseError> {
+        let Divided { training, held_out } = self.labels(round, context)?;
+        let samples = self.samples(&training);
+        drop(training);
+        let fitter = Fitter { shape: &self.shape, samples: &samples, ridge: self.options.ridge };
+        let Some(numbers) = fitter.fit(self.numbers.clone(), self.options.steps, context) else {
+            return Ok(None);
+        };
+        self.numbers = numbers;
+        let training = fitter.error(&self.numbers);
+        let mut errors = vec![("pattern_error/training", training)];
+        for (middle, name) in BANDS {
+            let is_near = |label: &&Label<G>| label.board.empties().abs_diff(middle) <= 2;
+            let samples = &self.samples(held_out.iter().filter(is_near));
+            if !samples.is_empty() {
+                errors.push((name, Fitter { samples, ..fitter }.error(&self.numbers)));
+            }
+        }
+        let deviation = training / MEAN_ABSOLUTE;
+        self.win_scale = ((deviation / LOGISTIC_DEVIATION) as f32).max(f32::MIN_POSITIVE);
+        Ok(Some(errors))
+    }
+}
+
+impl<G: Geometry> EndgameLearner<G> {
+    /// Fits the parameters of Multi-ProbCut to searches of boards of a round.
+    fn fit_probcut(
+        &mut self,
+        round: u64,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<UnitReport>, StagewiseError> {
+        let squares = G::SQUARES as u32;
+        let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); squares as usize + 1];
+        let wanted = self.options.probcut_boards as usize;
+        for part in 0..PARTS {
+            let path = labels_file(context, round, part);
+            let labels = labels::read::<G>(&path, self.goal).map_err(StagewiseError::method)?;
+            for label in labels {
+                let of_number = &mut boards[label.board.empties() as usize];
+                if of_number.len() < wanted {
+                    of_number.push(label);
+                }
+            }
+        }
+        let boards = boards.concat();
+        let evaluator = self.evaluator(round + 1)?;
+        let depths = (self.options.probcut_depth, self.options.lines(round, squares).solved);
+        let searched = margins::search(self.goal, &evaluator, &boards, depths, context);
+        let Some(searched) = searched else { return Ok(None) };
+        self.probcut = Some(margins::fit(&searched, squares));
+        let positions = boards.len() as u64;
+        let name = "Multi-ProbCut".into();
+        Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
+    }
+}
+
+impl<G: Geometry> Divided<G> {
+    /// Adds the labels of a file that count, by their number of empty squares.
+    fn add(&mut self, labels: &[Label<G>], counts: impl Fn(u32) -> bool) {
+        // A line has fewer empty squares from label to label.
+        let lines = labels.chunk_by(|label, next| next.board.empties() < label.board.empties());
+        for (number, line) in lines.enumerate() {
+            let part = if number % HELD_OUT == 0 { &mut self.held_out } else { &mut self.training };
+            part.extend(line.iter().filter(|label| counts(label.board.empties())));
+        }
+    }
+}
+
+fn labels_file(context: &UnitContext<'_>, round: u64, part: u64) -> PathBuf {
+    context.folder().join(FOLDER).join(format!("round-{:02}-part-{}.labels", round + 1, part + 1))
+}
+
+impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
+    fn description(&self) -> Description {
+        let patterns = self.options.patterns.clone();
+        patterns::Options { patterns }.description::<G>(self.goal)
+    }
+
+    fn units(&self) -> u64 {
+        PARTS * self.options.all_rounds() + 1
+    }
+
+    fn train_unit(
+        &mut self,
+        unit: u64,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<UnitReport>, StagewiseError> {
+        let (round, part) = (unit / PARTS, unit % PARTS);
+        if round == self.options.all_rounds() {
+            return self.fit_probcut(round - 1, context);
+        }
+        let lines = self.options.lines(round, G::SQUARES as u32);
+        let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
+        let games = range.end - range.start;
+        let evaluator = self.evaluator(round)?;
+        let labeller =
+            Labeller { goal: self.goal, seed: self.seed, round, evaluator: &evaluator, lines };
+        let Some(labels) = labeller.labels(range, context) else { return Ok(None) };
+        let (positions, rounds) = (labels.len() as u64, self.options.all_rounds());
+        labels::write(&labels_file(context, round, part), self.goal, &labels)
+            .map_err(StagewiseError::method)?;
+        drop(labels);
+        let mut name = format!("round {} of {rounds}, part {} of {PARTS}", round + 1, part + 1);
+        let mut curves = vec![("stage/round", (round + 1) as f64)];
+        if part + 1 == PARTS {
+            let Some(errors) = self.fit(round, context)? else { return Ok(None) };
+            for (curve, error) in &errors {
+                let what = curve.trim_start_matches("pattern_error/").replace('_', " ");
+                name += &format!(", error {error:.2} discs ({what})");
+            }
+            curves.extend(errors);
+        }
+        Ok(Some(UnitReport { name, games, positions, curves }))
+    }
+
+    fn model(&self) -> Weights {
+        let mut model = self.shape.arrays(&self.numbers, self.win_scale);
+        if let Some(probcut) = &self.probcut {
+            let numbers = probcut.regressions.iter().flat_map(Regression::numbers).collect();
+            let shape = vec![probcut.regressions.len(), Regression::NUMBERS];
+            model.insert("probcut", shape, numbers);
+        }
+        model
+    }
+
+    fn state(&self) -> Weights {
+        self.model()
+    }
+
+    fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
+        self.numbers = self.shape.numbers(state)?;
+        self.win_scale = state.get("win_scale", &[1])?[0];
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
