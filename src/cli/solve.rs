@@ -41,9 +41,9 @@ pub struct Args {
     /// Solve only who wins: scores are 1, 0 and -1
     #[arg(long, conflicts_with = "confidence")]
     wld: bool,
-    /// Skip lines that a shallow search shows to be irrelevant, with this confidence in percent.
-    /// Scores can then be wrong, and much deeper endings can be searched. It needs an evaluator
-    /// with Multi-ProbCut. By default scores are exact
+    /// Skip lines that a shallow search shows to be irrelevant, each with this confidence in percent.
+    /// Much deeper endings can then be searched. A whole score is right less often than a single
+    /// skip. It needs an evaluator with Multi-ProbCut. By default scores are exact
     #[arg(long, value_name = "PERCENT", conflicts_with = "seconds",
         value_parser = |text: &str| number(text, 1.0..=99.99, "percent"))]
     confidence: Option<f64>,

@@ -8,12 +8,13 @@ use anyhow::Context as _;
 use super::Args;
 use super::report::Found;
 use crate::eval::AnyEvaluator;
-use crate::game::{Board, Geometry, Square};
+use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::alphabeta::{self, Search, SearchLimits};
 
-/// Finds scores that are right with a stated probability.
+/// Finds scores by a search in which each skipped line is irrelevant with a stated probability.
 pub struct SelectiveSolver<G: Geometry> {
     search: Box<dyn Search<G>>,
+    goal: Goal,
     confidence: f64,
     threads: usize,
 }
@@ -32,7 +33,8 @@ impl<G: Geometry> SelectiveSolver<G> {
         let (table, cut) = ((args.table_mb as usize) << 20, Some(deviations(confidence)));
         let search = alphabeta::boxed(args.goal, evaluator, table, cut)
             .context("--confidence needs a model with Multi-ProbCut (--eval)")?;
-        Ok(Some(SelectiveSolver { search, confidence, threads: args.threads.into() }))
+        let (goal, threads) = (args.goal, args.threads.into());
+        Ok(Some(SelectiveSolver { search, goal, confidence, threads }))
     }
 
     /// The score of a board, and a line of play.
@@ -45,7 +47,7 @@ impl<G: Geometry> SelectiveSolver<G> {
         self.search.forget();
         let (score, line, nodes) = match self.search.think(root, &limits) {
             Some(found) => (found.score.round() as i32, found.pv, found.nodes),
-            None => (root.final_score(self.search.goal()), Vec::<Square>::new(), 0),
+            None => (root.final_score(self.goal), Vec::<Square>::new(), 0),
         };
         let score = if passes { -score } else { score };
         let found = Found::probable::<G>(score, line, self.confidence);

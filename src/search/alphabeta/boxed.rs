@@ -36,9 +36,6 @@ pub trait Search<G: Geometry>: Send {
 
     /// How scores of the search translate to probabilities of a win.
     fn win_scale(&self) -> WinScale;
-
-    /// Which score wins.
-    fn goal(&self) -> Goal;
 }
 
 /// A search with an evaluator that is chosen at run time, without ProbCut. `goal` must be the

@@ -249,10 +249,6 @@ impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
     fn win_scale(&self) -> WinScale {
         self.evaluator.win_scale()
     }
-
-    fn goal(&self) -> Goal {
-        self.goal
-    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use crate::eval::patterns::{self, PatternSet, Patterns};
 use crate::eval::positional::Positional;
 use crate::eval::probcut::{ProbCut, Regression};
-use crate::eval::{AnyEvaluator, WinScale};
+use crate::eval::{AnyEvaluator, ModelError, WinScale};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::labels::{self, Label};
@@ -54,6 +54,22 @@ const BANDS: [(u32, &str); 5] = [
 const LOGISTIC_DEVIATION: f64 = 1.702;
 const MEAN_ABSOLUTE: f64 = 0.798;
 
+/// The key `endgame.patterns` does not fit the board.
+#[derive(Debug, thiserror::Error)]
+#[error("endgame.patterns: {problem}")]
+struct PatternsError {
+    problem: Box<str>,
+}
+
+impl PatternsError {
+    fn of(error: ModelError) -> PatternsError {
+        match error {
+            ModelError::Options { problem } => PatternsError { problem },
+            other => PatternsError { problem: other.to_string().into() },
+        }
+    }
+}
+
 /// Trains the weights of patterns.
 pub struct EndgameLearner<G: Geometry> {
     options: Options,
@@ -82,7 +98,8 @@ impl<G: Geometry> EndgameLearner<G> {
     ///
     /// The patterns do not fit the board.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
-        let set = PatternSet::read::<G>(&options.patterns).map_err(StagewiseError::method)?;
+        let set = PatternSet::read::<G>(&options.patterns)
+            .map_err(|error| StagewiseError::method(PatternsError::of(error)))?;
         let shape = Shape::new(&set, options.discs_of_stages(G::SQUARES as u32));
         Ok(EndgameLearner {
             options: options.clone(),

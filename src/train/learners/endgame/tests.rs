@@ -103,7 +103,9 @@ fn patterns_must_fit_the_board() {
         learner.err().expect("patterns that do not fit").to_string()
     };
     assert!(error("a1 g1").contains("`g1` is no square of this board"));
-    assert!(error("a1 a1").contains("square a1 is named twice"));
+    assert!(
+        error("a1 a1").contains("endgame.patterns: pattern 1 (`a1 a1`): square a1 is named twice")
+    );
     EndgameLearner::<Square8>::new(&Options::default(), Goal::Most, 1)
         .expect("the default patterns");
 }
