@@ -121,14 +121,17 @@ def print_medians(title, rows):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--games", type=int, default=8000)
     parser.add_argument("--wthor", type=Path)
     parser.add_argument("--dir", type=Path, default=HERE / "runs/stages-paper")
     options = parser.parse_args()
     if options.wthor and not options.wthor.is_dir():
         sys.exit(f"error: --wthor {options.wthor}: there is no such folder")
+    if not 2 <= options.games <= 1_000_000 or options.games % 2:
+        sys.exit(f"error: --games {options.games}: allowed: an even number from 2 to 1000000")
     folder = options.dir / ("quick" if options.quick else "full")
     folder.mkdir(parents=True, exist_ok=True)
-    session = Session(folder, 200 if options.quick else 8000, range(1, 4 if options.quick else 6))
+    session = Session(folder, 200 if options.quick else options.games, range(1, 4 if options.quick else 6))
     oct_ = "octagon88"
 
     print("Table I: 10,000 boards of 78 discs, fitted and compared on the same boards")

@@ -3,9 +3,10 @@
 # VI and VIII to X beside the paper's figures, ours with their standard errors. Then it plays our
 # best setting against the paper's.
 #
-#   scripts/reproduce_stages.sh [--quick] [--wthor DIR] [--dir DIR]
+#   scripts/reproduce_stages.sh [--quick] [--games N] [--wthor DIR] [--dir DIR]
 #
 #   --quick      200 games a cell instead of 8,000, and plies 1 to 3 instead of 1 to 5
+#   --games N    games a cell, an even number [8000]
 #   --wthor DIR  the folder of the WTHOR archive, for Tables VI and X; without it they are left out
 #   --dir DIR    the folder for runs and games [runs/stages-paper]
 #

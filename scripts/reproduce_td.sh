@@ -79,7 +79,7 @@ player() { echo "alphabeta:movetime=$movetime,eval=$dir/$1,threads=1"; }
     echo "  ours against its initial weights: $(match "$(player tuned)" "$(player initial)")"
     echo "  ours against greedy: $(match "$(player tuned)" greedy)"
     echo "  ours against faithful: $(match "$(player tuned)" "$(player faithful)")"
-    echo "  ours against alphabeta with the positional evaluator: $(match "$(player tuned)" "alphabeta:movetime=$movetime,threads=1")"
+    echo "  ours against alphabeta with the positional evaluator: $(match "$(player tuned)" "alphabeta:movetime=$movetime,eval=positional,threads=1")"
 
     echo
     echo "Colours: the second player is Red in the paper. Openings of 2 random moves."

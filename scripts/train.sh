@@ -76,7 +76,8 @@ if [ $interrupted = yes ]; then
     exit 0
 fi
 against=()
-for opponent in random greedy alphabeta:depth=2 alphabeta:depth=4 alphabeta:depth=6; do against+=(--against "$opponent"); done
+for opponent in random greedy; do against+=(--against "$opponent"); done
+for depth in 2 4 6; do against+=(--against "alphabeta:depth=$depth,eval=positional"); done
 echo "playing 200 games against each of 5 opponents; the results come in some minutes" >&2
 "$outflank" eval "$run_dir" --games 200 --simulations 100 "${against[@]}" || { code=$?; show_files; exit $code; }
 show_files

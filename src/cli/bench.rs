@@ -24,7 +24,7 @@ use crate::net::bench::positions;
 use crate::net::inference;
 use crate::net::{NetSpec, initial_weights};
 use crate::pipeline::{self, NetTrainee, Trainee as _};
-use crate::players::spec::EvaluatorSource;
+use crate::players::spec::{EvaluatorKind, EvaluatorSource};
 use crate::predict::{LocalPredictor, Predictions};
 use crate::train::game::Work;
 use crate::train::learner::RunProgress;
@@ -79,8 +79,8 @@ pub struct Args {
     /// The depth, for `perft` (by default 11) and `alphabeta` (by default 10).
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=60))]
     depth: Option<u32>,
-    /// The evaluator of `alphabeta`: positional, discs, or the path of a model that is no net; by
-    /// default positional.
+    /// The evaluator of `alphabeta`: best, positional, discs, or the path of a model that is no net;
+    /// by default positional.
     #[arg(long, value_name = "NAME|PATH")]
     eval: Option<EvaluatorSource>,
     /// Positions that the net computes at once, for `net` and `selfplay`; by default
@@ -183,7 +183,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Measurement::Perft => dispatch!(shape, G => leaves::<G>(args.depth.unwrap_or(11))),
         Measurement::Solve => dispatch!(shape, G => engine::solve::<G>()),
         Measurement::Alphabeta => {
-            let (depth, source) = (args.depth.unwrap_or(10), args.eval.unwrap_or_default());
+            let positional = EvaluatorSource::Named(EvaluatorKind::Positional);
+            let (depth, source) = (args.depth.unwrap_or(10), args.eval.unwrap_or(positional));
             dispatch!(shape, G => engine::alphabeta::<G>(depth, &source.open(Goal::Most)?.0))
         }
     };

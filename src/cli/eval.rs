@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(value_name = "CHECKPOINT")]
     checkpoint: PathBuf,
     /// An opponent, written as for `outflank arena`; may be given several times [default: random,
-    /// greedy, alphabeta:depth=2]
+    /// greedy, alphabeta:depth=2,eval=positional]
     #[arg(long, value_name = "SPEC", conflicts_with = "table")]
     against: Vec<PlayerSpec>,
     #[command(flatten)]
@@ -103,8 +103,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCode> {
     let matches = &args.matches;
     let context = matches.context(goal);
-    let defaults =
-        || ["random", "greedy", "alphabeta:depth=2"].map(str::parse).into_iter().collect();
+    let defaults = || {
+        ["random", "greedy", "alphabeta:depth=2,eval=positional"]
+            .map(str::parse)
+            .into_iter()
+            .collect()
+    };
     let opponents: Vec<PlayerSpec> = match args.against.is_empty() {
         true => Result::<_, _>::map_err(defaults(), anyhow::Error::from)?,
         false => args.against.clone(),

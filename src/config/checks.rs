@@ -7,7 +7,7 @@ use super::value::as_toml;
 use crate::game::Goal;
 use crate::net::inference::{BackendKind, Precision};
 use crate::net::{Inputs, Tower};
-use crate::players::spec::{EvaluatorSource, PlayerKind, PlayerSpec};
+use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The AMX kernel computes blocks of this many channels.
 const AMX_CHANNELS: u32 = 32;
@@ -38,7 +38,10 @@ fn opponents(reader: &mut Reader<'_>, config: &Config) {
             continue;
         };
         // A model is checked when it is opened.
-        let EvaluatorSource::Named(evaluator) = spec.evaluator else { continue };
+        if spec.evaluator.model(config.board, config.goal).is_some() {
+            continue;
+        }
+        let evaluator = spec.evaluator.kind();
         if spec.probcut.is_some() && !evaluator.has_probcut(config.board, config.goal) {
             let why = "the evaluator has no parameters of `probcut` there; leave it out";
             let other = match evaluator.has_probcut(config.board, Goal::Most) {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::grammar::Quoted;
-use super::spec::{PlayerKind, PlayerSpec, is_printable};
+use super::spec::{EvaluatorSource, PlayerKind, PlayerSpec, is_printable};
 use crate::store::checkpoint::NET;
 
 /// The most characters of a label.
@@ -93,6 +93,7 @@ fn variants(identity: &str, given: Option<&str>) -> Vec<String> {
                 &(" policy".to_owned() + &keys_after("policy", &spec.path, &keys)),
             )
         }
+        Some(PlayerKind::AlphaBeta(spec)) => evaluator_labels(identity, &spec.evaluator),
         Some(PlayerKind::External(spec)) => program_labels(&spec.command),
         _ => Vec::new(),
     };
@@ -138,6 +139,15 @@ fn net_labels(path: &Path, keys: &str) -> Vec<String> {
         labels.push(format!("{short}#{fingerprint}{keys}"));
     }
     labels
+}
+
+/// Labels of an alpha-beta player with a model: its specification with labels of the model instead
+/// of its path.
+fn evaluator_labels(identity: &str, evaluator: &EvaluatorSource) -> Vec<String> {
+    let EvaluatorSource::Model(path) = evaluator else { return Vec::new() };
+    let written = Quoted(&evaluator.to_string()).to_string();
+    let labels = net_labels(path, "").into_iter();
+    labels.map(|label| identity.replacen(&written, &label, 1)).collect()
 }
 
 /// The name of a net's folder; if the file does not have the default name, the name of the file.
@@ -202,6 +212,10 @@ mod tests {
             ("net:old.safetensors#0a1b2c3d,simulations=100", "old"),
             ("net:\"my, nets/a b\",simulations=100,c_puct=2", "a b c_puct=2"),
             ("policy:checkpoints/8x8#0a1b2c3d,symmetries=8", "8x8 policy symmetries=8"),
+            (
+                "alphabeta:depth=6,eval=a/patterns-8x8#0a1b2c3d,probcut=1.5",
+                "alphabeta:depth=6,eval=patterns-8x8,probcut=1.5",
+            ),
             ("external:protocol=gtp,command=\"/opt/edax/edax -gtp -l 9\"", "edax"),
         ] {
             assert_eq!(label(identity, None), wanted, "{identity}");

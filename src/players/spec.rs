@@ -79,5 +79,22 @@ impl FromStr for PlayerSpec {
     }
 }
 
+/// The identity of a player whose name in a ladder is this text.
+///
+/// An alpha-beta player without the key `eval` has the positional evaluator there: it was the
+/// default before the program had better ones. Identities that are written now always have the key.
+pub fn identity_of_ladder(name: String) -> String {
+    if !name.starts_with("alphabeta") || name.contains("eval=") {
+        return name;
+    }
+    match name.parse().map(|spec: PlayerSpec| spec.kind) {
+        Ok(PlayerKind::AlphaBeta(spec)) => {
+            let evaluator = EvaluatorSource::Named(EvaluatorKind::Positional);
+            PlayerKind::AlphaBeta(AlphaBetaSpec { evaluator, ..spec }).to_string()
+        }
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,7 @@ pub mod limits;
 pub mod lines;
 pub mod model_file;
 pub mod run_dir;
+pub mod shipped;
 pub mod stream;
 pub mod warm_start;
 

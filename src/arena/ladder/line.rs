@@ -1,6 +1,6 @@
 //! The lines of a ladder file.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::VERSION;
 use crate::arena::matches::{Forfeit, MatchGame, first_colour};
@@ -9,13 +9,16 @@ use crate::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use crate::game::{Colour, Geometry, Goal, Square};
 use crate::players::contestant::{Contestant, Origin};
 use crate::players::player::Choice;
+use crate::players::spec::identity_of_ladder;
 
 /// The terms of a match. A resumed match has the same terms.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MatchTerms {
     /// The identity of the first player.
+    #[serde(deserialize_with = "identity")]
     pub first: String,
     /// The identity of the second player.
+    #[serde(deserialize_with = "identity")]
     pub second: String,
     /// The board's name.
     pub board: String,
@@ -43,6 +46,7 @@ pub struct MatchLine {
 pub struct PlayerLine {
     version: u32,
     /// The player's identity.
+    #[serde(deserialize_with = "identity")]
     pub name: String,
     /// The name that the user gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,8 +97,10 @@ pub struct GameLine {
     /// The goal's name.
     pub goal: String,
     /// The identity of the player with black.
+    #[serde(deserialize_with = "identity")]
     pub black: String,
     /// The identity of the player with white.
+    #[serde(deserialize_with = "identity")]
     pub white: String,
     /// The position before the opening's moves, in OBF.
     pub start: String,
@@ -204,6 +210,10 @@ impl GameLine {
             Colour::White => &self.white,
         }
     }
+}
+
+fn identity<'de, D: Deserializer<'de>>(line: D) -> Result<String, D::Error> {
+    Ok(identity_of_ladder(String::deserialize(line)?))
 }
 
 /// A time in seconds, rounded.

@@ -165,8 +165,7 @@ mod tests {
         let crate::players::spec::PlayerKind::AlphaBeta(spec) = spec.kind else {
             panic!("alpha-beta");
         };
-        let EvaluatorSource::Named(evaluator) = &spec.evaluator else { panic!("a name") };
-        let evaluator = evaluator.evaluator(Goal::Most);
+        let evaluator = spec.evaluator.kind().evaluator(Goal::Most);
         AlphaBetaPlayer::new("test".into(), Goal::Most, &evaluator, spec)
             .expect("an evaluator with the parameters")
     }

@@ -8,7 +8,8 @@ const CANONICAL: &[(&str, &str)] = &[
     ("random", "random"),
     (" greedy ", "greedy"),
     ("alphabeta", "alphabeta:depth=6"),
-    ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6"),
+    ("alphabeta:depth=6,eval=positional", "alphabeta:depth=6,eval=positional"),
+    ("alphabeta:eval=best", "alphabeta:depth=6"),
     ("alphabeta:eval=discs,depth=3", "alphabeta:depth=3,eval=discs"),
     ("alphabeta:movetime=100ms", "alphabeta:movetime=100ms"),
     ("alphabeta:gametime=1.5m", "alphabeta:gametime=90s"),
@@ -94,6 +95,21 @@ fn a_player_with_a_time_limit_uses_its_cores() {
 }
 
 #[test]
+fn alpha_beta_players_of_old_ladders_are_positional() {
+    for (name, wanted) in [
+        ("alphabeta:depth=4", "alphabeta:depth=4,eval=positional"),
+        ("alphabeta:nodes=9,probcut=1.5", "alphabeta:nodes=9,eval=positional,probcut=1.5"),
+        ("alphabeta:depth=4,eval=discs", "alphabeta:depth=4,eval=discs"),
+        ("alphabeta:depth=x", "alphabeta:depth=x"),
+        ("greedy", "greedy"),
+        ("quick@5", "quick@5"),
+    ] {
+        assert_eq!(identity_of_ladder(name.into()), wanted);
+        assert_eq!(identity_of_ladder(wanted.into()), wanted);
+    }
+}
+
+#[test]
 fn a_wrong_specification_names_what_is_allowed() {
     for (text, wanted) in [
         ("", "random, greedy, alphabeta, rollouts, net, policy, external"),
@@ -109,7 +125,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("alphabeta:depth=2,depth=3", "given twice"),
         ("alphabeta:depth=2,nodes=3", "exclude each other"),
         ("alphabeta:6", "not `key=value`; allowed keys: name, depth"),
-        ("alphabeta:eval=best", "positional, discs"),
+        ("alphabeta:eval=worst", "best, positional, discs"),
         ("alphabeta:probcut=0", ", 0.1 to 10"),
         ("alphabeta:probcut=nan", ", 0.1 to 10"),
         ("alphabeta:allotment=falling", "no effect without `gametime`"),

@@ -6,7 +6,7 @@ use super::*;
 use crate::game::{Goal, Position, Square, Square8};
 use crate::players::kinds::{AlphaBetaPlayer, RandomPlayer, RolloutsPlayer};
 use crate::players::player::{Bound, Choice, Hint, PlayerError};
-use crate::players::spec::{EvaluatorSource, PlayerKind, PlayerSpec};
+use crate::players::spec::{PlayerKind, PlayerSpec};
 use crate::search::rollouts::Options;
 use proptest::prelude::*;
 
@@ -229,8 +229,7 @@ fn a_board_sets_how_deep_the_player_looks() {
     let player = |text: &str| {
         let spec: PlayerSpec = text.parse().expect("a player");
         let PlayerKind::AlphaBeta(spec) = spec.kind else { panic!("{text}") };
-        let EvaluatorSource::Named(evaluator) = &spec.evaluator else { panic!("a name") };
-        let evaluator = evaluator.evaluator(Goal::Most);
+        let evaluator = spec.evaluator.kind().evaluator(Goal::Most);
         AlphaBetaPlayer::<Square8>::new("ab".into(), Goal::Most, &evaluator, spec)
             .expect("a player")
     };

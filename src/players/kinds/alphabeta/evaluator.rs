@@ -11,6 +11,7 @@ use crate::game::{Geometry, Goal, Shape};
 use crate::keys::{Allowed, FieldValue, NaturalValues, Value, text};
 use crate::players::contestant::OpenError;
 use crate::players::models::LoadedModel;
+use crate::store::shipped;
 
 choices! {
     /// The evaluators that have a name.
@@ -39,24 +40,28 @@ impl EvaluatorKind {
 }
 
 /// The evaluator at the leaves of an alpha-beta search.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub enum EvaluatorSource {
+    /// The strongest one for the board and goal: a model that comes with the program, or the
+    /// positional evaluator.
+    #[default]
+    Best,
     /// One that has a name.
     Named(EvaluatorKind),
     /// The model at a path: a model file, a checkpoint or a run directory.
     Model(PathBuf),
 }
 
-impl Default for EvaluatorSource {
-    fn default() -> EvaluatorSource {
-        EvaluatorSource::Named(EvaluatorKind::default())
-    }
-}
+/// The name of [`EvaluatorSource::Best`].
+const BEST: &str = "best";
 
 impl EvaluatorSource {
     /// Reads a name or a path. A path has a `/` or a `.`, so that a misspelt name is not taken for
     /// one.
     fn read(text: &str) -> Option<EvaluatorSource> {
+        if text == BEST {
+            return Some(EvaluatorSource::Best);
+        }
         match text.parse() {
             Ok(kind) => Some(EvaluatorSource::Named(kind)),
             Err(_) => is_path(text).then(|| EvaluatorSource::Model(text.into())),
@@ -65,6 +70,23 @@ impl EvaluatorSource {
 }
 
 impl EvaluatorSource {
+    /// The path of the model for a board and goal; `None` if the evaluator is [`Self::kind`].
+    pub fn model(&self, shape: Shape, goal: Goal) -> Option<PathBuf> {
+        match self {
+            EvaluatorSource::Best => shipped::evaluator(shape, goal),
+            EvaluatorSource::Named(_) => None,
+            EvaluatorSource::Model(path) => Some(path.clone()),
+        }
+    }
+
+    /// The evaluator that it is without a model.
+    pub fn kind(&self) -> EvaluatorKind {
+        match self {
+            EvaluatorSource::Named(kind) => *kind,
+            EvaluatorSource::Best | EvaluatorSource::Model(_) => EvaluatorKind::default(),
+        }
+    }
+
     /// The evaluator for a board and goal. With it comes the source by which it is known: that of a
     /// model has the path of the file and a part of its checksum.
     ///
@@ -75,13 +97,12 @@ impl EvaluatorSource {
         &self,
         goal: Goal,
     ) -> Result<(AnyEvaluator<G>, EvaluatorSource), OpenError> {
-        match self {
-            EvaluatorSource::Named(kind) => Ok((kind.evaluator(goal), self.clone())),
-            EvaluatorSource::Model(path) => {
-                let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
-                Ok((model.evaluator()?, EvaluatorSource::Model(model.identity())))
-            }
-        }
+        let Some(path) = self.model(G::SHAPE, goal) else {
+            let kind = self.kind();
+            return Ok((kind.evaluator(goal), EvaluatorSource::Named(kind)));
+        };
+        let model = LoadedModel::read(&path)?.for_match(G::SHAPE, goal)?;
+        Ok((model.evaluator()?, EvaluatorSource::Model(model.identity())))
     }
 }
 
@@ -102,6 +123,7 @@ fn is_path(text: &str) -> bool {
 impl fmt::Display for EvaluatorSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            EvaluatorSource::Best => f.write_str(BEST),
             EvaluatorSource::Named(kind) => kind.fmt(f),
             // Without a `/` or a `.` it would be read as a name.
             EvaluatorSource::Model(path) if !is_path(&path.to_string_lossy()) => {
@@ -115,6 +137,7 @@ impl fmt::Display for EvaluatorSource {
 impl FieldValue for EvaluatorSource {
     fn to_value(&self) -> Option<Value> {
         Some(match self {
+            EvaluatorSource::Best => Value::Name(BEST),
             EvaluatorSource::Named(kind) => Value::Name(kind.name()),
             EvaluatorSource::Model(_) => Value::Path(self.to_string()),
         })
@@ -131,7 +154,7 @@ impl FieldValue for EvaluatorSource {
 
 impl NaturalValues for EvaluatorSource {
     const ALLOWED: Allowed =
-        text("positional, discs, or the path of a model with a `/` or a `.`", |text| {
+        text("best, positional, discs, or the path of a model with a `/` or a `.`", |text| {
             EvaluatorSource::read(text).is_some()
         });
 }
@@ -143,6 +166,7 @@ mod tests {
     #[test]
     fn names_and_paths_are_read_and_misspelt_names_are_refused() {
         for (text, wanted) in [
+            ("best", Some(EvaluatorSource::Best)),
             ("discs", Some(EvaluatorSource::Named(EvaluatorKind::Discs))),
             ("./discs", Some(EvaluatorSource::Model("./discs".into()))),
             ("runs/linear", Some(EvaluatorSource::Model("runs/linear".into()))),
@@ -170,6 +194,9 @@ mod tests {
     #[test]
     fn the_allowed_names_are_those_of_the_evaluators() {
         let words = EvaluatorSource::ALLOWED.to_string();
-        assert!(words.starts_with(&EvaluatorKind::NAMES.join(", ")), "{words}");
+        assert!(
+            words.starts_with(&format!("{BEST}, {}", EvaluatorKind::NAMES.join(", "))),
+            "{words}"
+        );
     }
 }

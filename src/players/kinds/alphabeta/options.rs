@@ -34,14 +34,15 @@ keys! {
         /// The limit of its search.
         part limit: ThinkingLimit = ThinkingLimit::Depth(6);
 
-        /// The evaluator at the leaves: `positional` knows square values and mobility, `discs` the
-        /// disc difference alone; or a model that is no net, as a model file, a checkpoint or a run
+        /// The evaluator at the leaves: `best` is the strongest that comes with the program for the
+        /// board and goal, `positional` knows square values and mobility, `discs` the disc
+        /// difference alone; or a model that is no net, as a model file, a checkpoint or a run
         /// directory.
         key evaluator("eval"): EvaluatorSource = EvaluatorSource::default();
 
         /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
         /// by this many standard deviations. Only with an evaluator whose prediction errors are
-        /// measured: `positional` on 8x8 for the most discs. Without the key no line is skipped.
+        /// measured: `best` and `positional` on 8x8 for the most discs. Without the key no line is skipped.
         key probcut: Option<f32> = None, within(0.1, 10.0);
 
         /// How `gametime` is divided among the moves: evenly, or on a straight line that falls from
