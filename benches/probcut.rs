@@ -1,20 +1,25 @@
-//! The parameters of Multi-ProbCut for the positional evaluation on 8x8, and its gain.
+//! The parameters of Multi-ProbCut on 8x8: how they are fitted, whether they hold, and their gain.
 //!
 //! `cargo bench --bench probcut -- fit [POSITIONS] [DEPTH]` searches positions of random games to
 //! all depths without ProbCut. For each stage it fits deep scores to shallow ones by least squares,
 //! and prints the table of `src/eval/positional/regressions.rs`.
 //!
-//! `cargo bench --bench probcut -- gain [POSITIONS] [DEPTH] [DEVIATIONS]...` searches other
-//! positions with and without ProbCut. It prints nodes, processor time, and the differences of
-//! moves and scores.
+//! `cargo bench --bench probcut -- gain EVAL [POSITIONS] [DEPTH] [DEVIATIONS]...` searches other
+//! positions with and without ProbCut. EVAL is an evaluator as in player specifications, such as
+//! `positional` or `checkpoints/patterns-8x8`. It prints nodes, processor time, and the differences
+//! of moves and scores.
+//!
+//! `cargo bench --bench probcut -- coverage EVAL [POSITIONS] [DEPTH]` searches positions to all
+//! depths without ProbCut. For each number of standard deviations it prints the share of deep
+//! scores that lie so close to their prediction, beside that of the normal distribution.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use outflank::eval::positional::Positional;
-use outflank::eval::{Evaluator, SCALE};
+use outflank::eval::{AnyEvaluator, Evaluator, SCALE};
 use outflank::game::{Board, Geometry, Goal, Square8};
-use outflank::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits, SearchResult};
+use outflank::players::spec::EvaluatorSource;
+use outflank::search::alphabeta::{self, Search, SearchLimits, SearchResult};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -35,7 +40,11 @@ const CHECKS: &[(u32, &[u32])] = &[
     (10, &[0, 4]),
 ];
 
-type Engine = AlphaBetaSearch<Square8, Positional<Square8>>;
+/// Numbers of standard deviations, and the share of a normal distribution within them in %.
+const CONFIDENCES: &[(f32, f32)] =
+    &[(1.1, 73.0), (1.5, 87.0), (2.0, 95.0), (2.6, 99.0), (3.3, 99.9)];
+
+type Engine = Box<dyn Search<Square8>>;
 
 fn main() {
     let arguments: Vec<String> =
@@ -46,16 +55,28 @@ fn main() {
     match arguments.first().map(String::as_str) {
         Some("fit") => fit(number(1, 1800.0) as u64, number(2, 10.0) as u32),
         Some("gain") => {
-            let given = (3..arguments.len()).map(|place| number(place, 0.0)).collect::<Vec<_>>();
+            let given = (4..arguments.len()).map(|place| number(place, 0.0)).collect::<Vec<_>>();
             let deviations = if given.is_empty() { vec![1.0, 1.5, 2.0] } else { given };
-            gain(number(1, 48.0) as u64, number(2, 10.0) as u32, &deviations);
+            let evaluator = evaluator(&arguments[1]);
+            gain(&evaluator, number(2, 48.0) as u64, number(3, 10.0) as u32, &deviations);
         }
-        _ => println!("fit [POSITIONS] [DEPTH] or gain [POSITIONS] [DEPTH] [DEVIATIONS]..."),
+        Some("coverage") => {
+            coverage(&evaluator(&arguments[1]), number(2, 400.0) as u64, number(3, 10.0) as u32);
+        }
+        _ => println!(
+            "fit [POSITIONS] [DEPTH], gain EVAL [POSITIONS] [DEPTH] [DEVIATIONS]..., or coverage EVAL \
+             [POSITIONS] [DEPTH]"
+        ),
     }
 }
 
-fn engine() -> Engine {
-    AlphaBetaSearch::new(Goal::Most, Arc::new(Positional::new(Goal::Most)), TABLE_BYTES)
+fn evaluator(name: &str) -> AnyEvaluator<Square8> {
+    let source: EvaluatorSource = name.parse().expect("an evaluator");
+    source.open(Goal::Most).expect("an evaluator").0
+}
+
+fn engine(evaluator: &AnyEvaluator<Square8>, probcut: Option<f32>) -> Engine {
+    alphabeta::boxed(Goal::Most, evaluator, TABLE_BYTES, probcut).expect("measured for 8x8")
 }
 
 /// A position with a legal move. In its game the first ten moves and a quarter of the others are
@@ -86,22 +107,62 @@ fn think(search: &mut Engine, board: Board<Square8>, depth: u32) -> SearchResult
     search.think(board, &SearchLimits::depth(depth)).expect("a legal move")
 }
 
-/// The scores of a position by the depth of the search; depth 0 is the evaluation without search.
-fn scores(search: &mut Engine, board: Board<Square8>, deepest: u32) -> Vec<f64> {
+/// The scores of a position in units of the evaluation, by the depth of the search; depth 0 is the
+/// evaluation without search.
+fn scores(
+    evaluator: &AnyEvaluator<Square8>,
+    search: &mut Engine,
+    board: Board<Square8>,
+    deepest: u32,
+) -> Vec<f64> {
     search.forget();
-    let evaluation = Positional::<Square8>::new(Goal::Most).value(board);
-    let deep = (1..=deepest.min(board.empties() - 1))
-        .map(|depth| f64::from(think(search, board, depth).score) * f64::from(SCALE));
-    std::iter::once(f64::from(evaluation)).chain(deep).collect()
+    let deep =
+        (1..=deepest.min(board.empties() - 1)).map(|depth| think(search, board, depth).score);
+    let all = std::iter::once(evaluator.score(board)).chain(deep);
+    all.map(|score| f64::from(score) * f64::from(SCALE)).collect()
+}
+
+/// How often deep scores lie within some deviations of the prediction.
+fn coverage(evaluator: &AnyEvaluator<Square8>, positions: u64, deepest: u32) {
+    let probcut = evaluator.probcut().expect("parameters of Multi-ProbCut");
+    let mut search = engine(evaluator, None);
+    // By deep depth: the errors of predictions in deviations.
+    let mut errors = vec![Vec::new(); deepest as usize + 1];
+    for number in 0..positions {
+        // None is a position of the fit.
+        let empties = FEWEST_EMPTIES + (number % 41) as u32;
+        let board = position(1 << 33 | number, empties);
+        let found = scores(evaluator, &mut search, board, deepest);
+        let stage = empties / probcut.empties_per_stage;
+        for fit in probcut.regressions.iter().filter(|fit| fit.stage == stage) {
+            let Some(&deep) = found.get(fit.deep as usize) else { continue };
+            let predicted =
+                f64::from(fit.slope) * found[fit.shallow as usize] + f64::from(fit.offset);
+            errors[fit.deep as usize]
+                .push(((deep - predicted) / f64::from(fit.sigma)).abs() as f32);
+        }
+    }
+    print!("depth  predictions");
+    CONFIDENCES.iter().for_each(|(deviations, share)| print!("  {deviations} ({share} %)"));
+    println!();
+    for (depth, errors) in errors.iter().enumerate().filter(|(_, errors)| !errors.is_empty()) {
+        print!("{depth:>5}  {:>11}", errors.len());
+        for &(deviations, _) in CONFIDENCES {
+            let within = errors.iter().filter(|&&error| error <= deviations).count();
+            print!("  {:>8.1} %", 100.0 * within as f64 / errors.len() as f64);
+        }
+        println!();
+    }
 }
 
 fn fit(positions: u64, deepest: u32) {
     let span = u64::from(Square8::SQUARES as u32 - 7 - FEWEST_EMPTIES);
     let mut stages = vec![Vec::new(); (Square8::SQUARES as u32 / EMPTIES_PER_STAGE) as usize + 1];
-    let mut search = engine();
+    let evaluator = evaluator("positional");
+    let mut search = engine(&evaluator, None);
     for number in 0..positions {
         let empties = FEWEST_EMPTIES + (number % span) as u32;
-        let found = scores(&mut search, position(number, empties), deepest);
+        let found = scores(&evaluator, &mut search, position(number, empties), deepest);
         stages[(empties / EMPTIES_PER_STAGE) as usize].push(found);
     }
     for (stage, found) in stages.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
@@ -150,17 +211,17 @@ fn results(mut search: Engine, boards: &[Board<Square8>], depth: u32) -> (Vec<Se
     (found, seconds(start) - before)
 }
 
-fn gain(positions: u64, depth: u32, deviations: &[f32]) {
+fn gain(evaluator: &AnyEvaluator<Square8>, positions: u64, depth: u32, deviations: &[f32]) {
     // From the end of the opening to the beginning of the endgame; none is a position of the fit.
     let board = |number| position(1 << 32 | number, 28 + 6 * (number % 4) as u32);
     let boards: Vec<_> = (0..positions).map(board).collect();
-    let (full, full_seconds) = results(engine(), &boards, depth);
+    let (full, full_seconds) = results(engine(evaluator, None), &boards, depth);
     let nodes = |of: &[SearchResult]| of.iter().map(|result| result.nodes).sum::<u64>() as f64;
     let (count, all) = (positions as f64, nodes(&full));
     println!("depth {depth}, {positions} positions");
     println!("off: {:.0} nodes, {:.2} ms a position", all / count, 1e3 * full_seconds / count);
     for &deviations in deviations {
-        let search = engine().with_probcut(deviations).expect("measured for 8x8");
+        let search = engine(evaluator, Some(deviations));
         let (cut, cut_seconds) = results(search, &boards, depth);
         let pairs = || cut.iter().zip(&full);
         let same = pairs().filter(|(a, b)| a.square == b.square).count();

@@ -100,19 +100,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     dispatch!(shape, G => play_opponents::<G>(&args, goal))
 }
 
+/// The opponents that were given, or the default ones.
+fn opponents(args: &Args) -> anyhow::Result<Vec<PlayerSpec>> {
+    if !args.against.is_empty() {
+        return Ok(args.against.clone());
+    }
+    let defaults = ["random", "greedy", "alphabeta:depth=2,eval=positional"].map(str::parse);
+    Ok(defaults.into_iter().collect::<Result<_, _>>()?)
+}
+
 fn play_opponents<G: Geometry>(args: &Args, goal: Goal) -> anyhow::Result<ExitCode> {
     let matches = &args.matches;
     let context = matches.context(goal);
-    let defaults = || {
-        ["random", "greedy", "alphabeta:depth=2,eval=positional"]
-            .map(str::parse)
-            .into_iter()
-            .collect()
-    };
-    let opponents: Vec<PlayerSpec> = match args.against.is_empty() {
-        true => Result::<_, _>::map_err(defaults(), anyhow::Error::from)?,
-        false => args.against.clone(),
-    };
+    let opponents = opponents(args)?;
     let net = PlayerKind::Net(NetPlayerSpec::new(args.checkpoint.clone(), args.simulations));
     let net = contestants::<G>(&[net.into()], &context)?.remove(0);
     let players = contestants::<G>(&opponents, &context)?;

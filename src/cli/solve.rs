@@ -15,9 +15,10 @@ use anyhow::{Context as _, bail};
 use super::bench::number;
 use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
-use crate::players::spec::EvaluatorSource;
+use crate::players::spec::{EvaluatorKind, EvaluatorSource};
 use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
+use crate::store::shipped;
 use report::{Solved, Total};
 use selective::{Selective, SelectiveSolver};
 
@@ -59,11 +60,11 @@ pub struct Args {
     /// Who wins: most or fewest discs
     #[arg(long, value_name = "GOAL", default_value = "most")]
     goal: Goal,
-    /// The evaluator that decides which moves are tried first: best (the strongest that comes with
-    /// the program), positional, discs, or the path of a model that is no net. It changes the time,
-    /// never the score
-    #[arg(long, value_name = "NAME|PATH", default_value_t)]
-    eval: EvaluatorSource,
+    /// The evaluator that decides which moves are tried first: positional, discs, or the path of a
+    /// model that is no net. It changes the time, never the score. By default it is the pattern
+    /// evaluator that comes with the program; on a board without one it is positional
+    #[arg(long, value_name = "NAME|PATH")]
+    eval: Option<EvaluatorSource>,
     /// Size of the transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     table_mb: u32,
@@ -118,9 +119,17 @@ impl Source {
     }
 }
 
+/// The evaluator that orders moves best. On a board without patterns that is the positional one,
+/// even if a linear one plays better: with it the solver takes 15 % fewer positions on 88 squares.
+fn default_order(shape: Shape, goal: Goal) -> EvaluatorSource {
+    let positional = EvaluatorSource::Named(EvaluatorKind::Positional);
+    shipped::patterns(shape, goal).map_or(positional, EvaluatorSource::Model)
+}
+
 fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCode> {
     let table_bytes = (args.table_mb as usize) << 20;
-    let (evaluator, _) = args.eval.open::<G>(args.goal)?;
+    let order = args.eval.clone().unwrap_or_else(|| default_order(G::SHAPE, args.goal));
+    let (evaluator, _) = order.open::<G>(args.goal)?;
     let mut selective = SelectiveSolver::new(args, &evaluator)?;
     let mut solver = Solver::with_evaluator(args.goal, &evaluator, table_bytes)
         .with_threads(usize::from(args.threads));

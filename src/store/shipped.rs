@@ -14,17 +14,21 @@ pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
     folder(&of_board(shape, goal))
 }
 
-/// The folder of the strongest evaluator for a board and goal, looked for as [`net`] is: patterns,
-/// such as `checkpoints/patterns-8x8`, or a linear one that beats the positional one
-/// (docs/results.md). `None` if there is none.
+/// The folder of the evaluator by patterns for a board and goal, such as
+/// `checkpoints/patterns-8x8`, looked for as [`net`] is. `None` if there is none.
+pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
+    folder(&format!("patterns-{}", of_board(shape, goal)))
+}
+
+/// The folder of the strongest evaluator for a board and goal: patterns, or a linear one that beats
+/// the positional one (docs/results.md). `None` if there is none.
 pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
-    let patterns = folder(&format!("patterns-{}", of_board(shape, goal)));
     let linear = || match (shape, goal) {
         (Shape::Octagon88, Goal::Most) => folder("stages-octagon88"),
         (Shape::Cross92, Goal::Most) => folder("perversi"),
         _ => None,
     };
-    patterns.or_else(linear)
+    patterns(shape, goal).or_else(linear)
 }
 
 fn of_board(shape: Shape, goal: Goal) -> String {
