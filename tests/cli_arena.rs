@@ -186,8 +186,14 @@ fn wrong_arguments_give_exact_errors() {
         (vec!["arena", "random", "greddy"], "random, greedy, alphabeta"),
         (vec!["arena", "random", "rollouts:sims=3"], "simulations, c_uct"),
         (vec!["arena", "random", "alphabeta:eval=discs,probcut=2"], "`discs` has no parameters"),
-        (vec!["arena", "random", "alphabeta:probcut=2", "--shape", "6x6"], "`probcut` for 6x6"),
-        (vec!["play", "alphabeta:probcut=2", "--goal", "fewest"], "goal fewest; leave"),
+        (
+            vec!["arena", "random", "alphabeta:probcut=2,eval=positional", "--shape", "6x6"],
+            "`probcut` for 6x6",
+        ),
+        (
+            vec!["play", "alphabeta:probcut=2,eval=positional", "--goal", "fewest"],
+            "goal fewest; leave",
+        ),
         (vec!["arena", "random", "greedy", "--sprt", "5,1"], "elo0 below elo1"),
         (vec!["arena", "random", "greedy", "rollouts", "--sprt", "0,9"], "exactly two"),
         (vec!["arena", "random", "greedy", "--openings", "random:0"], "random:PLIES"),

@@ -203,7 +203,8 @@ fn a_full_disk_ends_the_run_and_loses_no_stored_game() {
 fn an_opponent_that_cannot_play_is_refused_before_the_run() {
     let folder = folder();
     let smoke = format!("{CONFIGS}/smoke.toml");
-    let probcut = r#"evaluation.opponents=["random", "alphabeta:depth=6,probcut=1.5"]"#;
+    let probcut =
+        r#"evaluation.opponents=["random", "alphabeta:depth=6,eval=positional,probcut=1.5"]"#;
     for command in ["config", "train"] {
         let output = outflank(folder.path(), &[command, &smoke, "--set", probcut]);
         assert_refused(&output, &["probcut=1.5\" contradicts board = \"6x6\"", "leave it out"]);

@@ -56,8 +56,16 @@ mod tests {
         found.sort();
         let nets =
             ["6x6", "7x7", "8x8", "8x8-fewest", "8x8-hour", "8x8-small", "cross92", "octagon88"];
-        let evaluators = ["patterns-8x8", "perversi", "stages-8x8", "stages-octagon88"];
-        assert_eq!(found, [&nets[..], &evaluators].concat());
+        let evaluators = [
+            "patterns-6x6",
+            "patterns-6x6-fewest",
+            "patterns-7x7",
+            "patterns-8x8",
+            "perversi",
+            "stages-8x8",
+            "stages-octagon88",
+        ];
+        assert_eq!(found, [&nets[..], &evaluators[..]].concat());
         assert_eq!(shipped::evaluator(Shape::Square7, Goal::Fewest), None);
         let patterns = shipped::evaluator(Shape::Square8, Goal::Most).expect("patterns");
         assert!(patterns.ends_with("checkpoints/patterns-8x8"), "{}", patterns.display());

@@ -21,7 +21,7 @@ pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
 }
 
 /// The folder of the strongest evaluator for a board and goal: patterns, or a linear one that beats
-/// the positional one (docs/results.md). `None` if there is none.
+/// the positional one (docs/stages.md, docs/td.md). `None` if there is none.
 pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
     let linear = || match (shape, goal) {
         (Shape::Octagon88, Goal::Most) => folder("stages-octagon88"),

@@ -42,7 +42,8 @@ keys! {
 
         /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
         /// by this many standard deviations. Only with an evaluator whose prediction errors are
-        /// measured: `best` and `positional` on 8x8 for the most discs. Without the key no line is skipped.
+        /// measured: models by patterns, and `positional` on 8x8 for the most discs. Without the key no
+        /// line is skipped.
         key probcut: Option<f32> = None, within(0.1, 10.0);
 
         /// How `gametime` is divided among the moves: evenly, or on a straight line that falls from
