@@ -16,6 +16,7 @@ macro_rules! tell {
 
 mod arena;
 mod bench;
+mod book;
 mod config;
 mod contest;
 mod doctor;
@@ -81,6 +82,7 @@ enum Command {
     Perft(perft::Args),
     Solve(solve::Args),
     Bench(bench::Args),
+    Book(book::Args),
     /// Plays through the NBoard protocol, for graphical boards
     Nboard(serve::Args),
     /// Plays through the Go Text Protocol (GTP), as Othello programs use it
@@ -153,6 +155,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Perft(args) => perft::run(args),
         Command::Solve(args) => solve::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Book(args) => book::run(args),
         Command::Config(args) => config::run(args),
         Command::Players(args) => players::run(&args),
         Command::Export(args) => export::run(args),

@@ -188,7 +188,11 @@ fn parse<G: Geometry>(line: &Line) -> Result<(Position<G>, Option<i32>), Mistake
     parse_text(text).map_err(|error| at(offset(&error, text), error.to_string()))
 }
 
-fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), NotationError> {
+/// The position of a text (an OBF line, a transcript or `start`), and its best stated score, if it
+/// has scores.
+pub(super) fn parse_text<G: Geometry>(
+    text: &str,
+) -> Result<(Position<G>, Option<i32>), NotationError> {
     if text.eq_ignore_ascii_case("start") {
         return Ok((Position::start(), None));
     }

@@ -6,6 +6,7 @@ use super::models::LoadError;
 use super::player::Player;
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference;
+use crate::store::book::BookError;
 
 /// Why a player cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,9 @@ pub enum OpenError {
     /// Its net cannot be used.
     #[error(transparent)]
     Net(#[from] LoadError),
+    /// Its book cannot be used.
+    #[error(transparent)]
+    Book(#[from] BookError),
     /// The external engine's program does not exist.
     #[error("there is no program `{program}`")]
     NoProgram {

@@ -9,8 +9,8 @@ mod name;
 
 use std::fmt;
 
-pub(super) use kind::NAME;
 pub use kind::SpecKind;
+pub(super) use kind::{BOOK, BOOK_LOSS, COMMON, NAME};
 pub use name::PlayerName;
 pub(super) use name::is_printable;
 
@@ -175,13 +175,13 @@ impl Fields {
         self.pairs.iter().any(|(given, _)| given.name == key)
     }
 
-    /// The value of the key `name`, which every player may have.
-    pub fn name(&self) -> Result<Option<String>, SpecError> {
-        let given = self.pairs.iter().find(|(key, _)| key.name == NAME.name);
-        let Some((key, value)) = given else { return Ok(None) };
-        match key.allowed.parse(value) {
-            Some(_) => Ok(Some(value.clone())),
-            None => Err(self.bad_value(key, value)),
+    /// The value of a common key, if it is given.
+    pub fn common(&self, wanted: &Key) -> Result<Option<Value>, SpecError> {
+        let given = self.pairs.iter().find(|(key, _)| key.name == wanted.name);
+        let Some((key, text)) = given else { return Ok(None) };
+        match key.allowed.parse(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.bad_value(key, text)),
         }
     }
 
@@ -202,7 +202,7 @@ impl Fields {
 
     fn read(&self, options: &mut dyn Keyed, wanted: fn(&Key) -> bool) -> Result<(), SpecError> {
         for (key, text) in &self.pairs {
-            if key.name == NAME.name || !wanted(key) {
+            if COMMON.iter().any(|common| common.name == key.name) || !wanted(key) {
                 continue;
             }
             let value = key.allowed.parse(text);

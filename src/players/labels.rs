@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use super::book::BookChoice;
 use super::grammar::Quoted;
 use super::spec::{EvaluatorSource, PlayerKind, PlayerSpec, is_printable};
 use crate::store::checkpoint::NET;
@@ -81,6 +82,7 @@ pub fn label(identity: &str, given: Option<&str>) -> String {
 /// The possible labels of a player, from the shortest to its whole identity.
 fn variants(identity: &str, given: Option<&str>) -> Vec<String> {
     let spec: Option<PlayerSpec> = identity.parse().ok();
+    let book = spec.as_ref().and_then(|spec| spec.book.as_ref()).map(BookChoice::label);
     let mut variants = match spec.map(|spec| spec.kind) {
         Some(PlayerKind::Net(spec)) => {
             let keys = PlayerKind::Net(spec.clone()).to_string();
@@ -97,6 +99,9 @@ fn variants(identity: &str, given: Option<&str>) -> Vec<String> {
         Some(PlayerKind::External(spec)) => program_labels(&spec.command),
         _ => Vec::new(),
     };
+    if let Some(book) = book {
+        variants.iter_mut().for_each(|variant| *variant += &book);
+    }
     variants.push(identity.into());
     if let Some(given) = given {
         let known = variants.iter().map(|variant| format!("{given} ({variant})"));

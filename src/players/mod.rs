@@ -1,6 +1,7 @@
 //! Players: what chooses moves. [`spec`] is their grammar, [`open`] makes them, and [`kinds`] are
 //! those that are part of this program.
 
+pub mod book;
 pub mod contestant;
 pub mod control;
 pub mod external;

@@ -1,5 +1,6 @@
 //! Makes players from their specifications.
 
+use super::book::BookPlayer;
 use super::contestant::{Contestant, OpenError, PlayerContext};
 use super::kind::Opened;
 use super::labels::label;
@@ -20,22 +21,34 @@ pub fn player<G: Geometry>(spec: &PlayerSpec, goal: Goal) -> Result<Box<dyn Play
 
 /// Makes the contestant of a specification.
 ///
-/// A net is read here, once; the contestant's identity names the checkpoint in which it was found.
+/// A net and a book are read here, once. The contestant's identity names the checkpoint in which the
+/// net was found, and has the book's fingerprint.
 /// The identity of a player with a time limit includes its number of threads.
 ///
 /// # Errors
 ///
-/// A checkpoint that cannot be read or has another board or goal, a program that does not exist, or
-/// ProbCut without parameters.
+/// A checkpoint or book that cannot be read or has another board or goal, a program that does not
+/// exist, or ProbCut without parameters.
 pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &PlayerContext,
 ) -> Result<Contestant<'static, G>, OpenError> {
     let spec = spec.clone().on_cores(context.cores);
+    let book = spec.book.as_ref().map(|book| book.open::<G>(context.goal)).transpose()?;
     let Opened { options: kind, origin, make } = spec.kind.open(context)?;
+    let found =
+        PlayerSpec { kind, book: book.as_ref().map(|book| book.choice.clone()), name: None };
     let given = spec.name.as_ref().map(PlayerName::to_string);
-    let (name, deterministic) = (kind.to_string(), kind.is_deterministic());
+    let name = found.identity();
+    // Of equally good moves of a book any may be played.
+    let deterministic = found.kind.is_deterministic() && book.is_none();
     let called = label(&name, given.as_deref());
-    let open = Box::new(move |seed| make(called.clone(), seed));
+    let open = Box::new(move |seed| {
+        let player = make(called.clone(), seed)?;
+        Ok(match &book {
+            Some(book) => Box::new(BookPlayer::new(player, book.clone(), seed)),
+            None => player,
+        })
+    });
     Ok(Contestant { name, label: given, origin, deterministic, open })
 }

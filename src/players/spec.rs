@@ -5,13 +5,14 @@
 //! `external:protocol=nboard,command="..."`. A specification is written back in one canonical
 //! form. It leaves out keys with their default value, except the keys that limit the thinking (such
 //! as depth and simulations). Without `name=`, which any player may have, that form identifies the
-//! player in ratings.
+//! player in ratings. Any player may have a book as well (`book=FILE`).
 
 use std::fmt;
 use std::str::FromStr;
 
 mod page;
 
+use super::book::BookChoice;
 pub(super) use super::grammar::is_printable;
 use super::grammar::{Fields, NAME, Quoted, SHOWN, SpecError};
 pub use super::grammar::{PlayerName, SpecKind};
@@ -20,13 +21,16 @@ pub use super::kinds::{
     PlayerKind, PolicySpec, Protocol, RandomSpec, RolloutsSpec, ThinkingLimit, Time,
 };
 use crate::game::notation::plain_excerpt;
+use crate::keys::Value;
 pub use page::reference;
 
 /// A player specification.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayerSpec {
-    /// The kind with its settings. Its text identifies the player.
+    /// The kind with its settings.
     pub kind: PlayerKind,
+    /// Its opening book, if it has one.
+    pub book: Option<BookChoice>,
     /// The name that the user gives it.
     pub name: Option<PlayerName>,
 }
@@ -39,21 +43,34 @@ impl PlayerSpec {
         self.kind.set_cores(cores);
         self
     }
+
+    /// The text that identifies the player: the canonical form without its name.
+    pub fn identity(&self) -> String {
+        let kind = self.kind.to_string();
+        match &self.book {
+            Some(book) => format!("{kind}{}{book}", separator(&kind)),
+            None => kind,
+        }
+    }
+}
+
+/// What stands between a specification and a further key.
+fn separator(text: &str) -> char {
+    if text.contains(':') { ',' } else { ':' }
 }
 
 impl From<PlayerKind> for PlayerSpec {
     fn from(kind: PlayerKind) -> PlayerSpec {
-        PlayerSpec { kind, name: None }
+        PlayerSpec { kind, book: None, name: None }
     }
 }
 
 impl fmt::Display for PlayerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.kind.to_string();
-        f.write_str(&kind)?;
+        let identity = self.identity();
+        f.write_str(&identity)?;
         let Some(name) = &self.name else { return Ok(()) };
-        let separator = if kind.contains(':') { ',' } else { ':' };
-        write!(f, "{separator}{}={}", NAME.name, Quoted(&name.to_string()))
+        write!(f, "{}{}={}", separator(&identity), NAME.name, Quoted(&name.to_string()))
     }
 }
 
@@ -73,9 +90,13 @@ impl FromStr for PlayerSpec {
             });
         };
         let mut fields = Fields::parse(row, rest)?;
-        let name = fields.name()?.and_then(|name| PlayerName::new(&name));
+        let name = match fields.common(&NAME)? {
+            Some(Value::Text(name)) => PlayerName::new(&name),
+            _ => None,
+        };
+        let book = BookChoice::read(&fields)?;
         let kind = read(&mut fields)?;
-        Ok(PlayerSpec { kind, name })
+        Ok(PlayerSpec { kind, book, name })
     }
 }
 

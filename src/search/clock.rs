@@ -66,6 +66,8 @@ pub struct SearchLimits {
     /// Whether a search with ProbCut to the end of the game is followed by an exact one. Without
     /// ProbCut it is exact anyway.
     pub exact: bool,
+    /// Moves of the position itself that alpha-beta leaves out, as a set of bits of the board.
+    pub skipped: u128,
     /// The number of threads.
     pub threads: usize,
 }
@@ -80,6 +82,7 @@ impl Default for SearchLimits {
             nodes: None,
             solve_empties: 0,
             exact: true,
+            skipped: 0,
             threads: 1,
         }
     }

@@ -29,6 +29,9 @@ pub const ARCHIVE: u64 = 64 << 20;
 /// A file of labels. One of a hundred million boards of 8x8 has 1.7 GB.
 pub const LABELS: u64 = 4 << 30;
 
+/// An opening book. A million positions of 8x8 have 20 MB.
+pub const BOOK: u64 = 128 << 20;
+
 /// A saved game.
 pub const GAME: u64 = 1 << 20;
 

@@ -1,5 +1,5 @@
-//! Files of the program: run directories, checkpoints, nets and games; and the stream of games from
-//! the actors to the learner. This module knows no tensors.
+//! Files of the program: run directories, checkpoints, nets, games and opening books; and the stream
+//! of games from the actors to the learner. This module knows no tensors.
 //!
 //! The content of a file is never trusted. It is checked when it is read. If a check fails, the
 //! result is a typed error that names the path, or a record that is skipped and counted.
@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod book;
 pub mod checkpoint;
 mod codec;
 mod files;

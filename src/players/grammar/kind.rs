@@ -1,11 +1,11 @@
-//! Descriptions of the kinds of players.
+//! Descriptions of the kinds of players, and the keys that all kinds have.
 //!
 //! The reader, error messages and `docs/players.md` all use them.
 
 use super::PlayerName;
-use crate::keys::{Allowed, Key, Keyed, text};
+use crate::keys::{Allowed, Key, Keyed, text, within};
 
-/// The key that every player may have.
+/// The key that names a player.
 pub(in crate::players) const NAME: Key = Key::new(
     "name",
     &["The player's name in tables, pictures and messages; it has no other effect."],
@@ -13,6 +13,26 @@ pub(in crate::players) const NAME: Key = Key::new(
 );
 
 const ALLOWED_NAMES: Allowed = text(PlayerName::ALLOWED, |text| PlayerName::new(text).is_some());
+
+/// The key that gives a player an opening book.
+pub(in crate::players) const BOOK: Key = Key::new(
+    "book",
+    &["An opening book (`outflank book`). In its positions the player moves without a search, as \
+         long as the book knows how good the best move is."],
+    text("the path of a book", |text| !text.is_empty()),
+);
+
+/// The key that lets a player choose among the moves of its book.
+pub(in crate::players) const BOOK_LOSS: Key = Key::new(
+    "book_loss",
+    &["The player chooses at random among the moves of its book that lose at most this many \
+         discs, by the book's values. With 0 it chooses among equally good moves only."],
+    within(0.0, 64.0),
+)
+.refused("without `book`");
+
+/// The keys that every player may have. They are not part of the options of its kind.
+pub(in crate::players) const COMMON: [&Key; 3] = [&NAME, &BOOK, &BOOK_LOSS];
 
 /// A kind of player, such as `net`.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +43,7 @@ pub struct SpecKind {
     pub description: &'static str,
     /// The subject before the keys, in words, if the kind needs one.
     pub subject: Option<&'static str>,
-    /// The kind's default options, which have its keys besides `name`.
+    /// The kind's default options, which have its keys besides the common ones.
     pub options: fn() -> Box<dyn Keyed>,
     /// The shortest valid specification.
     pub shortest: &'static str,
@@ -34,12 +54,13 @@ pub struct SpecKind {
 }
 
 impl SpecKind {
-    /// The keys, in the order of the canonical form: those that limit the thinking, those of the
-    /// search, and the others.
+    /// The keys: `name`, then in the order of the canonical form those that limit the thinking,
+    /// those of the search, the others, and the other common ones.
     pub fn keys(&self) -> Vec<&'static Key> {
         let mut own = (self.options)().keys();
         own.sort_by_key(|key| (!key.is_limit, key.player.unwrap_or(u8::MAX)));
-        [&[&NAME][..], &own].concat()
+        let [first, last @ ..] = COMMON;
+        [&[first][..], &own, &last].concat()
     }
 
     /// The key of this name.

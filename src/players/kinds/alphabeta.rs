@@ -12,10 +12,11 @@ pub use evaluator::{EvaluatorKind, EvaluatorSource};
 pub use options::{AlphaBetaSpec, ThinkingLimit};
 
 use crate::eval::AnyEvaluator;
-use crate::game::{Geometry, Goal};
+use crate::game::{Bitboard, Board, Colour, Geometry, Goal, Position, SquareSet};
 use crate::players::control::{Analysis, Control, Effort};
 use crate::players::player::{Choice, Player, PlayerError, Turn};
 use crate::search::alphabeta::{self, NoProbCut, Search, SearchLimits, SearchResult};
+use crate::search::stop::Stop;
 
 /// The least time that a player counts as left for a game, since it must still move.
 const MIN_TIME_LEFT: Duration = Duration::from_millis(10);
@@ -73,6 +74,23 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
             return SearchLimits { movetime: Some(time), solve_empties: 0, ..common };
         }
         SearchLimits { movetime: Some(own.movetime.map_or(time, |own| own.min(time))), ..own }
+    }
+
+    /// Searches a position as if the moves of `skipped` were not legal; `None` if no move is left. A
+    /// stopped search returns its best result so far.
+    pub fn search_without(
+        &mut self,
+        board: Board<G>,
+        skipped: SquareSet<G>,
+        stop: &Stop,
+    ) -> Option<SearchResult> {
+        // The limits do not depend on the side to move.
+        let turn = Turn::at(Position { board, side: Colour::Black });
+        let limits = self.limits(&turn, Effort::default());
+        let limits = SearchLimits { skipped: skipped.0.widen(), ..limits };
+        self.search.forget();
+        self.search.set_stop(stop.clone());
+        self.search.think(board, &limits)
     }
 
     /// Searches a position and reports the best line during the search.
@@ -157,7 +175,7 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
 mod tests {
     use super::analysis::legal_part;
     use super::*;
-    use crate::game::{Position, Square, Square6, Square8};
+    use crate::game::{Square, Square6, Square8};
     use crate::players::player::Bound;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{PlayerKind, PlayerSpec, SpecKind};
 use crate::keys::Key;
-use crate::players::grammar::NAME;
+use crate::players::grammar::COMMON;
 use crate::players::kind::MAX_DEFAULT_THREADS;
 
 const HEAD: &str = "\
@@ -49,9 +49,12 @@ pub fn reference() -> String {
     for kind in PlayerKind::ROWS {
         let _ = writeln!(page, "| [`{}`](#{0}) | {} |", kind.name, kind.description);
     }
-    page += "\nEvery kind has the key `name`. `random` and `greedy` have no other.\n\n";
+    page += "\nEvery kind has these keys. `random` and `greedy` have no others. [book.md](book.md) is about \
+             books.\n\n";
     page += TABLE_HEAD;
-    page += &row(&NAME, "none");
+    for key in COMMON {
+        page += &row(key, if key.refused.is_some() { "`0`" } else { "none" });
+    }
     for kind in PlayerKind::ROWS {
         section(&mut page, kind);
     }
@@ -96,7 +99,7 @@ fn section(page: &mut String, kind: &SpecKind) {
         let value = default.value(key.name);
         !key.is_limit && players.iter().any(|(_, player)| player.value(key.name) != value)
     };
-    let own: Vec<&Key> = keys.iter().copied().filter(|key| key.name != NAME.name).collect();
+    let own: Vec<&Key> = keys.iter().copied().filter(|&key| !is_common(key)).collect();
     if !own.is_empty() {
         let _ = write!(page, "\n{TABLE_HEAD}");
     }
@@ -117,6 +120,11 @@ fn section(page: &mut String, kind: &SpecKind) {
     for (text, meaning) in kind.examples {
         let _ = writeln!(page, "- `{text}`: {meaning}");
     }
+}
+
+/// Whether a key is one of every kind.
+fn is_common(key: &Key) -> bool {
+    COMMON.iter().any(|common| common.name == key.name)
 }
 
 /// A table of the defaults that differ between `players`.

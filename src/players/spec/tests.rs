@@ -56,6 +56,9 @@ const CANONICAL: &[(&str, &str)] = &[
     ("net:a,prior_temperature=1", "net:a,simulations=100,prior_temperature=1"),
     ("policy:runs/a", "policy:runs/a"),
     ("random:name=x", "random:name=x"),
+    ("random:book=a.book", "random:book=a.book"),
+    ("alphabeta:book_loss=0,book=\"a b\",depth=9", "alphabeta:depth=9,book=\"a b\""),
+    ("net:a,book=b,name=x,book_loss=1.50", "net:a,simulations=100,book=b,book_loss=1.5,name=x"),
     ("net:a,name=\"old, good\"", "net:a,simulations=100,name=\"old, good\""),
     ("policy:a,symmetries=2", "policy:a,symmetries=2"),
     (
@@ -120,6 +123,9 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,name=\" a\"", "1 to 40 printable"),
         ("greedy:name=a,name=b", "given twice"),
         ("greedy:name=\"a\u{202e}b\"", "1 to 40 printable"),
+        ("greedy:book=", "allowed: the path of a book"),
+        ("greedy:book_loss=1", "no effect without `book`"),
+        ("greedy:book=a,book_loss=-1", "0 to 64"),
         ("alphabeta:depth=0", ", 1 to 60"),
         ("alphabeta:depth=deep", ", 1 to 60"),
         ("alphabeta:depth=2,depth=3", "given twice"),
@@ -166,6 +172,7 @@ fn with_key(kind: &SpecKind, key: &Key, value: &str) -> String {
     let needed = match key.name {
         "temperature" => "temperature_plies=1,",
         "allotment" => "gametime=1s,",
+        "book_loss" => "book=b,",
         _ => "",
     };
     format!("{}{start}{needed}{}={value}", kind.shortest, key.name)
@@ -183,7 +190,10 @@ fn every_key_is_read_and_written_within_its_range_only() {
                 let text = with_key(kind, key, &written(&value));
                 let spec: PlayerSpec =
                     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-                let read = spec.kind.value(key.name);
+                let read = match (&spec.book, key.name) {
+                    (Some(book), "book_loss") => Some(book.loss.to_string()),
+                    _ => spec.kind.value(key.name),
+                };
                 // One thread is the default without a time limit, and one leaf with one thread.
                 let is_omitted = ["threads", "parallel"].contains(&key.name) && read.is_none();
                 assert!(is_omitted || read == Some(written(&value)), "{text}: {read:?}");
@@ -294,7 +304,7 @@ proptest! {
             let spec = PlayerSpec { name: Some(name), ..plain.clone() };
             let read: PlayerSpec = spec.to_string().parse().expect("what was written");
             prop_assert_eq!(&read, &spec);
-            prop_assert_eq!(read.kind.to_string(), plain.to_string());
+            prop_assert_eq!(read.identity(), plain.to_string());
         }
     }
 }

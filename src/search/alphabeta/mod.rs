@@ -19,7 +19,7 @@ pub use super::clock::{Allotment, SearchLimits};
 use super::stop::Stop;
 use super::table::{Key, TranspositionTable};
 use crate::eval::{Evaluator, SCALE, TrackedBoard, WinScale};
-use crate::game::{Board, Geometry, Goal, Square};
+use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 pub use boxed::{Search, boxed, plain};
 use probcut::Checks;
 pub use probcut::NoProbCut;
@@ -91,6 +91,12 @@ fn iterations(
     shallow.chain(selective).chain(exact)
 }
 
+/// The position of a search, with the moves that are searched.
+struct Root<G: Geometry, S> {
+    board: TrackedBoard<G, S>,
+    moves: SquareSet<G>,
+}
+
 /// The best root move so far and its score.
 #[derive(Clone, Copy)]
 struct BestMove {
@@ -149,7 +155,7 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
     /// that this iteration found to be better.
     fn iterate(
         &self,
-        root: &TrackedBoard<G, E::State>,
+        root: &Root<G, E::State>,
         iteration: Iteration,
         last: BestMove,
         clock: &SearchClock<'_>,
@@ -213,15 +219,17 @@ impl<G: Geometry, E: Evaluator<G>> Search<G> for AlphaBetaSearch<G, E> {
         limits: &SearchLimits,
         mut on_iteration: Option<&mut dyn FnMut(&SearchResult)>,
     ) -> Option<SearchResult> {
-        let first = board.legal().next()?;
+        let moves = SquareSet::<G>(board.legal().0 & !G::Bitboard::narrow(limits.skipped));
+        let first = moves.into_iter().next()?;
         let empties = board.empties();
         let solves = empties <= limits.solve_empties;
-        let unlimited = SearchLimits { threads: limits.threads, ..SearchLimits::default() };
+        let SearchLimits { threads, skipped, .. } = *limits;
+        let unlimited = SearchLimits { threads, skipped, ..SearchLimits::default() };
         let limits = if solves { &unlimited } else { limits };
         self.table.age();
         let clock = SearchClock::start(limits, empties, Some(&self.stop));
         let deepest = limits.depth.unwrap_or(u32::MAX).clamp(1, empties);
-        let root = TrackedBoard::begin(&*self.evaluator, board);
+        let root = Root { board: TrackedBoard::begin(&*self.evaluator, board), moves };
         let nothing = Iteration { depth: 0, exact: false };
         let mut found = (nothing, BestMove { square: first, score: 0 });
         for iteration in iterations(empties, deepest, self.checks.is_some(), limits.exact) {

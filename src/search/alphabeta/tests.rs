@@ -68,6 +68,30 @@ fn search_agrees_with_plain_minimax() {
     }
 }
 
+#[test]
+fn skipped_moves_are_not_searched() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(23);
+    let evaluator = Positional::<Square8>::new(Goal::Most);
+    let mut search = AlphaBetaSearch::new(Goal::Most, Arc::new(evaluator.clone()), 1 << 16);
+    for round in 0..40 {
+        let empties = random.random_range(4..50);
+        let board = random_board::<Square8>(&mut random, empties);
+        let skipped = board.legal().filter(|square| square.0 % 3 != 0);
+        let skipped = skipped.fold(0, |set, square| set | Square8::mask(square));
+        let rest = SquareSet::<Square8>(board.legal().0 & !skipped);
+        // With few empty squares this goes to the end of the game.
+        let limits = SearchLimits { skipped: skipped.into(), ..SearchLimits::depth(3) };
+        let limits = SearchLimits { solve_empties: if round % 2 == 0 { 5 } else { 0 }, ..limits };
+        let found = search.think(board, &limits);
+        let depth = if board.empties() <= limits.solve_empties { board.empties() } else { 3 };
+        let value =
+            |square| -minimax(board.play_unchecked(square), depth - 1, Goal::Most, &evaluator);
+        let wanted = rest.map(value).max();
+        assert_eq!(found.as_ref().map(|found| (found.score * SCALE as f32) as i32), wanted);
+        assert!(found.is_none_or(|found| rest.contains(found.square)));
+    }
+}
+
 type PositionalSearch = AlphaBetaSearch<Square8, Positional<Square8>>;
 
 fn positional() -> PositionalSearch {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
-use super::{AlphaBetaSearch, BestMove, Iteration, SHARED_DEPTH};
+use super::{AlphaBetaSearch, BestMove, Iteration, Root, SHARED_DEPTH};
 use crate::eval::{Evaluator, SCALE, TrackedBoard};
 use crate::game::{Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
@@ -80,14 +80,14 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
     /// lies outside. Also returns whether the search is complete.
     pub(super) fn aspiration_search(
         &mut self,
-        root: &TrackedBoard<G, E::State>,
+        root: &Root<G, E::State>,
         Iteration { depth, exact }: Iteration,
         last: BestMove,
     ) -> (BestMove, bool) {
         self.checks = if exact { None } else { self.search.checks.as_ref() };
         self.exact = exact;
         let goal = self.search.goal;
-        self.near_end = (depth == root.board.empties()).then(|| NearEndSearch::new(goal));
+        self.near_end = (depth == root.board.board.empties()).then(|| NearEndSearch::new(goal));
         let most = G::SQUARES as i32 * SCALE;
         let (mut below, mut above) = (ASPIRATION, ASPIRATION);
         if depth < 4 {
@@ -115,7 +115,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
     /// still `last`.
     fn root(
         &mut self,
-        root: &TrackedBoard<G, E::State>,
+        root: &Root<G, E::State>,
         depth: u32,
         alpha: i32,
         beta: i32,
@@ -125,7 +125,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         let mut lower = alpha;
         let mut highest = LOWEST;
         let evaluator = &*self.search.evaluator;
-        let start = self.candidates.push(root, root.board.legal(), Some(last.square), evaluator);
+        let start = self.candidates.push(&root.board, root.moves, Some(last.square), evaluator);
         for index in start.. {
             let Some(candidate) = self.candidates.take_best(index) else { break };
             let score = self.search_move(&candidate, depth, lower, beta, index == start);
