@@ -123,7 +123,7 @@ impl<G: Geometry> BookPlayer<G> {
     }
 
     /// A move of the book, with its value; `None` if there is none.
-    fn from_book(&self, turn: &Turn<'_, G>) -> Option<Choice> {
+    fn book_move(&self, turn: &Turn<'_, G>) -> Option<Choice> {
         let begun = Instant::now();
         let moves = self.book.moves(turn.position.board);
         if moves.is_empty() {
@@ -142,7 +142,7 @@ impl<G: Geometry> Player<G> for BookPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        let known: Vec<_> = turns.iter().map(|turn| self.from_book(turn)).collect();
+        let known: Vec<_> = turns.iter().map(|turn| self.book_move(turn)).collect();
         let unknown = turns.iter().zip(&known).filter(|(_, known)| known.is_none());
         let unknown: Vec<Turn<'_, G>> = unknown.map(|(turn, _)| *turn).collect();
         let mut own = match unknown.is_empty() {
@@ -167,7 +167,7 @@ impl<G: Geometry> Player<G> for BookPlayer<G> {
         turn: &Turn<'_, G>,
         control: &mut Control<'_>,
     ) -> Result<Choice, PlayerError> {
-        match self.from_book(turn) {
+        match self.book_move(turn) {
             Some(choice) => Ok(choice),
             None => self.player.think(turn, control),
         }
