@@ -29,7 +29,7 @@ use super::stages::{discs_of_stages, weights_at};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
 use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
 use crate::model::{Description, Weights};
-use lanes::{Activation, CHUNK, Chunk, MAX_CHUNKS, OutputLayer, Sums};
+use lanes::{Activation, CHUNK, Chunk, OutputLayer, Sums};
 use marks::Facts;
 pub use marks::{MARKS, Mark, Marks};
 pub use options::{MAX_HIDDEN, Options};

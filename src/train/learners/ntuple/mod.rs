@@ -107,7 +107,7 @@ impl<G: Geometry> NTupleLearner<G> {
         let lines = self.lines(round);
         let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
         let games = range.end - range.start;
-        let evaluator = AnyEvaluator::from_model(&self.description(), &self.model());
+        let evaluator = AnyEvaluator::<G>::from_model(&self.description(), &self.model());
         let evaluator = &evaluator.map_err(StagewiseError::method)?;
         let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
         let Some(found) = labeller.labels(range, context) else { return Ok(None) };
