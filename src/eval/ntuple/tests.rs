@@ -86,9 +86,10 @@ fn the_places_are_those_of_a_plain_computation() {
     for shape in Shape::ALL {
         dispatch!(shape, G => {
             for (seed, stable) in (0..3).flat_map(|seed| [(seed, false), (seed, true)]) {
+                let tuples = tuples::<G>(stable);
                 for board in random_game::<G>(seed) {
-                    let places = tuples::<G>(stable).places(board).map(|at| at as usize);
-                    assert_eq!(places.collect::<Vec<_>>(), plain_places(stable, board), "{board:?}");
+                    let places: Vec<_> = tuples.places(board).map(|at| at as usize).collect();
+                    assert_eq!(places, plain_places(stable, board), "{board:?}");
                 }
             }
         });
@@ -162,7 +163,10 @@ fn models_that_do_not_fit_are_refused() {
     for (options, wanted) in [
         (serde_json::json!({}), "missing field `tuples`"),
         (serde_json::json!({ "tuples": ["a1"] }), "missing field `stable`"),
-        (serde_json::json!({ "tuples": ["a1"], "stable": false, "more": 1 }), "unknown field `more`"),
+        (
+            serde_json::json!({ "tuples": ["a1"], "stable": false, "more": 1 }),
+            "unknown field `more`",
+        ),
         (serde_json::json!({ "tuples": ["a1 h8"], "stable": false }), "`h8` is no square"),
         (serde_json::json!({ "tuples": [], "stable": false }), "allowed: 1 to 64"),
         (serde_json::json!({ "tuples": ["a1 b1"], "stable": false }), "array `weights` has shape"),

@@ -44,6 +44,14 @@ const BANDS: [(u32, &str); 5] = [
     (50, "ntuple_error/50_empties"),
 ];
 
+/// What learning from labels gave, besides the model.
+struct Learnt {
+    /// How many labels taught.
+    labels: u64,
+    /// The curves of the errors, in discs.
+    errors: Vec<(&'static str, f64)>,
+}
+
 /// Trains an n-tuple perceptron or a one-hot net.
 pub struct NTupleLearner<G: Geometry> {
     options: Options,
@@ -116,13 +124,12 @@ impl<G: Geometry> NTupleLearner<G> {
         Ok(Some((games, found.len() as u64)))
     }
 
-    /// Learns from the labels so far. Returns how many there are, and the errors; `None` if it was
-    /// stopped.
+    /// Learns from the labels so far; `None` if it was stopped.
     fn learn(
         &mut self,
         (unit, round): (u64, u64),
         context: &UnitContext<'_>,
-    ) -> Result<Option<(u64, Vec<(&'static str, f64)>)>, StagewiseError> {
+    ) -> Result<Option<Learnt>, StagewiseError> {
         let solved = |round| self.lines(round).solved;
         let divided = match self.files.is_empty() {
             true => Divided::of_rounds(context.folder(), self.goal, (round, PARTS), solved),
@@ -145,7 +152,7 @@ impl<G: Geometry> NTupleLearner<G> {
                 errors.push((name, fit::error(&*self.student, &self.numbers, &near)));
             }
         }
-        Ok(Some((training.len() as u64, errors)))
+        Ok(Some(Learnt { labels: training.len() as u64, errors }))
     }
 }
 
@@ -174,9 +181,8 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
         }
         let mut curves = vec![("stage/round", (round + 1) as f64)];
         if part + 1 == parts {
-            let Some((labels, errors)) = self.learn((unit, round), context)? else {
-                return Ok(None);
-            };
+            let Some(learnt) = self.learn((unit, round), context)? else { return Ok(None) };
+            let Learnt { labels, errors } = learnt;
             if !self.files.is_empty() {
                 positions = labels;
             }

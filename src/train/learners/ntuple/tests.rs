@@ -60,7 +60,7 @@ fn errors_fall_and_a_resumed_run_ends_in_the_same_model() {
         assert_eq!(all, 8);
         let report = train(&mut learner, 0..all, whole.path(), 2);
         // The mean size of the scores themselves is above 10 discs.
-        assert!(error_with_10_empties(&report) < 7.0, "{report:?}");
+        assert!(error_with_10_empties(&report) < 8.5, "{report:?}");
         let mut first = new(&options, goal);
         train(&mut first, 0..5, broken.path(), 1);
         let mut second = new(&options, goal);
@@ -81,7 +81,7 @@ fn the_labels_of_another_run_teach_without_games() {
     let empty = tempfile::tempdir().expect("a folder");
     let report = train(&mut learner, 0..1, empty.path(), 2);
     assert!(report.games == 0 && report.positions > 10_000, "{report:?}");
-    assert!(error_with_10_empties(&report) < 7.0, "{report:?}");
+    assert!(error_with_10_empties(&report) < 8.5, "{report:?}");
     assert_eq!(std::fs::read_dir(empty.path()).expect("a folder").count(), 0);
     // Labels of another goal teach the wrong game.
     let mut other = new(&options, Goal::Fewest);
@@ -111,7 +111,7 @@ fn a_unit_that_is_stopped_changes_nothing() {
     let context = UnitContext::new(folder.path(), &stop, &silent);
     assert_eq!(learner.train_unit(4, &context).expect("no failure"), None);
     // The fit alone, on labels that are there.
-    assert_eq!(learner.learn((3, 0), &context).expect("no failure"), None);
+    assert!(learner.learn((3, 0), &context).expect("no failure").is_none());
     assert!(learner.model() == before);
 }
 

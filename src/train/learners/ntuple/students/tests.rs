@@ -71,16 +71,19 @@ fn derivatives_are_those_of_small_differences() {
                 if wanted == 0.0 && index % 97 != 0 {
                     continue;
                 }
-                let step = 1.0 / 128.0;
+                let step = 1.0 / 1024.0;
                 let loss = |by: f32| {
                     let mut numbers = numbers.clone();
                     numbers[index] += by;
                     let error = student.value(&student.spread(&numbers), board) - target(&label);
                     0.5 * error * error
                 };
-                let found = (loss(step) - loss(-step)) / (2.0 * step);
-                let allowed = 0.02 + 0.03 * wanted.abs();
-                assert!((found - wanted).abs() < allowed, "{found}, not {wanted} at {index}");
+                // A hidden unit at its limit has another derivative on each side.
+                let sides = [loss(0.0) - loss(-step), loss(step) - loss(0.0)].map(|by| by / step);
+                let allowed = 0.01 + 0.02 * wanted.abs();
+                let low = sides[0].min(sides[1]) - allowed;
+                let high = sides[0].max(sides[1]) + allowed;
+                assert!((low..=high).contains(&wanted), "{sides:?}, not {wanted} at {index}");
                 compared += 1;
                 if compared == 300 {
                     break;
