@@ -56,6 +56,24 @@ probcut_boards = 10
 probcut_depth = 5
 "#;
 
+/// A one-hot net, in 12 units.
+const NTUPLE: &str = r#"
+method = "ntuple"
+board = "6x6"
+seed = 5
+[ntuple]
+inputs = "frontier"
+hidden = 16
+stages = 2
+rounds = 3
+games = 600
+depth = 1
+opening = 12
+solved = 8
+epochs = 2
+batch = 256
+"#;
+
 /// How often the run is killed.
 const KILLS: usize = 20;
 
@@ -126,6 +144,11 @@ fn the_same_holds_for_learning_by_temporal_differences() {
 #[test]
 fn the_same_holds_for_learning_by_patterns() {
     ends_in_the_same_model(ENDGAME, 25);
+}
+
+#[test]
+fn the_same_holds_for_a_one_hot_net() {
+    ends_in_the_same_model(NTUPLE, 12);
 }
 
 fn ends_in_the_same_model(config: &str, units: u64) {

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use super::contest::write_file;
 use crate::arena::svg::{SquareMap, square_maps};
 use crate::eval::linear::{self, Feature, Features};
+use crate::eval::ntuple::{self, Tuples};
+use crate::eval::onehot;
 use crate::eval::patterns::{self, PatternSet};
 use crate::game::{Geometry, Position, Square, notation};
 use crate::model::Kind;
@@ -99,15 +101,38 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
         Kind::Patterns => {
             let options = patterns::Options::read(&description.options)?;
             let set = PatternSet::read::<G>(&options.patterns)?;
-            let (count, images) = (set.patterns().len(), set.images().len());
-            line("patterns", format!("{count}, {images} with their images on the board"));
-            for (text, pattern) in options.patterns.iter().zip(set.patterns()) {
-                line("", format!("{text}: {} weights a stage", pattern.weights()));
-            }
+            pattern_lines("patterns", &options.patterns, &set, &mut line);
+        }
+        Kind::NTuple => {
+            let options = ntuple::Options::read(&description.options)?;
+            let tuples = Tuples::read::<G>(&options)?;
+            pattern_lines("tuples", &options.tuples, tuples.patterns(), &mut line);
+            line("counts", format!("{} (stable discs: {})", tuples.counts(), options.stable));
+        }
+        Kind::OneHot => {
+            let options = onehot::Options::read(&description.options)?;
+            let inputs = (options.marks().list().len() + 1) * G::SQUARES;
+            line("size", format!("{inputs} inputs, {} hidden units", options.hidden));
+            let onehot::Options { frontier, stable, .. } = options;
+            line("marks", format!("frontier discs: {frontier}, stable discs: {stable}"));
         }
     }
     let start = start::<G>(model, &mut head)?;
     Ok(Shown { head, weights, start })
+}
+
+/// The sizes of a set of patterns: a line for all, and one for each.
+fn pattern_lines(
+    name: &str,
+    texts: &[String],
+    set: &PatternSet,
+    line: &mut impl FnMut(&str, String),
+) {
+    let (count, images) = (set.patterns().len(), set.images().len());
+    line(name, format!("{count}, {images} with their images on the board"));
+    for (text, pattern) in texts.iter().zip(set.patterns()) {
+        line("", format!("{text}: {} weights", pattern.weights()));
+    }
 }
 
 /// The stages of a model: the numbers of discs.

@@ -18,7 +18,7 @@ pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
         Method::AlphaZero => alphazero(reader, config),
         Method::Stages => stages(reader, config),
         // Any values of their keys can be combined.
-        Method::Td | Method::Endgame => {}
+        Method::Td | Method::Endgame | Method::NTuple => {}
     }
 }
 

@@ -17,11 +17,14 @@ choices! {
         /// Solved endings train an evaluator by patterns, from the end of the game to its start
         /// (Tothello).
         Endgame = "endgame",
+        /// Games of its own train an n-tuple perceptron, or a net with one hidden layer (the n-tuple
+        /// bot).
+        NTuple = "ntuple",
     }
 }
 
 /// The methods that train stage by stage, without actors and a replay window.
-const STAGEWISE: &[Method] = &[Method::Stages, Method::Td, Method::Endgame];
+const STAGEWISE: &[Method] = &[Method::Stages, Method::Td, Method::Endgame, Method::NTuple];
 
 /// The keys above the first section that some methods do not have.
 const TOP_LEVEL: &[(&str, &[Method])] = &[("device", &[Method::AlphaZero]), ("threads", STAGEWISE)];

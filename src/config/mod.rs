@@ -31,7 +31,7 @@ use crate::net::{TowerOptions, inference};
 use crate::search::mcts;
 use crate::store::checkpoint::{self, Retention};
 use crate::store::{self, limits, run_dir};
-use crate::train::learners::{endgame, stages, td};
+use crate::train::learners::{endgame, ntuple, stages, td};
 use crate::train::{learner, replay, selfplay};
 use entries::Entries;
 use reader::Reader;
@@ -63,8 +63,8 @@ keys! {
     #[derive(Clone, Debug, PartialEq)]
     pub struct Config {
         /// How the run learns: from self-play with tree search (`alphazero`), or stage by stage:
-        /// from minimax scores (`stages`), by temporal differences (`td`), or from solved endings
-        /// (`endgame`).
+        /// from minimax scores (`stages`), by temporal differences (`td`), from solved endings
+        /// (`endgame`), or n-tuples and small nets from their own games (`ntuple`).
         ///
         /// Each method has sections of its own.
         key method: Method = Method::default();
@@ -109,6 +109,8 @@ keys! {
         field td: td::Options = td::Options::default();
         /// The settings of training by patterns from solved endings.
         field endgame: endgame::Options = endgame::Options::default();
+        /// The settings of training n-tuples and one-hot nets.
+        field ntuple: ntuple::Options = ntuple::Options::default();
     }
 }
 

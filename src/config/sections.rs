@@ -60,6 +60,7 @@ sections! {
     stages of &[Method::Stages], "How minimax scores train a linear evaluator, stage by stage.";
     td of &[Method::Td], "How play trains a linear evaluator by temporal differences.";
     endgame of &[Method::Endgame], "How solved endings train an evaluator by patterns.";
+    ntuple of &[Method::NTuple], "How games train an n-tuple perceptron or a small net.";
 }
 
 /// Sets the defaults that depend on the value of the key `path`. Keys are read in their order, so

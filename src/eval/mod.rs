@@ -11,6 +11,8 @@ mod any;
 mod discs;
 pub mod linear;
 mod model;
+pub mod ntuple;
+pub mod onehot;
 mod outline;
 pub mod patterns;
 pub mod positional;
@@ -30,6 +32,8 @@ use any::evaluators;
 pub use discs::Discs;
 use linear::Linear;
 pub use model::ModelError;
+use ntuple::NTuple;
+use onehot::OneHot;
 use patterns::Patterns;
 use positional::Positional;
 use probcut::ProbCut;
@@ -49,6 +53,10 @@ evaluators! {
         Linear(Linear<G>) = "linear",
         /// A sum of values of patterns, by stage of the game.
         Patterns(Patterns<G>) = "patterns",
+        /// The n-tuple perceptron: values of lines, corners and counts.
+        NTuple(NTuple<G>) = "ntuple",
+        /// A net with one hidden layer on the marks of the squares.
+        OneHot(OneHot<G>) = "onehot",
     }
 }
 

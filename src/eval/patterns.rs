@@ -31,7 +31,7 @@ use crate::game::{Board, Geometry, Goal, SquareSet};
 use crate::model::{Description, Weights};
 pub use options::Options;
 pub use set::{Codes, Image, LANES, MAX_PATTERN_SQUARES, Pattern, PatternSet};
-use table::{Centres, Table};
+pub(super) use table::{Centres, Table};
 
 /// The largest weight in discs; 16 bits hold it in units of the evaluation.
 const MAX_WEIGHT: f32 = 250.0;
@@ -94,7 +94,7 @@ impl<G: Geometry> Patterns<G> {
             let at = |weights| weights_at(weights, (discs, false), count as f32);
             let moves = at(moves);
             Stage {
-                patterns: expanded(&set, &at(weights)),
+                patterns: Table::of(&set, &at(weights)),
                 moves: std::array::from_fn(|side| {
                     std::array::from_fn(|count| rounded(moves[side * (MOST_MOVES + 1) + count]))
                 }),
@@ -102,12 +102,7 @@ impl<G: Geometry> Patterns<G> {
             }
         };
         let stages = (0..=G::SQUARES).map(stage).collect();
-        let centre = |image: &Image| {
-            let before = set.patterns()[..image.pattern].iter().map(Pattern::codes).sum::<usize>();
-            (before + set.patterns()[image.pattern].codes() / 2) as u32
-        };
-        let centres: Vec<u32> = set.images().iter().map(centre).collect();
-        let centres = Centres::new(&centres, set.codes());
+        let centres = Centres::of(&set);
         let probcut = probcut(model)?;
         Ok(Patterns { goal, set, centres, stages, win_scale, probcut, board: PhantomData })
     }
@@ -138,18 +133,6 @@ fn probcut(model: &Weights) -> Result<Option<ProbCut>, ModelError> {
 
 fn rounded(weight: f32) -> i32 {
     weight.round_ties_even() as i32
-}
-
-/// The tables of all patterns by code, from their weights in units of the evaluation.
-fn expanded(set: &PatternSet, weights: &[f32]) -> Table {
-    let mut before = 0;
-    let mut tables = Vec::with_capacity(set.codes());
-    for pattern in set.patterns() {
-        let own = &weights[before..][..pattern.weights()];
-        tables.extend(pattern.weight_of().iter().map(|&at| rounded(own[at as usize]) as i16));
-        before += own.len();
-    }
-    Table::new(tables)
 }
 
 impl<G: Geometry> Evaluator<G> for Patterns<G> {

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::linear::Features;
+use super::outline::neighbour;
 use super::{Evaluator, SCALE, Step, TrackedBoard};
 use crate::game::{Board, Geometry, Goal, Square, SquareSet};
 use crate::model::{Description, Kind, Weights};
@@ -26,6 +27,14 @@ pub(crate) fn random_game<G: Geometry>(seed: u64) -> Vec<Board<G>> {
         });
     }
     boards
+}
+
+/// Whether a square has a disc beside an empty square, looked up neighbour by neighbour.
+pub(crate) fn plain_frontier<G: Geometry>(board: Board<G>, square: Square) -> bool {
+    let is_empty = |square| board.empty().into_iter().any(|at| at == square);
+    let steps = (-1..=1).flat_map(|down| (-1..=1).map(move |right| (down, right)));
+    let mut neighbours = steps.filter_map(|step| neighbour::<G>(square, step));
+    !is_empty(square) && neighbours.any(is_empty)
 }
 
 /// Checks a random game: after each move and each pass, the state that followed them is that of the

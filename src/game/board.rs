@@ -196,6 +196,14 @@ impl<G: Geometry> Board<G> {
         (self.mine | self.theirs).count()
     }
 
+    /// Frontier discs of both sides: those beside an empty square, in any of the eight directions.
+    #[inline(always)]
+    pub fn frontier(self) -> SquareSet<G> {
+        let empty = self.empty();
+        let beside = empty.beside_orthogonally().0 | empty.beside_diagonally().0;
+        SquareSet((self.mine | self.theirs) & beside)
+    }
+
     /// Whether neither side can move.
     #[inline]
     pub fn is_over(self) -> bool {

@@ -46,6 +46,15 @@ impl<G: Geometry> Board<G> {
     }
 }
 
+impl<G: Geometry> Board<G> {
+    /// Discs of both sides that no sequence of moves can turn: those that
+    /// [`Board::opponent_stable`] finds, for each side.
+    #[inline]
+    pub fn stable(self) -> SquareSet<G> {
+        SquareSet(self.opponent_stable().0 | self.pass().opponent_stable().0)
+    }
+}
+
 impl<G: Geometry> SquareSet<G> {
     /// The squares whose discs can never turn, since each line through them lacks a neighbour on
     /// one side. On 8x8 these are the corners.

@@ -16,6 +16,10 @@ choices! {
         Linear = "linear",
         /// An evaluator by patterns: see [`Patterns`](crate::eval::patterns::Patterns).
         Patterns = "patterns",
+        /// The n-tuple perceptron: see [`NTuple`](crate::eval::ntuple::NTuple).
+        NTuple = "ntuple",
+        /// A net with one hidden layer: see [`OneHot`](crate::eval::onehot::OneHot).
+        OneHot = "onehot",
     }
 }
 

@@ -120,7 +120,7 @@ pub fn train(
 ) -> anyhow::Result<RunEnd> {
     match config.method {
         Method::AlphaZero => train_model(&NetTrainee(config), config, run, telemetry, stop),
-        Method::Stages | Method::Td | Method::Endgame => {
+        Method::Stages | Method::Td | Method::Endgame | Method::NTuple => {
             catch_panic(|| stagewise::train(config, run, telemetry, stop))
         }
     }

@@ -20,6 +20,7 @@ use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::{Event, Progress, Stages, Telemetry};
 use crate::train::learners::endgame::EndgameLearner;
+use crate::train::learners::ntuple::NTupleLearner;
 use crate::train::learners::stages::StagesLearner;
 use crate::train::learners::td::TdLearner;
 use crate::train::stagewise::{StagewiseLearner, UnitContext, UnitReport};
@@ -33,6 +34,9 @@ fn learner(config: &Config) -> anyhow::Result<Box<dyn StagewiseLearner>> {
         }),
         Method::Endgame => dispatch!(config.board, G => {
             Box::new(EndgameLearner::<G>::new(&config.endgame, config.goal, config.seed)?)
+        }),
+        Method::NTuple => dispatch!(config.board, G => {
+            Box::new(NTupleLearner::<G>::new(&config.ntuple, config.goal, config.seed)?)
         }),
         Method::Td => dispatch!(config.board, G => {
             Box::new(TdLearner::<G>::new(&config.td, config.goal, config.seed)?)

@@ -14,15 +14,19 @@
 //! A set of discs has 8 bytes if the bits of the board fit 64, otherwise 16. A file is written
 //! completely or not at all.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{self, FileError, write_atomically};
+use super::files::{self, Action, FileError, write_atomically};
 use super::limits;
 use crate::game::{Bitboard, Board, Geometry, Goal, Shape};
 
 const MAGIC: &[u8; 8] = b"OFLABEL1";
 const HEADER: usize = 18;
 const CHECKSUM: usize = 4;
+
+/// The folder of the labels in a run directory.
+const FOLDER: &str = "labels";
 
 /// A board with its score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +51,52 @@ pub enum LabelsError {
         /// What is wrong, and where.
         problem: Box<str>,
     },
+    /// A run has no labels.
+    #[error(
+        "{} has no labels; allowed: the directory of a run that plays and labels games, such as one \
+         of method \"endgame\"",
+        run.display()
+    )]
+    None {
+        /// The path that was given.
+        run: PathBuf,
+    },
+}
+
+/// The file of a run for the labels of a part of a round. Both are counted from 0.
+pub fn file(run: &Path, round: u64, part: u64) -> PathBuf {
+    run.join(FOLDER).join(format!("round-{:02}-part-{}.labels", round + 1, part + 1))
+}
+
+/// The files of the newest rounds of a run, at most `rounds` of them, in the order of the rounds.
+///
+/// # Errors
+///
+/// The folder of the labels cannot be read, or has none.
+pub fn newest_files(run: &Path, rounds: u64) -> Result<Vec<PathBuf>, LabelsError> {
+    let none = || LabelsError::None { run: run.to_path_buf() };
+    let folder = run.join(FOLDER);
+    if !folder.is_dir() {
+        return Err(none());
+    }
+    let at = |error| LabelsError::File(FileError::at(Action::Read, &folder)(error));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(at)? {
+        let path = entry.map_err(at)?.path();
+        if let Some(round) = round_of(&path) {
+            found.push((round, path));
+        }
+    }
+    found.sort();
+    let newest = found.last().ok_or_else(none)?.0;
+    let counts = |round: u64| newest - round < rounds;
+    Ok(found.into_iter().filter(|(round, _)| counts(*round)).map(|(_, path)| path).collect())
+}
+
+/// The round in the name of a file of labels.
+fn round_of(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?.strip_prefix("round-")?.strip_suffix(".labels")?;
+    name.split_once("-part-")?.0.parse().ok()
 }
 
 /// The bytes of a set of discs.
@@ -163,6 +213,20 @@ mod tests {
         }
         write::<Octagon88>(&path, Goal::Most, &[]).expect("written");
         assert_eq!(read::<Octagon88>(&path, Goal::Most).expect("read"), []);
+    }
+
+    #[test]
+    fn the_newest_rounds_are_found_and_a_folder_without_labels_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path();
+        let error = newest_files(run, 2).expect_err("no labels").to_string();
+        assert!(error.contains("has no labels; allowed: the directory of a run"), "{error}");
+        for (round, part) in [(0, 0), (1, 0), (99, 1), (99, 0), (98, 0)] {
+            write::<Square6>(&file(run, round, part), Goal::Most, &[]).expect("written");
+        }
+        fs::write(run.join(FOLDER).join("round-120-part-1.txt"), "text").expect("a file");
+        let found = newest_files(run, 2).expect("files");
+        assert_eq!(found, [file(run, 98, 0), file(run, 99, 0), file(run, 99, 1)]);
     }
 
     #[test]

@@ -131,6 +131,7 @@ const CURVES: &[Curve] = &[
         "8_stage/pattern_error_",
         "mean error of the patterns in discs, on the boards of training or on held-out ones",
     ),
+    curve("ntuple_error/", "8_stage/ntuple_error_", "the same for n-tuples and one-hot nets"),
 ];
 
 /// The tag and the description of a curve in TensorBoard. For a curve that is not in the table, the
@@ -154,7 +155,7 @@ mod tests {
     /// The rows of the documentation's table.
     fn rows() -> Vec<String> {
         let whole = |name: &str| match name.ends_with(['/', '_']) {
-            true if name.contains("pattern") => format!("{name}BOARDS"),
+            true if name.contains("_error") => format!("{name}BOARDS"),
             true => format!("{name}PLAYER"),
             false => name.to_string(),
         };

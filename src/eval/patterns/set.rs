@@ -62,7 +62,7 @@ pub struct Codes(pub(super) [i16; LANES]);
 impl Codes {
     /// The codes for the other side to move.
     #[inline(always)]
-    pub(super) fn reversed(&self) -> Codes {
+    pub(in crate::eval) fn reversed(&self) -> Codes {
         Codes(self.0.map(|code| -code))
     }
 
@@ -184,7 +184,7 @@ impl PatternSet {
 
     /// The codes after a move that turns `flips`, for the other side.
     #[inline(always)]
-    pub(super) fn follow<G: Geometry>(
+    pub(in crate::eval) fn follow<G: Geometry>(
         &self,
         codes: &Codes,
         square: Square,

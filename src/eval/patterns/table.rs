@@ -6,7 +6,7 @@
 //! This file has the only `unsafe` code of the evaluators. A call of an intrinsic needs its
 //! instruction set, which the `cfg` guarantees for the whole program.
 
-use super::set::{Codes, LANES};
+use super::set::{Codes, Image, LANES, Pattern, PatternSet};
 
 /// Lanes that are summed at once.
 const BLOCK: usize = 16;
@@ -22,8 +22,18 @@ pub struct Centres {
 }
 
 impl Centres {
+    /// The centres of a set's lanes, for its tables one behind the other.
+    pub fn of(set: &PatternSet) -> Centres {
+        let centre = |image: &Image| {
+            let before = set.patterns()[..image.pattern].iter().map(Pattern::codes).sum::<usize>();
+            (before + set.patterns()[image.pattern].codes() / 2) as u32
+        };
+        let centres: Vec<u32> = set.images().iter().map(centre).collect();
+        Centres::new(&centres, set.codes())
+    }
+
     /// The centres of the lanes that have an image, for a table with this many codes.
-    pub fn new(centres: &[u32], codes: usize) -> Centres {
+    fn new(centres: &[u32], codes: usize) -> Centres {
         let mut places = [codes as u32; LANES];
         places[..centres.len()].copy_from_slice(centres);
         Centres { places, lanes: centres.len().next_multiple_of(BLOCK) }
@@ -36,8 +46,21 @@ impl Centres {
 pub struct Table(Box<[i16]>);
 
 impl Table {
+    /// The tables of a set's patterns, from the weights of all codes in units of the evaluation.
+    pub fn of(set: &PatternSet, weights: &[f32]) -> Table {
+        let mut before = 0;
+        let mut tables = Vec::with_capacity(set.codes());
+        for pattern in set.patterns() {
+            let own = &weights[before..][..pattern.weights()];
+            let value = |&at: &u32| own[at as usize].round_ties_even() as i16;
+            tables.extend(pattern.weight_of().iter().map(value));
+            before += own.len();
+        }
+        Table::new(tables)
+    }
+
     /// The table of these values.
-    pub fn new(mut values: Vec<i16>) -> Table {
+    fn new(mut values: Vec<i16>) -> Table {
         values.extend([0, 0]);
         Table(values.into())
     }

@@ -9,12 +9,10 @@
 //! part of a round fits the weights. The very last unit fits the parameters of Multi-ProbCut.
 
 mod fit;
-mod lines;
 mod margins;
 mod options;
 
 use std::marker::PhantomData;
-use std::path::PathBuf;
 
 use crate::eval::patterns::{self, PatternSet, Patterns};
 use crate::eval::positional::Positional;
@@ -23,22 +21,14 @@ use crate::eval::{AnyEvaluator, ModelError, WinScale};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::labels::{self, Label};
+use crate::train::learners::labelled::{self, Divided};
+use crate::train::learners::lines::Labeller;
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::{Fitter, Samples, Shape};
-use lines::Labeller;
 pub use options::Options;
 
 /// The parts of a round. A run that was killed loses at most one.
 const PARTS: u64 = 8;
-
-/// The folder of the labels in the run directory.
-const FOLDER: &str = "labels";
-
-/// One line in this many is held out: it measures the errors and trains nothing.
-const HELD_OUT: usize = 50;
-
-/// How many of the newest rounds give boards that were not solved. Earlier rounds played worse.
-const ROUNDS_OF_RESULTS: u64 = 2;
 
 /// The empty squares at which the errors are reported, with two more on both sides.
 const BANDS: [(u32, &str); 5] = [
@@ -48,11 +38,6 @@ const BANDS: [(u32, &str); 5] = [
     (40, "pattern_error/40_empties"),
     (50, "pattern_error/50_empties"),
 ];
-
-/// A normal distribution with this standard deviation is nearest to a logistic one of scale 1, and
-/// its mean absolute value is the second number times its deviation.
-const LOGISTIC_DEVIATION: f64 = 1.702;
-const MEAN_ABSOLUTE: f64 = 0.798;
 
 /// The key `endgame.patterns` does not fit the board.
 #[derive(Debug, thiserror::Error)]
@@ -83,12 +68,6 @@ pub struct EndgameLearner<G: Geometry> {
     /// The parameters of Multi-ProbCut; none before the last unit.
     probcut: Option<ProbCut>,
     board: PhantomData<G>,
-}
-
-/// Labels to learn from, and labels that measure the errors.
-struct Divided<G: Geometry> {
-    training: Vec<Label<G>>,
-    held_out: Vec<Label<G>>,
 }
 
 impl<G: Geometry> EndgameLearner<G> {
@@ -125,17 +104,9 @@ impl<G: Geometry> EndgameLearner<G> {
 
     /// The labels of all rounds up to this one, divided.
     fn labels(&self, last: u64, context: &UnitContext<'_>) -> Result<Divided<G>, StagewiseError> {
-        let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
-        for round in 0..=last {
-            let solved = self.options.lines(round, G::SQUARES as u32).solved;
-            let with_results = round + ROUNDS_OF_RESULTS > last;
-            let counts = |empties| with_results || empties <= solved;
-            for part in 0..PARTS {
-                let path = labels_file(context, round, part);
-                let labels = labels::read::<G>(&path, self.goal).map_err(StagewiseError::method)?;
-                divided.add(&labels, counts);
-            }
-        }
+        let solved = |round| self.options.lines(round, G::SQUARES as u32).solved;
+        let divided = Divided::of_rounds(context.folder(), self.goal, (last, PARTS), solved);
+        let mut divided = divided.map_err(StagewiseError::method)?;
         // Boards with as many discs use the same weights, which then stay in the cache.
         divided.training.sort_by_key(|label| label.board.discs());
         Ok(divided)
@@ -172,8 +143,7 @@ impl<G: Geometry> EndgameLearner<G> {
                 errors.push((name, Fitter { samples, ..fitter }.error(&self.numbers)));
             }
         }
-        let deviation = training / MEAN_ABSOLUTE;
-        self.win_scale = ((deviation / LOGISTIC_DEVIATION) as f32).max(f32::MIN_POSITIVE);
+        self.win_scale = labelled::win_scale(training);
         Ok(Some(errors))
     }
 }
@@ -189,7 +159,7 @@ impl<G: Geometry> EndgameLearner<G> {
         let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); squares as usize + 1];
         let wanted = self.options.probcut_boards as usize;
         for part in 0..PARTS {
-            let path = labels_file(context, round, part);
+            let path = labels::file(context.folder(), round, part);
             let labels = labels::read::<G>(&path, self.goal).map_err(StagewiseError::method)?;
             for label in labels {
                 let of_number = &mut boards[label.board.empties() as usize];
@@ -208,22 +178,6 @@ impl<G: Geometry> EndgameLearner<G> {
         let name = "Multi-ProbCut".into();
         Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
     }
-}
-
-impl<G: Geometry> Divided<G> {
-    /// Adds the labels of a file that count, by their number of empty squares.
-    fn add(&mut self, labels: &[Label<G>], counts: impl Fn(u32) -> bool) {
-        // A line has fewer empty squares from label to label.
-        let lines = labels.chunk_by(|label, next| next.board.empties() < label.board.empties());
-        for (number, line) in lines.enumerate() {
-            let part = if number % HELD_OUT == 0 { &mut self.held_out } else { &mut self.training };
-            part.extend(line.iter().filter(|label| counts(label.board.empties())));
-        }
-    }
-}
-
-fn labels_file(context: &UnitContext<'_>, round: u64, part: u64) -> PathBuf {
-    context.folder().join(FOLDER).join(format!("round-{:02}-part-{}.labels", round + 1, part + 1))
 }
 
 impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
@@ -253,7 +207,7 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
             Labeller { goal: self.goal, seed: self.seed, round, evaluator: &evaluator, lines };
         let Some(labels) = labeller.labels(range, context) else { return Ok(None) };
         let (positions, rounds) = (labels.len() as u64, self.options.all_rounds());
-        labels::write(&labels_file(context, round, part), self.goal, &labels)
+        labels::write(&labels::file(context.folder(), round, part), self.goal, &labels)
             .map_err(StagewiseError::method)?;
         drop(labels);
         let mut name = format!("round {} of {rounds}, part {} of {PARTS}", round + 1, part + 1);

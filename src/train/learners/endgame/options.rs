@@ -1,9 +1,9 @@
 //! The keys of learning patterns from the end of the game.
 
-use super::lines::Lines;
 use crate::eval::patterns::MAX_PATTERN_SQUARES;
 use crate::game::{Shape, notation};
 use crate::keys::{keys, texts, whole, within};
+use crate::train::learners::lines::Lines;
 
 keys! {
     /// How games and their exact endings train an evaluator by patterns.

@@ -88,7 +88,7 @@ fn labels_of_another_run_or_cut_off_are_an_error_that_names_the_file() {
     train(&mut learner, 0..7, folder.path(), 2);
     let (stop, silent) = (AtomicBool::new(false), |_: f64| ());
     let context = UnitContext::new(folder.path(), &stop, &silent);
-    let path = labels_file(&context, 0, 2);
+    let path = labels::file(context.folder(), 0, 2);
     let bytes = std::fs::read(&path).expect("a file");
     std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
     let error = learner.train_unit(7, &context).expect_err("a damaged file").to_string();

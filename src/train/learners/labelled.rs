@@ -1,0 +1,106 @@
+//! The labels of a run that plays games in rounds: which of them count for a fit, and which measure
+//! its errors.
+
+use std::path::{Path, PathBuf};
+
+use crate::game::{Geometry, Goal};
+use crate::store::labels::{self, Label, LabelsError};
+
+/// One line in this many is held out: it measures the errors and trains nothing.
+const HELD_OUT: usize = 50;
+
+/// How many of the newest rounds give boards that were not solved. Earlier rounds played worse.
+pub const ROUNDS_OF_RESULTS: u64 = 2;
+
+/// A normal distribution with this standard deviation is nearest to a logistic one of scale 1, and
+/// its mean absolute value is the second number times its deviation.
+const LOGISTIC_DEVIATION: f64 = 1.702;
+const MEAN_ABSOLUTE: f64 = 0.798;
+
+/// The scale of chances to win, in discs, for a mean absolute error in discs.
+pub fn win_scale(error: f64) -> f32 {
+    ((error / MEAN_ABSOLUTE / LOGISTIC_DEVIATION) as f32).max(f32::MIN_POSITIVE)
+}
+
+/// Labels to learn from, and labels that measure the errors.
+pub struct Divided<G: Geometry> {
+    /// Labels to learn from.
+    pub training: Vec<Label<G>>,
+    /// Labels that measure the errors.
+    pub held_out: Vec<Label<G>>,
+}
+
+impl<G: Geometry> Divided<G> {
+    /// The labels of all rounds up to `last`, each of `parts` parts, that count: those of the newest
+    /// rounds, and those of boards with at most as many empty squares as the round solved.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, is damaged, or is for another board or goal.
+    pub fn of_rounds(
+        run: &Path,
+        goal: Goal,
+        (last, parts): (u64, u64),
+        solved: impl Fn(u64) -> u32,
+    ) -> Result<Self, LabelsError> {
+        let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
+        for round in 0..=last {
+            let (solved, with_results) = (solved(round), round + ROUNDS_OF_RESULTS > last);
+            for part in 0..parts {
+                let labels = labels::read::<G>(&labels::file(run, round, part), goal)?;
+                divided.add(&labels, |empties| with_results || empties <= solved);
+            }
+        }
+        Ok(divided)
+    }
+
+    /// All labels of these files.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Divided::of_rounds`].
+    pub fn of_files(files: &[PathBuf], goal: Goal) -> Result<Self, LabelsError> {
+        let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
+        for path in files {
+            divided.add(&labels::read::<G>(path, goal)?, |_| true);
+        }
+        Ok(divided)
+    }
+
+    /// Adds the labels of a file that count, by their number of empty squares.
+    fn add(&mut self, labels: &[Label<G>], counts: impl Fn(u32) -> bool) {
+        // A line has fewer empty squares from label to label.
+        let lines = labels.chunk_by(|label, next| next.board.empties() < label.board.empties());
+        for (number, line) in lines.enumerate() {
+            let part = if number % HELD_OUT == 0 { &mut self.held_out } else { &mut self.training };
+            part.extend(line.iter().filter(|label| counts(label.board.empties())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::testing::random_game;
+    use crate::game::Square6;
+
+    #[test]
+    fn lines_are_held_out_as_a_whole_and_old_results_do_not_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let boards = || random_game::<Square6>(3).into_iter().filter(|it| !it.legal().is_empty());
+        let line: Vec<_> = boards().map(|board| Label { board, score: 2 }).collect();
+        let lines = line.repeat(HELD_OUT + 2);
+        for round in 0..3 {
+            let path = labels::file(folder.path(), round, 0);
+            labels::write(&path, Goal::Most, &lines).expect("written");
+        }
+        let read =
+            |last| Divided::<Square6>::of_rounds(folder.path(), Goal::Most, (last, 1), |_| 5);
+        let divided = read(1).expect("labels");
+        assert_eq!(divided.held_out, line.repeat(4));
+        assert_eq!(divided.training, line.repeat(2 * HELD_OUT));
+        let solved = line.iter().filter(|label| label.board.empties() <= 5).count();
+        let held_out = read(2).expect("labels").held_out.len();
+        assert_eq!(held_out, 4 * line.len() + 2 * solved);
+    }
+}

@@ -1,0 +1,216 @@
+//! The n-tuple perceptron and the one-hot nets of the n-tuple bot (docs/references.md), learnt from
+//! their own games.
+//!
+//! A model that knows nothing plays the first round. Each later round is played by search, with the
+//! model of the round before. The endings are solved. The labels are exact scores in the ending, and
+//! before it returns of temporal differences. After each round the model learns from the labels of all
+//! rounds that count.
+//!
+//! A unit of the work is a part of a round. Its labels are kept in a file of the run, and the model
+//! learns in the last part. With the labels of another run there are no games, and a unit is a round of
+//! learning.
+
+mod fit;
+mod options;
+mod students;
+
+use std::path::{Path, PathBuf};
+
+use crate::eval::onehot;
+use crate::eval::{AnyEvaluator, WinScale};
+use crate::game::{Geometry, Goal};
+use crate::model::{Description, Weights};
+use crate::store::labels::{self, Label};
+use crate::train::learners::labelled::{self, Divided, ROUNDS_OF_RESULTS};
+use crate::train::learners::lines::Labeller;
+use crate::train::seeds::{Purpose, stream};
+use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
+use fit::Learning;
+pub use options::{Inputs, Options};
+use students::{Net, Perceptron, Student};
+
+/// The parts of a round. A run that was killed loses at most one.
+const PARTS: u64 = 4;
+
+/// The number of the random stream of the first numbers. The others are numbers of units.
+const INITIAL: u64 = u64::MAX;
+
+/// The empty squares at which the errors are reported, with two more on both sides.
+const BANDS: [(u32, &str); 5] = [
+    (10, "ntuple_error/10_empties"),
+    (20, "ntuple_error/20_empties"),
+    (30, "ntuple_error/30_empties"),
+    (40, "ntuple_error/40_empties"),
+    (50, "ntuple_error/50_empties"),
+];
+
+/// What learning from labels gave, besides the model.
+struct Learnt {
+    /// How many labels taught.
+    labels: u64,
+    /// The curves of the errors, in discs.
+    errors: Vec<(&'static str, f64)>,
+}
+
+/// Trains an n-tuple perceptron or a one-hot net.
+pub struct NTupleLearner<G: Geometry> {
+    options: Options,
+    student: Box<dyn Student<G>>,
+    goal: Goal,
+    seed: u64,
+    /// The numbers of the model so far.
+    numbers: Vec<f32>,
+    win_scale: f32,
+    /// The files of another run to learn from; none if the model plays its own games.
+    files: Vec<PathBuf>,
+}
+
+impl<G: Geometry> NTupleLearner<G> {
+    /// A learner before its first round.
+    ///
+    /// # Errors
+    ///
+    /// The tuples do not fit the board, or a run that should have labels has none.
+    pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
+        let net = |frontier| -> Box<dyn Student<G>> {
+            let (hidden, stable) = (options.hidden as usize, options.stable);
+            let discs = options.discs_of_stages(G::SQUARES as u32);
+            Box::new(Net::new::<G>(onehot::Options { hidden, frontier, stable }, discs))
+        };
+        let student = match options.inputs {
+            Inputs::Tuples => {
+                let perceptron = Perceptron::new::<G>(options.stable);
+                Box::new(perceptron.map_err(StagewiseError::method)?)
+            }
+            Inputs::Moves => net(false),
+            Inputs::Frontier => net(true),
+        };
+        let mut files = Vec::new();
+        for run in &options.labels {
+            let found = labels::newest_files(Path::new(run), ROUNDS_OF_RESULTS);
+            files.extend(found.map_err(StagewiseError::method)?);
+        }
+        let numbers = student.initial(&mut stream(seed, Purpose::Batch, INITIAL));
+        let options = options.clone();
+        let win_scale = WinScale::default().0;
+        Ok(NTupleLearner { options, student, goal, seed, numbers, win_scale, files })
+    }
+
+    /// The parts of a round: one without own games.
+    fn parts(&self) -> u64 {
+        if self.files.is_empty() { PARTS } else { 1 }
+    }
+
+    fn lines(&self, round: u64) -> super::lines::Lines {
+        self.options.lines(round, G::SQUARES as u32)
+    }
+
+    /// Plays and labels the games of a part of a round. Returns the games and the labels; `None` if it
+    /// was stopped.
+    fn play(
+        &self,
+        (round, part): (u64, u64),
+        context: &UnitContext<'_>,
+    ) -> Result<Option<(u64, u64)>, StagewiseError> {
+        let lines = self.lines(round);
+        let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
+        let games = range.end - range.start;
+        let evaluator = AnyEvaluator::<G>::from_model(&self.description(), &self.model());
+        let evaluator = &evaluator.map_err(StagewiseError::method)?;
+        let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
+        let Some(found) = labeller.labels(range, context) else { return Ok(None) };
+        let path = labels::file(context.folder(), round, part);
+        labels::write(&path, self.goal, &found).map_err(StagewiseError::method)?;
+        Ok(Some((games, found.len() as u64)))
+    }
+
+    /// Learns from the labels so far; `None` if it was stopped.
+    fn learn(
+        &mut self,
+        (unit, round): (u64, u64),
+        context: &UnitContext<'_>,
+    ) -> Result<Option<Learnt>, StagewiseError> {
+        let solved = |round| self.lines(round).solved;
+        let divided = match self.files.is_empty() {
+            true => Divided::of_rounds(context.folder(), self.goal, (round, PARTS), solved),
+            false => Divided::of_files(&self.files, self.goal),
+        };
+        let Divided { training, held_out } = divided.map_err(StagewiseError::method)?;
+        let &Options { epochs, batch, rate, .. } = &self.options;
+        let learning = Learning { epochs, batch: batch as usize, rate };
+        let random = &mut stream(self.seed, Purpose::Batch, unit);
+        let (student, numbers) = (&*self.student, self.numbers.clone());
+        let found = fit::learn(student, numbers, &training, (learning, random), context);
+        let Some((numbers, error)) = found else { return Ok(None) };
+        self.numbers = numbers;
+        self.win_scale = labelled::win_scale(error);
+        let mut errors = vec![("ntuple_error/training", error)];
+        for (middle, name) in BANDS {
+            let is_near = |label: &&Label<G>| label.board.empties().abs_diff(middle) <= 2;
+            let near: Vec<_> = held_out.iter().filter(is_near).copied().collect();
+            if !near.is_empty() {
+                errors.push((name, fit::error(&*self.student, &self.numbers, &near)));
+            }
+        }
+        Ok(Some(Learnt { labels: training.len() as u64, errors }))
+    }
+}
+
+impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
+    fn description(&self) -> Description {
+        self.student.description(self.goal)
+    }
+
+    fn units(&self) -> u64 {
+        self.parts() * u64::from(self.options.rounds)
+    }
+
+    fn train_unit(
+        &mut self,
+        unit: u64,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<UnitReport>, StagewiseError> {
+        let (parts, rounds) = (self.parts(), self.options.rounds);
+        let (round, part) = (unit / parts, unit % parts);
+        let mut name = format!("round {} of {rounds}", round + 1);
+        let (mut games, mut positions) = (0, 0);
+        if self.files.is_empty() {
+            let Some(played) = self.play((round, part), context)? else { return Ok(None) };
+            (games, positions) = played;
+            name += &format!(", part {} of {PARTS}", part + 1);
+        }
+        let mut curves = vec![("stage/round", (round + 1) as f64)];
+        if part + 1 == parts {
+            let Some(learnt) = self.learn((unit, round), context)? else { return Ok(None) };
+            let Learnt { labels, errors } = learnt;
+            if !self.files.is_empty() {
+                positions = labels;
+            }
+            for (curve, error) in &errors {
+                let what = curve.trim_start_matches("ntuple_error/").replace('_', " ");
+                name += &format!(", error {error:.2} discs ({what})");
+            }
+            curves.extend(errors);
+        }
+        Ok(Some(UnitReport { name, games, positions, curves }))
+    }
+
+    fn model(&self) -> Weights {
+        let mut model = self.student.arrays(&self.numbers);
+        model.insert("win_scale", vec![1], vec![self.win_scale]);
+        model
+    }
+
+    fn state(&self) -> Weights {
+        self.model()
+    }
+
+    fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
+        self.numbers = self.student.numbers(state)?;
+        self.win_scale = state.get("win_scale", &[1])?[0];
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
