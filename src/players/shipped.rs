@@ -41,7 +41,7 @@ mod tests {
             }
             let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
             // Evaluators are named by their method first.
-            let methods = ["stages-", "patterns-"];
+            let methods = ["stages-", "patterns-", "ntuple-", "onehot384-", "onehot512-"];
             let board = match methods.iter().find_map(|method| name.strip_prefix(method)) {
                 Some(board) => board,
                 None if name == "perversi" => "cross92",
@@ -57,15 +57,21 @@ mod tests {
         let nets =
             ["6x6", "7x7", "8x8", "8x8-fewest", "8x8-hour", "8x8-small", "cross92", "octagon88"];
         let evaluators = [
+            "ntuple-8x8",
+            "onehot384-8x8",
+            "onehot512-8x8",
             "patterns-6x6",
             "patterns-6x6-fewest",
             "patterns-7x7",
             "patterns-8x8",
+            "patterns-8x8-fewest",
             "perversi",
             "stages-8x8",
             "stages-octagon88",
         ];
-        assert_eq!(found, [&nets[..], &evaluators[..]].concat());
+        let mut wanted = [&nets[..], &evaluators].concat();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
         assert_eq!(shipped::evaluator(Shape::Square7, Goal::Fewest), None);
         let patterns = shipped::evaluator(Shape::Square8, Goal::Most).expect("patterns");
         assert!(patterns.ends_with("checkpoints/patterns-8x8"), "{}", patterns.display());

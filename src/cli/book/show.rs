@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The position: a transcript such as f5d6, or an OBF line
-    #[arg(value_name = "POSITION", default_value = "start")]
+    #[arg(value_name = "POSITION", default_value = "start", allow_hyphen_values = true)]
     position: String,
     /// Print one JSON object
     #[arg(long)]

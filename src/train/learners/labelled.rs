@@ -58,13 +58,19 @@ impl<G: Geometry> Divided<G> {
     ///
     /// # Errors
     ///
-    /// As for [`Divided::of_rounds`].
+    /// As for [`Divided::of_rounds`], or no label is left to learn from.
     pub fn of_files(files: &[PathBuf], goal: Goal) -> Result<Self, LabelsError> {
         let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
         for path in files {
             divided.add(&labels::read::<G>(path, goal)?, |_| true);
         }
-        Ok(divided)
+        match files.last() {
+            Some(path) if divided.training.is_empty() => Err(LabelsError::Content {
+                path: path.clone(),
+                problem: "it and the files beside it have too few labels to learn from".into(),
+            }),
+            _ => Ok(divided),
+        }
     }
 
     /// Adds the labels of a file that count, by their number of empty squares.
@@ -102,5 +108,11 @@ mod tests {
         let solved = line.iter().filter(|label| label.board.empties() <= 5).count();
         let held_out = read(2).expect("labels").held_out.len();
         assert_eq!(held_out, 4 * line.len() + 2 * solved);
+        let files = labels::newest_files(folder.path(), 2).expect("files");
+        let divided = Divided::<Square6>::of_files(&files, Goal::Most).expect("labels");
+        assert_eq!(divided.training, line.repeat(2 * HELD_OUT));
+        labels::write::<Square6>(&files[0], Goal::Most, &line).expect("written");
+        let error = Divided::<Square6>::of_files(&files[..1], Goal::Most).err().expect("no labels");
+        assert!(error.to_string().contains("too few labels to learn from"), "{error}");
     }
 }
