@@ -220,7 +220,7 @@ pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
             hint.line.first().map_or(String::new(), |&square| square_name::<G>(square)),
             chance.unwrap_or("-".into()),
             score.unwrap_or("-".into()),
-            hint.depth.map_or("-".into(), |depth| depth.to_string()),
+            hint.effort().map_or("-".into(), |depth| depth.to_string()),
             transcript::<G>(hint.line.iter().copied()),
         ]);
     }
