@@ -14,6 +14,7 @@ pub mod labels;
 pub mod models;
 pub mod open;
 pub mod player;
+pub mod review;
 pub mod shipped;
 pub mod spec;
 
