@@ -38,7 +38,7 @@ use crate::protocol::session::Session;
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// A transcript such as f5d6c3, a position as an OBF line, or a file with a game: GGF, a
-    /// transcript, or OBF
+    /// transcript, or OBF; required without --json
     #[arg(value_name = "GAME|FILE", required_unless_present = "json", conflicts_with = "json")]
     source: Option<String>,
     /// The player, such as alphabeta:depth=10 or net:CHECKPOINT (`outflank players` shows all); by
@@ -74,19 +74,19 @@ pub struct Args {
 /// Limits of the search of each position.
 #[derive(clap::Args, Clone, Copy, Debug)]
 struct LimitArgs {
-    /// Seconds for each position
+    /// Seconds for each position; by default the player's own limits apply
     #[arg(long, value_name = "S", conflicts_with = "json",
         value_parser = |text: &str| number(text, json::SECONDS, "seconds"))]
     time: Option<f64>,
-    /// Simulations for each position, for net and rollouts
+    /// Simulations for each position, for net and rollouts; by default the player's own
     #[arg(long, value_name = "N", conflicts_with = "json",
         value_parser = clap::value_parser!(u32).range(1..=MOST_SIMULATIONS))]
     simulations: Option<u32>,
-    /// Plies that are searched, for alphabeta
+    /// Plies that are searched, for alphabeta; by default the player's own limits apply
     #[arg(long, value_name = "PLIES", conflicts_with = "json",
         value_parser = clap::value_parser!(u32).range(1..=DEEPEST))]
     depth: Option<u32>,
-    /// Positions visited for each position, for alphabeta
+    /// Positions visited for each position, for alphabeta; by default the player's own limits apply
     #[arg(long, value_name = "N", conflicts_with = "json",
         value_parser = clap::value_parser!(u64).range(1..=MOST_NODES as u64))]
     nodes: Option<u64>,

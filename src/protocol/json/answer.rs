@@ -39,10 +39,10 @@ pub struct MoveAnswer {
     pub square: String,
     /// The chance to win, from 0 to 1; a draw counts as half a win.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub win_chance: Option<f32>,
+    pub win_chance: Option<f64>,
     /// The final disc difference.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f32>,
+    pub score: Option<f64>,
     /// How the score relates to the exact one: `estimated`, `at-most`, `at-least` or `exact`.
     pub bound: &'static str,
     /// The depth of the search in plies.
@@ -53,7 +53,7 @@ pub struct MoveAnswer {
     pub visits: Option<u32>,
     /// The net's probability of the move before the search, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policy: Option<f32>,
+    pub policy: Option<f64>,
     /// The expected line, which begins with the move, without passes.
     pub line: Vec<String>,
     /// Where the value comes from.
@@ -65,10 +65,10 @@ pub struct MoveAnswer {
 pub struct RootAnswer {
     /// The chance to win, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub win_chance: Option<f32>,
+    pub win_chance: Option<f64>,
     /// The final disc difference.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f32>,
+    pub score: Option<f64>,
     /// As for a move.
     pub bound: &'static str,
     /// Positions searched; for tree search the number of simulations.
@@ -79,17 +79,22 @@ pub struct RootAnswer {
     pub player: String,
 }
 
+/// Four decimals. -0 becomes 0.
+fn rounded(number: f32) -> f64 {
+    (f64::from(number) * 1e4).round() / 1e4 + 0.0
+}
+
 impl MoveAnswer {
     fn of<G: Geometry>(hint: &Hint) -> Option<MoveAnswer> {
         let line: Vec<_> = hint.line.iter().map(|&square| square_name::<G>(square)).collect();
         Some(MoveAnswer {
             square: line.first()?.clone(),
-            win_chance: hint.win_chance,
-            score: hint.score,
+            win_chance: hint.win_chance.map(rounded),
+            score: hint.score.map(rounded),
             bound: hint.bound.name(),
             depth: hint.depth,
             visits: hint.visits,
-            policy: hint.policy,
+            policy: hint.policy.map(rounded),
             line,
             source: hint.source.name(),
         })
@@ -109,8 +114,11 @@ impl Answer {
         let final_score = game_over.then(|| position.board.final_score(query.goal));
         let won = |score: i32| (score.signum() + 1) as f32 / 2.0;
         let root = RootAnswer {
-            win_chance: final_score.map(won).or(best.and_then(|best| best.win_chance)),
-            score: final_score.map(|score| score as f32).or(best.and_then(|best| best.score)),
+            win_chance: final_score.map(won).or(best.and_then(|best| best.win_chance)).map(rounded),
+            score: final_score
+                .map(|score| score as f32)
+                .or(best.and_then(|best| best.score))
+                .map(rounded),
             bound: match final_score {
                 Some(_) => Bound::Exact.name(),
                 None => best.map_or(Bound::Estimated, |best| best.bound).name(),

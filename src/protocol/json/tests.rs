@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Write};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::query::{Request, Terms};
+use super::queue::Queue;
 use super::*;
 use crate::game::notation::parse_transcript;
 use crate::game::{Goal, Position, Shape, Square6};
@@ -144,16 +144,19 @@ fn queries_are_terminated_by_id_or_all_together() {
 }
 
 #[test]
-fn higher_priorities_come_first() {
-    let query = |id: usize, priority: i64| {
-        json!({"id": id.to_string(), "priority": priority, "player": "random"}).to_string() + "\n"
-    };
-    // The first query keeps the only thread busy while the others arrive.
-    let busy = json!({"id": "busy", "player": "rollouts", "time": 0.5}).to_string() + "\n";
-    let rest: String = [query(1, 0), query(2, 7), query(3, -1), query(4, 7)].concat();
-    let said = answers((busy + &rest).as_bytes(), 1);
-    let ids: Vec<_> = said.iter().map(|answer| answer["id"].as_str().expect("an id")).collect();
-    assert_eq!(ids, ["busy", "2", "4", "1", "3"]);
+fn higher_priorities_come_first_and_turns_stay_in_order() {
+    let queue = Queue::default();
+    for (id, priority) in [("1", 0), ("2", 7), ("3", -1), ("4", 7)] {
+        let line = json!({"id": id, "moves": "c2", "analyse": [1, 0], "priority": priority});
+        let request =
+            with_settings(1, |settings| Request::read(&line.to_string(), &settings.terms));
+        let Ok(Request::Analyse(query)) = request else { panic!("{request:?}") };
+        queue.push(*query);
+    }
+    queue.close();
+    let popped = std::iter::from_fn(|| queue.pop());
+    let order: Vec<_> = popped.map(|(job, turn)| format!("{}:{turn}", job.query.id)).collect();
+    assert_eq!(order, ["2:1", "2:0", "4:1", "4:0", "1:1", "1:0", "3:1", "3:0"]);
 }
 
 #[test]
