@@ -89,8 +89,8 @@ fn a_position_has_a_table_of_its_moves() {
     assert!(!text.contains('\u{1b}'), "a pipe gets plain text");
 }
 
-/// The game of the test: random moves on 6x6, found once.
-const GAME: &str = "c2b4c5d5b5";
+/// The beginning of a game on 6x6.
+const GAME: &str = "c2b4c5d6";
 
 #[test]
 fn a_review_has_every_move_and_both_sides() {

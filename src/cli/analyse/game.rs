@@ -58,7 +58,7 @@ pub fn review<G: Geometry>(
         best: analyses[index].hints.first().and_then(|best| best.line.first().copied()),
     };
     let plies: Vec<Ply> = session.moves().iter().enumerate().map(ply).collect();
-    let mut text = rows::<G>(&plies);
+    let mut text = rows::<G>(&plies) + "\n";
     for side in [Colour::Black, Colour::White] {
         text.push_str(&summary::<G>(side, &plies));
     }
@@ -166,5 +166,5 @@ fn summary<G: Geometry>(side: Colour, plies: &[Ply]) -> String {
             format!("mistakes: {}", mistakes.iter().map(name).collect::<Vec<_>>().join(", "))
         }
     };
-    format!("\n{side}: {discs:.1} discs lost in {} moves; {list}\n", own().count())
+    format!("{side}: {discs:.1} discs lost in {} moves; {list}\n", own().count())
 }
