@@ -8,7 +8,7 @@ use std::io;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use super::control::{Analysis, Control, Effort};
 use super::player::{Player, PlayerError, Turn};
@@ -89,13 +89,15 @@ impl<G: Geometry> Analyst<G> {
     ///
     /// The system refuses another thread.
     pub fn start(mut player: Box<dyn Player<G>>) -> io::Result<Analyst<G>> {
-        let (tasks, received) = unbounded::<Task<G>>();
+        // If it is full, `ask` waits: the questions before have been stopped and end in milliseconds.
+        let (tasks, received) = bounded::<Task<G>>(1);
         let work = move || received.iter().for_each(|task| task.run(player.as_mut()));
         let thread = std::thread::Builder::new().name("analyst".into()).spawn(work)?;
         Ok(Analyst { tasks: Some(tasks), stop: Stop::default(), thread: Some(thread) })
     }
 
-    /// Begins to analyse a position. An analysis in progress is stopped. Hints come from the
+    /// Begins to analyse a position. An analysis in progress is stopped; a caller that asks again at
+    /// once waits until it has ended. Hints come from the
     /// receiver, the last as [`Update::Finished`]; the channel closes without it only if the player
     /// panicked. The player keeps its tree from question to question.
     pub fn ask(&mut self, question: Question<G>) -> Receiver<Update> {
