@@ -1,0 +1,388 @@
+//! Searches for the page: each on a thread of its own, limited in number and time, and ended when
+//! nobody reads its results any more.
+//!
+//! A player that was opened once is kept for later requests, since opening a net reads a file. An
+//! [`Engine`] hides the type of the board.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+
+use super::error::ApiError;
+use super::game::Game;
+use crate::game::{Geometry, Goal, Shape};
+use crate::players::contestant::{OpenError, PlayerContext};
+use crate::players::control::{Analysis, Control};
+use crate::players::open::contestant;
+use crate::players::player::{Choice, Hint, Player, PlayerError};
+use crate::players::spec::PlayerSpec;
+use crate::protocol::session::Session;
+use crate::search::stop::Stop;
+
+/// Requests that may wait for a search to end. More are refused.
+const MOST_WAITING: usize = 64;
+/// The longest wait for a free thread.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+/// Players kept for later requests.
+const MOST_KEPT: usize = 6;
+
+/// The searches in progress, and the players that wait for the next ones.
+pub(super) struct Engines {
+    context: PlayerContext,
+    places: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    kept: Mutex<Vec<Kept>>,
+    next_game: AtomicU32,
+}
+
+/// A player that waits for the next request, the last used at the end of the list.
+struct Kept {
+    key: String,
+    engine: Box<dyn Engine>,
+}
+
+/// A player on any board.
+pub(super) trait Engine: Send {
+    /// The best moves, at most `count`, after the first `plies` moves of the game.
+    fn analyze(
+        &mut self,
+        game: &Game,
+        plies: usize,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, EngineError>;
+
+    /// The move that the player would make at the end of the game.
+    fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError>;
+
+    /// Sets the number of the next game, under which the player keeps what it knows.
+    fn begin(&mut self, number: u32);
+
+    /// Forgets the game.
+    fn end(&mut self);
+}
+
+/// Why a search has no result.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EngineError {
+    /// The game has no such position, or it is over there.
+    #[error("the game is over, so no move can be chosen")]
+    NoTurn,
+    /// The player failed.
+    #[error(transparent)]
+    Player(#[from] PlayerError),
+    /// The player cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// An analysis for the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Advice {
+    /// The moves, best first.
+    pub hints: Vec<Advised>,
+    /// Positions searched, or simulations.
+    pub nodes: u64,
+    /// Time in seconds.
+    pub seconds: f64,
+    /// Whether the search has ended.
+    pub done: bool,
+}
+
+/// A move of an analysis. Scores are for the side to move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Advised {
+    #[serde(rename = "move")]
+    pub square: String,
+    /// The expected line, which begins with the move.
+    pub line: Vec<String>,
+    /// The chance to win, 0 to 1.
+    pub win: Option<f32>,
+    /// The expected final disc difference.
+    pub score: Option<f32>,
+    /// `estimated`, `at-most`, `at-least` or `exact`.
+    pub bound: &'static str,
+    /// Depth in plies, or visits.
+    pub depth: Option<u32>,
+}
+
+impl Advice {
+    /// An analysis on a board.
+    pub fn of(shape: Shape, analysis: &Analysis, done: bool) -> Advice {
+        let layout = shape.layout();
+        let advised = |hint: &Hint| {
+            let line: Vec<_> = hint.line.iter().map(|&square| layout.square_name(square)).collect();
+            Some(Advised {
+                square: line.first()?.clone(),
+                line,
+                win: hint.win_chance,
+                score: hint.score,
+                bound: hint.bound.name(),
+                depth: hint.depth,
+            })
+        };
+        let hints = analysis.hints.iter().filter_map(advised).collect();
+        Advice { hints, nodes: analysis.nodes, seconds: analysis.seconds, done }
+    }
+}
+
+/// A player of the board `G`.
+struct Seat<G: Geometry> {
+    player: Box<dyn Player<G>>,
+    number: u32,
+}
+
+impl<G: Geometry> Seat<G> {
+    fn open(spec: &PlayerSpec, context: &PlayerContext, seed: u64) -> Result<Seat<G>, OpenError> {
+        Ok(Seat { player: (contestant::<G>(spec, context)?.open)(seed)?, number: 0 })
+    }
+
+    /// The game after its first `plies` moves.
+    fn session(game: &Game, plies: usize) -> Result<Session<G>, EngineError> {
+        // Requests are checked before a search begins.
+        let whole = game.session::<G>().map_err(|_| EngineError::NoTurn)?;
+        let mut session = Session::new(whole.start());
+        for &square in whole.moves().iter().take(plies) {
+            session.play(square).map_err(|_| EngineError::NoTurn)?;
+        }
+        if session.is_over() { Err(EngineError::NoTurn) } else { Ok(session) }
+    }
+}
+
+impl<G: Geometry> Engine for Seat<G> {
+    fn analyze(
+        &mut self,
+        game: &Game,
+        plies: usize,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, EngineError> {
+        let session = Seat::<G>::session(game, plies)?;
+        Ok(self.player.analyze(&session.turn(self.number), count, control)?)
+    }
+
+    fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError> {
+        let session = Seat::<G>::session(game, usize::MAX)?;
+        Ok(self.player.think(&session.turn(self.number), control)?)
+    }
+
+    fn begin(&mut self, number: u32) {
+        self.number = number;
+    }
+
+    fn end(&mut self) {
+        self.player.end_game(self.number);
+    }
+}
+
+/// The right to search on one thread.
+#[derive(Debug)]
+pub(super) struct Place(#[expect(dead_code, reason = "held until the search ends")] OwnedSemaphorePermit);
+
+/// Ends a search when it is dropped: with the answer that its results belong to.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// The flag of the search.
+    pub stop: Stop,
+    timer: AbortHandle,
+}
+
+impl Running {
+    /// A search that ends after `limit` at the latest.
+    pub fn for_at_most(limit: Duration) -> Running {
+        let stop = Stop::default();
+        let flag = stop.clone();
+        let timer = tokio::spawn(async move {
+            tokio::time::sleep(limit).await;
+            flag.set();
+        });
+        Running { stop, timer: timer.abort_handle() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.set();
+        self.timer.abort();
+    }
+}
+
+impl Engines {
+    /// Engines that search on at most `threads` threads, at least one.
+    pub fn new(context: PlayerContext, threads: usize) -> Engines {
+        Engines {
+            context,
+            places: Arc::new(Semaphore::new(threads.max(1))),
+            waiting: AtomicUsize::new(0),
+            kept: Mutex::new(Vec::new()),
+            next_game: AtomicU32::new(0),
+        }
+    }
+
+    /// Waits for the right to search.
+    ///
+    /// # Errors
+    ///
+    /// Too many requests wait, or all searches go on for long.
+    pub async fn place(&self) -> Result<Place, ApiError> {
+        let too_many = || ApiError::busy("too many searches are in progress; try again later");
+        let _waiting = Waiting::enter(&self.waiting).ok_or_else(too_many)?;
+        match tokio::time::timeout(LONGEST_WAIT, self.places.clone().acquire_owned()).await {
+            Ok(Ok(place)) => Ok(Place(place)),
+            _ => Err(too_many()),
+        }
+    }
+
+    /// The right to search, if a thread is free now.
+    pub fn free_place(&self) -> Option<Place> {
+        self.places.clone().try_acquire_owned().ok().map(Place)
+    }
+
+    /// Does some work with a player, on a thread of its own. When it has ended, the player is kept,
+    /// the place is free again, and `finish` gets the result.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn start<T: 'static>(
+        self: &Arc<Engines>,
+        place: Place,
+        (spec, shape, goal): (PlayerSpec, Shape, Goal),
+        work: impl FnOnce(&mut dyn Engine) -> Result<T, EngineError> + Send + 'static,
+        finish: impl FnOnce(Result<T, EngineError>) + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let engines = self.clone();
+        let thread = std::thread::Builder::new().name("engine".into());
+        let started = thread.spawn(move || {
+            let result = engines.with_player(&spec, shape, goal, work);
+            drop(place);
+            finish(result);
+        });
+        started.map(drop).map_err(|error| ApiError::failed(format!("no thread: {error}")))
+    }
+
+    fn with_player<T>(
+        &self,
+        spec: &PlayerSpec,
+        shape: Shape,
+        goal: Goal,
+        work: impl FnOnce(&mut dyn Engine) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let key = format!("{shape} {goal} {}", spec.identity());
+        let number = self.next_game.fetch_add(1, Ordering::Relaxed);
+        let mut engine = match self.take(&key) {
+            Some(engine) => engine,
+            None => self.open(spec, shape, goal, number)?,
+        };
+        engine.begin(number);
+        let result = work(engine.as_mut());
+        engine.end();
+        self.keep(Kept { key, engine });
+        result
+    }
+
+    fn open(
+        &self,
+        spec: &PlayerSpec,
+        shape: Shape,
+        goal: Goal,
+        number: u32,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let context = PlayerContext { goal, ..self.context.clone() };
+        let seed = u64::from(number) ^ u64::from(std::process::id()) << 32;
+        dispatch!(shape, G => Ok(Box::new(Seat::<G>::open(spec, &context, seed)?)))
+    }
+
+    fn take(&self, key: &str) -> Option<Box<dyn Engine>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().rposition(|kept| kept.key == key)?;
+        Some(kept.remove(place).engine)
+    }
+
+    fn keep(&self, engine: Kept) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(engine);
+        if kept.len() > MOST_KEPT {
+            kept.remove(0);
+        }
+    }
+}
+
+/// A request that waits for a place.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn enter(count: &'a AtomicUsize) -> Option<Waiting<'a>> {
+        let waiting = Waiting(count);
+        // `waiting` is dropped if there are too many, which takes the count back.
+        (count.fetch_add(1, Ordering::Relaxed) < MOST_WAITING).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engines(threads: usize) -> Arc<Engines> {
+        Arc::new(Engines::new(PlayerContext::new(Goal::Most), threads))
+    }
+
+    fn run<T>(test: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.expect("a runtime").block_on(test)
+    }
+
+    fn greedy() -> (PlayerSpec, Shape, Goal) {
+        ("greedy".parse().expect("a player"), Shape::Square6, Goal::Most)
+    }
+
+    #[test]
+    fn a_place_is_free_again_after_the_search() {
+        run(async {
+            let engines = engines(1);
+            for _ in 0..3 {
+                let place = engines.place().await.expect("a place");
+                assert!(engines.free_place().is_none());
+                let (sender, receiver) = tokio::sync::oneshot::channel();
+                let finish = move |result: Result<u32, EngineError>| drop(sender.send(result));
+                engines.start(place, greedy(), |_| Ok(7), finish).expect("a thread");
+                assert_eq!(receiver.await.expect("a result").expect("no error"), 7);
+            }
+            assert_eq!(engines.kept.lock().expect("no panic").len(), 1, "the player is kept");
+        });
+    }
+
+    #[test]
+    fn waiting_requests_are_limited() {
+        let count = AtomicUsize::new(0);
+        let waiting: Vec<_> = (0..MOST_WAITING).map(|_| Waiting::enter(&count)).collect();
+        assert!(waiting.iter().all(Option::is_some));
+        assert!(Waiting::enter(&count).is_none());
+        drop(waiting);
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_search_that_nobody_reads_is_stopped() {
+        run(async {
+            let running = Running::for_at_most(Duration::from_secs(60));
+            let stop = running.stop.clone();
+            assert!(!stop.is_set());
+            drop(running);
+            assert!(stop.is_set());
+            let running = Running::for_at_most(Duration::from_millis(5));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(running.stop.is_set());
+        });
+    }
+}

@@ -1,0 +1,205 @@
+//! Who may ask: the checks of every request before anything else happens.
+//!
+//! - `Host` must be the server's own name. A page of another site whose name was pointed at this
+//!   machine (DNS rebinding) sends its own name.
+//! - `Origin`, if present, must be the page itself, so no other site's page can send commands.
+//! - The token, if the server has one, must be in the cookie or the `Authorization` header. The
+//!   page's address may have it once, in its query; the answer puts it into a cookie.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::error::ApiError;
+
+/// The name of the cookie with the token.
+const COOKIE: &str = "outflank_token";
+/// The allowed lengths of a token.
+const TOKEN_LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
+
+/// A secret that every request must have.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(Box<str>);
+
+/// A text that is no token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a token has {} to {} letters, digits, `-` and `_`", TOKEN_LENGTHS.start(), TOKEN_LENGTHS.end())]
+pub struct TokenError;
+
+impl FromStr for Token {
+    type Err = TokenError;
+
+    fn from_str(text: &str) -> Result<Token, TokenError> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let fits = TOKEN_LENGTHS.contains(&text.len()) && text.bytes().all(plain);
+        fits.then(|| Token(text.into())).ok_or(TokenError)
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+impl Token {
+    /// Whether a text is this token. The time does not depend on where they differ.
+    fn is(&self, text: &str) -> bool {
+        let pairs = self.0.bytes().zip(text.bytes());
+        text.len() == self.0.len() && pairs.fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+    }
+}
+
+/// What requests are checked against.
+#[derive(Debug)]
+pub(super) struct Guard {
+    /// The host as given on the command line.
+    pub host: String,
+    /// The port at which the server listens.
+    pub port: u16,
+    /// Whether the server listens at the loopback only.
+    pub is_loopback: bool,
+    /// The secret, if there is one.
+    pub token: Option<Token>,
+}
+
+impl Guard {
+    /// Whether `Host` names this server. At other addresses than the loopback any address will do,
+    /// since a machine may have several; a name must be the one that was given.
+    fn knows(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
+            _ => (host, Some(80)),
+        };
+        let bare = name.trim_start_matches('[').trim_end_matches(']');
+        let is_own = match bare.parse::<IpAddr>() {
+            Ok(address) => !self.is_loopback || address.is_loopback(),
+            Err(_) => {
+                bare.eq_ignore_ascii_case(&self.host)
+                    || self.is_loopback && bare.eq_ignore_ascii_case("localhost")
+            }
+        };
+        is_own && port == Some(self.port)
+    }
+
+    fn check(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), ApiError> {
+        let forbidden = |error: &str| ApiError::new(StatusCode::FORBIDDEN, error);
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+        let host = text(header::HOST).unwrap_or_default();
+        if !self.knows(host) {
+            return Err(forbidden("the request names another host")
+                .at("Host")
+                .allowing(format!("{}:{}", self.host, self.port)));
+        }
+        let own = format!("http://{host}");
+        if text(header::ORIGIN).is_some_and(|origin| !origin.eq_ignore_ascii_case(&own)) {
+            return Err(forbidden("the request comes from another site's page")
+                .at("Origin")
+                .allowing(own));
+        }
+        let Some(token) = &self.token else { return Ok(()) };
+        let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let cookies = text(header::COOKIE).unwrap_or_default().split(';');
+        let cookie = cookies.filter_map(|pair| pair.trim().split_once('='));
+        let cookie = cookie.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value);
+        let given = bearer.into_iter().chain(cookie).chain(token_of(query));
+        if given.into_iter().any(|given| token.is(given)) {
+            return Ok(());
+        }
+        Err(ApiError::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
+            .at("Authorization")
+            .allowing("Bearer TOKEN, or the address with ?token=TOKEN that the program printed"))
+    }
+}
+
+/// The token in the query of an address.
+fn token_of(query: Option<&str>) -> Option<&str> {
+    query?.split('&').find_map(|pair| pair.strip_prefix("token="))
+}
+
+/// Checks a request, lets it pass, and adds headers to the answer.
+pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let query = request.uri().query().map(str::to_string);
+    if let Err(error) = guard.check(request.headers(), query.as_deref()) {
+        return error.into_response();
+    }
+    let is_page = request.method() == Method::GET && request.uri().path() == "/";
+    let own = |given: &&str| is_page && guard.token.as_ref().is_some_and(|token| token.is(given));
+    let mut response = match token_of(query.as_deref()).filter(own) {
+        // The address in the browser should not keep the token.
+        Some(token) => {
+            let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict");
+            let fields = [(header::SET_COOKIE, cookie), (header::LOCATION, "/".into())];
+            (StatusCode::SEE_OTHER, fields).into_response()
+        }
+        None => next.run(request).await,
+    };
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(host: &str, token: Option<&str>) -> Guard {
+        let token = token.map(|text| text.parse().expect("a token"));
+        Guard { host: host.into(), port: 8484, is_loopback: host.starts_with("127."), token }
+    }
+
+    #[test]
+    fn only_the_server_s_own_names_are_known() {
+        let local = guard("127.0.0.1", None);
+        for (host, known) in [
+            ("127.0.0.1:8484", true),
+            ("localhost:8484", true),
+            ("LOCALHOST:8484", true),
+            ("[::1]:8484", true),
+            ("127.0.0.1", false),
+            ("127.0.0.1:80", false),
+            ("evil.example:8484", false),
+            ("localhost.evil.example:8484", false),
+            ("192.168.0.7:8484", false),
+            ("", false),
+        ] {
+            assert_eq!(local.knows(host), known, "{host}");
+        }
+        let open = guard("desk.lan", Some("0123456789ab"));
+        for (host, known) in
+            [("desk.lan:8484", true), ("192.168.0.7:8484", true), ("evil.example:8484", false)]
+        {
+            assert_eq!(open.knows(host), known, "{host}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        let token: Token = "0123456789ab".parse().expect("a token");
+        assert!(token.is("0123456789ab"));
+        for wrong in ["", "0123456789a", "0123456789abc", "1123456789ab", "0123456789aB"] {
+            assert!(!token.is(wrong), "{wrong}");
+        }
+        for bad in ["short", "with blank in it", "ümlaut-123456"] {
+            assert_eq!(bad.parse::<Token>(), Err(TokenError));
+        }
+        assert_eq!(format!("{token:?}"), "Token(..)");
+    }
+}

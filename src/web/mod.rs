@@ -1,0 +1,130 @@
+//! The page for people: play, analysis and the curves of runs in a browser (`outflank web`).
+//!
+//! One thread owns the runtime and answers every request. It never searches and never waits for a
+//! file: searches have threads of their own (`engines`), and files are read on a small pool. The
+//! page's files are part of the program (`assets`), so no request leaves the machine.
+//!
+//! Everything that a request names is looked up: a player in the menu (`menu`), a run in a listing
+//! (`runs`). No text of a request becomes a path or a command. What may ask at all is decided in
+//! `guard`.
+
+mod assets;
+mod engines;
+mod error;
+mod export;
+mod game;
+mod guard;
+mod menu;
+mod opening;
+mod paste;
+mod review;
+mod routes;
+mod runs;
+mod server;
+mod thinking;
+mod training;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+
+pub use guard::{Token, TokenError};
+
+use crate::players::contestant::PlayerContext;
+use crate::players::spec::PlayerSpec;
+
+/// The port without `--port`.
+pub const DEFAULT_PORT: u16 = 8484;
+
+/// What the server serves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name or address at which the server listens, and that requests may name.
+    pub host: String,
+    /// The port; 0 means any free one.
+    pub port: u16,
+    /// The token that every request must have. `None` is for the loopback only.
+    pub token: Option<Token>,
+    /// Folders of runs, or runs.
+    pub runs: Vec<PathBuf>,
+    /// Players that the menu has besides its own.
+    pub players: Vec<PlayerSpec>,
+    /// The program that trains, if the page may start and stop runs.
+    pub trainer: Option<PathBuf>,
+    /// How players are opened. Its goal is replaced by that of each request.
+    pub context: PlayerContext,
+}
+
+/// Why the server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum WebError {
+    /// The host has no address.
+    #[error("`{host}` is no address of this machine; allowed: an address or a name")]
+    Host {
+        /// The host.
+        host: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The host is not the loopback and there is no token.
+    #[error(
+        "at `{host}` other machines can reach the page; add --token TOKEN, or leave out --host for \
+         127.0.0.1"
+    )]
+    NoToken {
+        /// The host.
+        host: String,
+    },
+    /// The port is taken or not allowed.
+    #[error("cannot listen at {address}; allowed: a free port, or 0 for any")]
+    Port {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The runtime cannot start.
+    #[error("the server cannot start")]
+    Runtime(#[from] std::io::Error),
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    options: Options,
+}
+
+impl Server {
+    /// Listens at the host and port of the options.
+    ///
+    /// # Errors
+    ///
+    /// The host has no address, needs a token, or the port is taken.
+    pub fn bind(options: Options) -> Result<Server, WebError> {
+        let (listener, address) = server::listen(&options)?;
+        Ok(Server { listener, address, options })
+    }
+
+    /// The address of the page. It ends with the token, if there is one.
+    pub fn url(&self) -> String {
+        let host = match self.address {
+            SocketAddr::V6(_) if self.options.host.contains(':') => {
+                format!("[{}]", self.options.host)
+            }
+            _ => self.options.host.clone(),
+        };
+        let token =
+            self.options.token.as_ref().map_or(String::new(), |token| format!("?token={token}"));
+        format!("http://{host}:{}/{token}", self.address.port())
+    }
+
+    /// Answers requests until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// The runtime cannot start.
+    pub fn run(self) -> Result<(), WebError> {
+        server::run(self.listener, self.address, self.options)
+    }
+}

@@ -1,0 +1,286 @@
+//! Requests that search: a move, hints, the review of a whole game, and a net's prediction.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive, KeepAliveStream};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::Stream;
+
+use super::engines::{Advice, Engine, EngineError, Running};
+use super::error::ApiError;
+use super::game::{Game, Line, line};
+use super::menu::{find, menu};
+use super::routes::{App, body};
+use super::runs;
+use crate::game::notation::square_name;
+use crate::game::{Geometry, Goal, Shape, Square};
+use crate::players::contestant::PlayerContext;
+use crate::players::control::{Analysis, Control, Effort};
+use crate::players::models::LoadedModel;
+use crate::players::spec::{PlayerKind, PlayerSpec, ThinkingLimit};
+use crate::predict::{Input, Predictions};
+
+/// The longest search for a move.
+const MOVE_TIME: Duration = Duration::from_secs(30);
+/// The longest search for hints, in seconds.
+const MOST_SECONDS: u32 = 300;
+/// The first hints come after this time, and further ones at this interval.
+const INTERVAL: Duration = Duration::from_millis(80);
+/// A comment is sent this often, so that a broken connection is noticed.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// Events that wait to be sent. When there are more, intermediate hints are left out.
+const EVENTS: usize = 16;
+/// The most simulations for a position that a request may set.
+const MOST_SIMULATIONS: u32 = 100_000;
+
+/// Who thinks about which game.
+#[derive(Debug, Deserialize)]
+pub(super) struct Question {
+    #[serde(flatten)]
+    game: Game,
+    /// An id of the menu, or `run/RUN/STEP` for a checkpoint of a run.
+    player: Box<str>,
+    /// The most hints.
+    #[serde(default = "all_hints")]
+    count: usize,
+    /// Whether the search goes on until the answer is no longer read.
+    #[serde(default)]
+    endless: bool,
+    /// The longest time.
+    #[serde(default = "default_seconds")]
+    seconds: u32,
+    /// Simulations of a net, in place of the menu's number.
+    #[serde(default)]
+    simulations: Option<u32>,
+}
+
+fn all_hints() -> usize {
+    crate::game::MAX_SQUARES
+}
+
+fn default_seconds() -> u32 {
+    60
+}
+
+/// A question that was checked.
+pub(super) struct Asked {
+    /// The game with its positions.
+    pub line: Line,
+    /// Who thinks, and the game's rules.
+    pub player: (PlayerSpec, Shape, Goal),
+    word: String,
+}
+
+impl Question {
+    pub(super) fn check(&self, app: &App) -> Result<Asked, ApiError> {
+        let line = line(&self.game)?;
+        let (shape, goal) = (self.game.shape()?, self.game.goal()?);
+        let (word, mut spec) = match self.player.strip_prefix("run/") {
+            Some(name) => runs::player(&app.options.runs, name, shape, goal)?,
+            None => {
+                let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
+                (entry.word, entry.spec)
+            }
+        };
+        if !(1..=MOST_SECONDS).contains(&self.seconds) {
+            return Err(ApiError::bad("the time is too short or too long")
+                .at("seconds")
+                .allowing(format!("1 to {MOST_SECONDS}")));
+        }
+        if let Some(simulations) = self.simulations {
+            if !(1..=MOST_SIMULATIONS).contains(&simulations) {
+                return Err(ApiError::bad("so many simulations are not allowed")
+                    .at("simulations")
+                    .allowing(format!("1 to {MOST_SIMULATIONS}")));
+            }
+            if let PlayerKind::Net(net) = &mut spec.kind {
+                net.limit = ThinkingLimit::Simulations(simulations);
+            }
+        }
+        Ok(Asked { line, player: (spec, shape, goal), word })
+    }
+
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.seconds.into())
+    }
+}
+
+/// The answer to a request for a move.
+#[derive(Serialize)]
+pub(super) struct Move {
+    #[serde(rename = "move")]
+    square: String,
+    /// The expected final disc difference for the player.
+    score: Option<f32>,
+    depth: Option<u32>,
+    nodes: u64,
+    seconds: f64,
+}
+
+/// `POST /api/move`: the move that a player makes.
+pub(super) async fn choose(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<Move>, ApiError> {
+    let question: Question = body(request).await?;
+    let asked = question.check(&app)?;
+    let running = Running::for_at_most(MOVE_TIME);
+    let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
+    let (sender, receiver) = oneshot::channel();
+    let place = app.engines.place().await?;
+    let work = move |engine: &mut dyn Engine| {
+        engine.choose(&game, &mut Control::new(stop, Effort::default()))
+    };
+    app.engines.start(place, asked.player, work, move |result| drop(sender.send(result)))?;
+    let result = receiver.await.map_err(|_| ApiError::failed("the player failed"))?;
+    let choice = result.map_err(api_error)?;
+    Ok(Json(Move {
+        square: shape.layout().square_name(choice.square),
+        score: choice.score,
+        depth: choice.depth,
+        nodes: choice.nodes,
+        seconds: choice.seconds,
+    }))
+}
+
+pub(super) fn api_error(error: EngineError) -> ApiError {
+    match error {
+        EngineError::NoTurn => ApiError::bad(error.to_string()).at("moves"),
+        EngineError::Player(_) | EngineError::Open(_) => ApiError::failed(error.to_string()),
+    }
+}
+
+/// The events of a search. When the client goes away, the stream is dropped and the search ends.
+pub(super) struct Events {
+    receiver: mpsc::Receiver<Event>,
+    _running: Running,
+}
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.receiver.poll_recv(context).map(|event| event.map(Ok))
+    }
+}
+
+pub(super) type Streamed = Sse<KeepAliveStream<Events>>;
+
+pub(super) fn streamed(receiver: mpsc::Receiver<Event>, running: Running) -> Streamed {
+    let events = Events { receiver, _running: running };
+    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+}
+
+pub(super) fn event(kind: &str, data: &impl Serialize) -> Event {
+    // Strings and finite numbers can always be written.
+    let text = serde_json::to_string(data).unwrap_or_else(|_| "null".into());
+    Event::default().event(kind).data(text)
+}
+
+/// `POST /api/hints`: the best moves, improving until the search has ended.
+///
+/// Events: `hints` with an [`Advice`], the last one with `done`; or `failed` with an error.
+pub(super) async fn hints(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Streamed, ApiError> {
+    let question: Question = body(request).await?;
+    let asked = question.check(&app)?;
+    let place = app.engines.place().await?;
+    let running = Running::for_at_most(question.limit());
+    let (sender, receiver) = mpsc::channel(EVENTS);
+    let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
+    let (count, plies) = (question.count, asked.line.plies.len() - 1);
+    let effort = Effort { endless: question.endless, ..Effort::default() };
+    let reports = sender.clone();
+    let work = move |engine: &mut dyn Engine| {
+        let mut sink = |analysis: &Analysis| {
+            // If the client reads too slowly, it gets the next report.
+            let _ = reports.try_send(event("hints", &Advice::of(shape, analysis, false)));
+        };
+        let mut control = Control::new(stop, effort).reporting(INTERVAL, &mut sink);
+        let analysis = engine.analyze(&game, plies, count, &mut control)?;
+        Ok(Advice::of(shape, &analysis, true))
+    };
+    app.engines.start(place, asked.player, work, move |result| {
+        // The place is free by now, so a slow client holds nothing but its own connection.
+        let _ = sender.blocking_send(match result {
+            Ok(advice) => event("hints", &advice),
+            Err(error) => event("failed", &api_error(error)),
+        });
+    })?;
+    Ok(streamed(receiver, running))
+}
+
+/// What a net predicts for a position, without search.
+#[derive(Serialize)]
+pub(super) struct Glance {
+    /// The probability of each legal move.
+    policy: Vec<(String, f32)>,
+    /// The chance to win for the side to move.
+    win: f32,
+    /// The expected final disc difference for the side to move, if the net predicts it.
+    score: Option<f32>,
+}
+
+/// `POST /api/predict`: a net's policy and value at the end of the game.
+pub(super) async fn predict(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<Glance>, ApiError> {
+    let question: Question = body(request).await?;
+    let asked = question.check(&app)?;
+    let (spec, shape, goal) = asked.player;
+    let path = match spec.kind {
+        PlayerKind::Net(net) => net.path,
+        PlayerKind::Policy(policy) => policy.path,
+        _ => {
+            let error = format!("{} has no policy", asked.word);
+            return Err(ApiError::bad(error).at("player").allowing("a net"));
+        }
+    };
+    let place = app.engines.place().await?;
+    let context = app.options.context.clone();
+    let glance = move || {
+        let _place = place;
+        dispatch!(shape, G => glance::<G>(&asked.line.game, &path, goal, &context))
+    };
+    let result = tokio::task::spawn_blocking(glance).await;
+    Ok(Json(result.map_err(|_| ApiError::failed("the net failed"))??))
+}
+
+fn glance<G: Geometry>(
+    game: &Game,
+    path: &Path,
+    goal: Goal,
+    context: &PlayerContext,
+) -> Result<Glance, ApiError> {
+    let failed = |error: &dyn std::error::Error| ApiError::failed(error.to_string());
+    let board = game.session::<G>()?.position().board;
+    let model = LoadedModel::read(path).and_then(|model| model.for_match(G::SHAPE, goal));
+    let model = model.map_err(|error| failed(&error))?;
+    let mut backend =
+        model.backend(&context.inference, &context.device).map_err(|error| failed(&error))?;
+    let mut predictions = Predictions::default();
+    let inputs = [Input::new(board, board.legal())];
+    backend.predict(&inputs, &mut predictions).map_err(|error| failed(&error))?;
+    let found = predictions.get(0, G::SQUARES);
+    let most = board.legal().map(|square| found.policy[square.index()]).fold(f32::MIN, f32::max);
+    let weight = |square: Square| (found.policy[square.index()] - most).exp();
+    let total: f32 = board.legal().map(weight).sum();
+    let policy = board.legal().map(|square| (square_name::<G>(square), weight(square) / total));
+    Ok(Glance {
+        policy: policy.collect(),
+        win: (found.value + 1.0) / 2.0,
+        score: model.has_score().then_some(found.score),
+    })
+}
