@@ -1,0 +1,360 @@
+// Analyse a game: opinions, the graph, mistakes, branches, and earlier nets.
+
+import { Latest, post } from "./api.js";
+import { Board, plyWord } from "./board.js";
+import { announce, button, choice, complain, h, keep, recall } from "./dom.js";
+import { Editor } from "./editor.js";
+import { ValueGraph } from "./graph.js";
+import { pasteDialog, saveMenu } from "./inout.js";
+import { Lens } from "./lens.js";
+import { goalOptions } from "./menu.js";
+import { MoveList } from "./moves.js";
+import { Opinions } from "./opinions.js";
+import { Review } from "./review.js";
+import { Tree } from "./tree.js";
+import { resultWord, sideWord, signed, valueWord } from "./words.js";
+import { valueOf } from "./losses.js";
+
+const OVERLAYS = [
+  ["values", "Values"], ["visits", "Visits"], ["policy", "The net's policy"], ["owner", "Who will own it"], ["none", "Nothing"],
+];
+
+export class AnalyseView {
+  #about;
+  /** @type {Tree} */
+  #tree = null;
+  #names = {};
+  #isEditing = false;
+  #isShown = false;
+  /** The net's view of the current position, for the overlays. */
+  #glance = null;
+  /** The position that the net is asked about. */
+  #lookedAt = null;
+  #glances = new Latest();
+  #loads = new Latest();
+  #parts = {};
+  element;
+
+  /** @param {import("./main.js").About} about */
+  constructor(about) {
+    this.#about = about;
+    this.#build();
+    const kept = recall("analyse", { board: "8x8", goal: "most", moves: "" });
+    this.open(kept, kept.names, false);
+  }
+
+  #build() {
+    const p = this.#parts;
+    p.board = new Board((square) => this.#square(square), "Board. Arrow keys move, Enter plays.");
+    p.graph = new ValueGraph((ply) => this.#go(this.#tree.line()[ply]));
+    p.caption = h("p", { class: "status" });
+    p.overlay = choice("Show", OVERLAYS, "values", () => this.#redraw());
+    p.list = new MoveList((node) => this.#go(node));
+    p.opinions = new Opinions(this.#about, {
+      onchange: () => this.#redraw(),
+      onmove: (move) => this.#play(move),
+    });
+    p.review = new Review({
+      tree: () => this.#tree,
+      player: () => p.opinions.first,
+      go: (node) => this.#go(node),
+      redraw: () => this.#redraw(),
+      ended: () => this.#update(),
+    });
+    p.lens = this.#about.runs ? new Lens(() => this.#redraw()) : null;
+    p.editor = new Editor({
+      ondraw: () => this.#redraw(),
+      ondone: (start) => this.#useEdited(start),
+      oncancel: () => this.#edit(false),
+    });
+    p.editor.element.hidden = true;
+    p.paste = pasteDialog(() => this.#setup(), (game) => this.open(game, { black: game.black, white: game.white }));
+    p.setup = this.#setupChoices();
+    p.cut = button("Delete branch", () => this.#cut(), { class: "quiet" });
+    p.promote = button("Make main line", () => this.#promote(), { class: "quiet" });
+    this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste);
+  }
+
+  #left() {
+    const p = this.#parts;
+    const step = (label, word, work) => button(word, work, { "aria-label": label, title: label });
+    const bar = h("div", { class: "row bar" },
+      step("To the start", "⏮", () => this.#go(this.#tree.root)), step("Back", "◀", () => this.#step(-1)),
+      step("Forward", "▶", () => this.#step(1)), step("To the end", "⏭", () => this.#go(this.#tree.line().at(-1))),
+      p.overlay.element);
+    return h("section", { class: "left" }, h("div", { class: "stage" }, p.board.element), bar, p.caption, p.graph.element,
+      h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s simulations. Drag the graph, or use the arrow keys; M: next mistake."));
+  }
+
+  #right() {
+    const p = this.#parts;
+    const save = saveMenu(() => ({
+      game: this.#tree.game(), names: this.#names, node: this.#tree.current, shape: this.#shape(),
+    }));
+    return h("section", { class: "right" },
+      h("div", { class: "actions" }, button("Paste or open", () => p.paste.showModal(), { class: "main" }),
+        button("Edit board", () => this.#edit(!this.#isEditing)), save),
+      p.editor.element, p.opinions.element, p.review.element,
+      h("section", { class: "card" }, h("header", {}, h("h2", {}, "Moves"), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
+      p.lens?.element);
+  }
+
+  #setupChoices() {
+    const p = this.#parts;
+    const fresh = () => this.open({ board: p.shape.value, goal: p.goal.value, moves: "" }, {});
+    p.shape = choice("Board", this.#about.boards.map(({ name }) => [name, name]), "8x8", fresh);
+    p.goal = choice("To win", goalOptions, "most", fresh);
+    return h("details", {}, h("summary", { class: "soft" }, "New analysis"),
+      h("div", { class: "fields" }, p.shape.element, p.goal.element, button("Empty it", fresh)));
+  }
+
+  #setup() {
+    const { board, goal } = this.#tree?.setup ?? { board: "8x8", goal: "most" };
+    return { board, goal };
+  }
+
+  #shape() {
+    return this.#about.boards.find(({ name }) => name === this.#tree.setup.board);
+  }
+
+  show() {
+    this.#isShown = true;
+    if (this.#tree) this.#update();
+  }
+
+  hide() {
+    this.#isShown = false;
+    this.#parts.opinions.end();
+    this.#glances.end();
+  }
+
+  key(name) {
+    const actions = {
+      ArrowLeft: () => this.#step(-1), ArrowRight: () => this.#step(1),
+      Home: () => this.#go(this.#tree.root), End: () => this.#go(this.#tree.line().at(-1)),
+      m: () => this.#parts.review.next(), Escape: () => this.#parts.review.leave(),
+    };
+    if (this.#tree) actions[name]?.();
+    return name in actions;
+  }
+
+  /**
+   * Opens a game, and goes to its end.
+   * @param {import("./api.js").Game} game @param {{black?: string, white?: string}} [names]
+   */
+  async open({ board, goal, start, moves }, names = {}, isNew = true) {
+    const signal = this.#loads.begin();
+    try {
+      const tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves }, signal);
+      this.#parts.review.reset();
+      this.#parts.review.leave();
+      this.#tree = tree;
+    } catch (error) {
+      complain(error);
+      if (this.#tree || signal.aborted) return;
+      // Kept by another version of the program.
+      this.#tree = await Tree.load({ board: "8x8", goal: "most", moves: "" });
+    }
+    this.#names = names ?? {};
+    this.#tree.current = this.#tree.line().at(-1);
+    const p = this.#parts;
+    p.shape.value = this.#tree.setup.board;
+    p.goal.value = this.#tree.setup.goal;
+    p.opinions.setSetup(this.#tree.setup);
+    this.#edit(false);
+    this.#update();
+    // A finished game is most likely opened to see its mistakes.
+    if (isNew && this.#tree.current.over) p.review.start();
+  }
+
+  #go(node) {
+    if (!node || node === this.#tree.current) return;
+    this.#tree.current = node;
+    this.#update();
+  }
+
+  #step(by) {
+    const { current } = this.#tree;
+    const next = by < 0 ? current.parent : current.children[0];
+    if (!next) return;
+    this.#tree.current = next;
+    this.#update(by > 0);
+    announce(plyWord(next.ply));
+  }
+
+  #square(square) {
+    if (!this.#tree) return;
+    if (this.#isEditing) this.#parts.editor.change(square);
+    else if (this.#parts.review.isPuzzle) this.#parts.review.attempt(square);
+    else this.#play(square);
+  }
+
+  async #play(square) {
+    const from = this.#tree.current;
+    if (!from.ply.legal.includes(square)) return;
+    try {
+      const next = await this.#tree.play(square, from);
+      if (this.#tree.current !== from) return;
+      this.#tree.current = next;
+      this.#update(true);
+      announce(plyWord(next.ply));
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** The first node of the branch in which the current node is, or `null` on the main line. */
+  #branch() {
+    return this.#tree.path().find((node) => node.parent && node.parent.children[0] !== node) ?? null;
+  }
+
+  #cut() {
+    const branch = this.#branch();
+    if (branch) this.#tree.remove(branch);
+    this.#update();
+  }
+
+  #promote() {
+    this.#tree.promote(this.#tree.current);
+    this.#update();
+  }
+
+  #edit(isOn) {
+    const p = this.#parts;
+    this.#isEditing = isOn;
+    p.editor.element.hidden = !isOn;
+    if (isOn) p.editor.begin(this.#shape(), this.#tree.current.ply);
+    else if (this.#tree) this.#update();
+  }
+
+  async #useEdited(start) {
+    const game = { ...this.#setup(), start, moves: "" };
+    try {
+      // Asked before the edited position is left, so a wrong one can be mended.
+      await post("/api/line", game);
+      await this.open(game, {});
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** After the position has changed: asks what must be asked, and draws all. */
+  #update(animate = false) {
+    const { current } = this.#tree;
+    const p = this.#parts;
+    this.#glance = null;
+    this.#lookedAt = null;
+    p.board.setShape(this.#shape());
+    const position = { node: current, game: this.#tree.game() };
+    if (this.#isShown) {
+      const isHidden = p.review.isPuzzle;
+      const pause = isHidden ? "Hidden until you have tried." : p.review.isRunning ? "After the whole game." : "";
+      p.opinions.show(isHidden ? { ...position, node: hidden(current) } : position, pause);
+      p.lens?.show(position);
+    }
+    this.#redraw(animate);
+    keep("analyse", { ...this.#tree.setup, start: this.#tree.setup.start, moves: this.#tree.game(this.#tree.line().at(-1)).moves, names: this.#names });
+  }
+
+  /** Gets what the overlays need and the hints lack: the net's policy, and who will own each square. */
+  async #look() {
+    const { current } = this.#tree;
+    if (!["policy", "owner"].includes(this.#parts.overlay.value) || this.#lookedAt === current) return;
+    const signal = this.#glances.begin();
+    this.#lookedAt = current;
+    if (current.over) return;
+    const net = this.#parts.opinions.players().find((player) => player.net);
+    if (!net) return;
+    try {
+      const question = { ...this.#tree.game(), player: net.id, owner: true };
+      const glance = await post("/api/predict", question, signal);
+      if (signal.aborted) return;
+      this.#glance = { ...glance, node: current };
+      this.#draw(false);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** Draws everything from what is known now. */
+  #redraw(animate = false) {
+    if (!this.#tree) return;
+    const p = this.#parts;
+    if (this.#isShown) this.#look();
+    this.#draw(animate);
+    const line = this.#tree.line();
+    p.graph.show(line, p.opinions.first, this.#tree.current.depth);
+    p.list.show(this.#tree, p.opinions.first);
+    p.review.draw();
+    if (!p.review.isPuzzle) p.opinions.refresh();
+    const branch = this.#branch();
+    p.cut.hidden = !branch;
+    p.promote.hidden = !branch;
+    p.caption.textContent = this.#caption();
+  }
+
+  #draw(animate) {
+    const p = this.#parts;
+    if (this.#isEditing) {
+      p.board.show(p.editor.view());
+      return;
+    }
+    const { ply, over } = this.#tree.current;
+    p.board.show({
+      discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate,
+      legal: over ? [] : ply.legal, ...(p.review.isPuzzle ? {} : this.#overlay()),
+    });
+  }
+
+  /** What lies over the squares. @returns {{hints?: Map, shades?: Map}} */
+  #overlay() {
+    const p = this.#parts;
+    const { current } = this.#tree;
+    const glance = this.#glance?.node === current ? this.#glance : null;
+    const policy = p.lens?.policy ?? null;
+    if (policy) return { shades: shares(policy) };
+    const hints = current.advice.get(p.opinions.first)?.hints ?? [];
+    switch (p.overlay.value) {
+      case "values":
+        return { hints: new Map(hints.map((hint, index) => [hint.move, { text: valueWord(hint), best: index === 0 }])) };
+      case "visits": {
+        const total = hints.reduce((sum, { visits }) => sum + (visits ?? 0), 0);
+        return { shades: shares(total ? hints.map(({ move, visits }) => [move, (visits ?? 0) / total]) : []) };
+      }
+      case "policy":
+        return { shades: shares(glance?.policy ?? hints.filter((hint) => hint.policy).map((hint) => [hint.move, hint.policy])) };
+      case "owner":
+        return { shades: new Map((glance?.owner ?? []).map(([square, black]) => [square, {
+          kind: black > 0 ? "black" : "white", amount: Math.abs(black) * 0.75,
+        }])) };
+      default:
+        return {};
+    }
+  }
+
+  #caption() {
+    const { current, setup } = this.#tree;
+    const { ply } = current;
+    if (current.over) return `${resultWord({ ...setup, score: current.score, plies: [ply] })}.`;
+    const names = this.#names[ply.side] ? ` (${this.#names[ply.side]})` : "";
+    const passed = ply.passed ? ` ${sideWord(ply.passed)} had to pass.` : "";
+    const found = this.#parts.review.isPuzzle ? null : valueOf(current, this.#parts.opinions.first);
+    const worth = !found ? "" : found.score !== null
+      ? ` ${found.exact ? "Proven" : "Expected"} for black: ${signed(found.score, found.exact ? 0 : 1)}.`
+      : ` Black wins ${Math.round(found.win * 100)}%.`;
+    return `${sideWord(ply.side)}${names} to move, ${ply.black}–${ply.white}.${passed}${worth}`;
+  }
+}
+
+/** Shares from 0 to 1 as shades, with percents on the squares. */
+function shares(pairs) {
+  const most = Math.max(0.01, ...pairs.map(([, share]) => share));
+  return new Map(pairs.map(([square, share]) => [square, {
+    kind: "more", amount: 0.75 * share / most, text: share >= 0.005 ? `${Math.round(share * 100)}%` : "",
+  }]));
+}
+
+/** The node as the opinions may show it while its answers are hidden. */
+function hidden(node) {
+  return { ...node, advice: new Map() };
+}

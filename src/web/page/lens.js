@@ -1,0 +1,128 @@
+// How the earlier checkpoints of a run saw a position, on a slider.
+
+import { Latest, get, post } from "./api.js";
+import { choice, complain, h, s } from "./dom.js";
+import { minutesWord, short, signed } from "./words.js";
+
+/** The small curve asks at most this many checkpoints. */
+const CURVE = 24;
+const SIZE = { width: 360, height: 70 };
+
+export class Lens {
+  #onview;
+  #runs;
+  #slider;
+  #word = h("p", {});
+  #curve = s("svg", { class: "spark", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, "aria-hidden": "true" });
+  #onBoard = h("input", { type: "checkbox", onchange: () => this.#onview() });
+  #checkpoints = [];
+  #position = null;
+  #requests = new Latest();
+  #seen = null;
+  element;
+
+  /** @param {() => void} onview called when the board should show another policy */
+  constructor(onview) {
+    this.#onview = onview;
+    this.#runs = choice("Run", [["", "none"]], "", () => this.#choose());
+    this.#slider = h("input", { type: "range", min: 0, max: 0, "aria-label": "Checkpoint", oninput: () => this.#ask() });
+    this.element = h("details", { class: "card", ontoggle: () => this.#load() },
+      h("summary", {}, "How earlier nets of a run saw this"),
+      this.#runs.element, this.#slider, this.#word, this.#curve,
+      h("label", { class: "row" }, this.#onBoard, "Show its policy on the board"));
+  }
+
+  /** The policy to show on the board, or `null`. @returns {?[string, number][]} */
+  get policy() {
+    return this.element.open && this.#onBoard.checked ? this.#seen?.policy ?? null : null;
+  }
+
+  /** @param {{node: any, game: import("./api.js").Game}} position */
+  show(position) {
+    if (position.node === this.#position?.node) return;
+    this.#position = position;
+    this.#seen = null;
+    if (this.element.open && this.#checkpoints.length) this.#ask(true);
+  }
+
+  async #load() {
+    if (!this.element.open) return;
+    try {
+      const { runs } = await get("/api/runs");
+      const { board, goal } = this.#position.game;
+      const fitting = runs.filter((run) => (run.board ?? board) === board && (run.goal ?? goal) === goal);
+      this.#runs.offer([["", fitting.length ? "Choose a run" : "No run on this board"], ...fitting.map(({ id, name }) => [id, name])]);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  async #choose() {
+    this.#requests.end();
+    this.#checkpoints = [];
+    this.#curve.replaceChildren();
+    this.#word.textContent = "";
+    if (!this.#runs.value) return;
+    try {
+      const found = await get(`/api/runs/${encodeURIComponent(this.#runs.value)}/checkpoints`);
+      this.#checkpoints = found.checkpoints;
+    } catch (error) {
+      complain(error);
+    }
+    if (!this.#checkpoints.length) {
+      this.#word.textContent = "This run has no checkpoints here.";
+      return;
+    }
+    this.#slider.max = this.#checkpoints.length - 1;
+    this.#slider.value = this.#slider.max;
+    this.#ask(true);
+  }
+
+  /** Asks the chosen checkpoint, and for a new position also the others, for the curve. */
+  async #ask(isNew = false) {
+    const signal = this.#requests.begin();
+    const { game, node } = this.#position;
+    if (node.over) {
+      this.#word.textContent = "The game is over.";
+      return;
+    }
+    const predict = (at) => post("/api/predict", { ...game, player: this.#checkpoints[at].player }, signal);
+    const chosen = Number(this.#slider.value);
+    try {
+      this.#seen = await predict(chosen);
+      this.#tell(chosen, node.ply.side);
+      this.#onview();
+      if (isNew) await this.#draw(predict, signal, node.ply.side);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  #tell(at, side) {
+    const { step, minutes } = this.#checkpoints[at];
+    const { win, score, policy } = this.#seen;
+    const black = side === "black" ? win : 1 - win;
+    const discs = score === null ? "" : `, ${signed(side === "black" ? score : -score)} discs`;
+    const best = [...policy].sort((a, b) => b[1] - a[1]).slice(0, 3);
+    const moves = best.map(([move, share]) => `${move} ${Math.round(share * 100)}%`).join(", ");
+    this.#word.textContent = `Step ${short(step)}${minutes ? `, after ${minutesWord(minutes)}` : ""}: `
+      + `black wins ${Math.round(black * 100)}%${discs}. Likely moves: ${moves}.`;
+  }
+
+  async #draw(predict, signal, side) {
+    const last = this.#checkpoints.length - 1;
+    const count = Math.min(CURVE, last + 1);
+    const chosen = [...new Set(Array.from({ length: count }, (_, index) => Math.round(index * last / Math.max(1, count - 1))))];
+    const points = [];
+    for (const at of chosen) {
+      const { win } = await predict(at);
+      if (signal.aborted) return;
+      points.push([10 + at * (SIZE.width - 20) / Math.max(1, last), 5 + (SIZE.height - 10) * (side === "black" ? 1 - win : win)]);
+      const middle = SIZE.height / 2;
+      this.#curve.replaceChildren(
+        s("line", { x1: 0, x2: SIZE.width, y1: middle, y2: middle }),
+        s("path", { d: points.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("") }),
+        ...points.map(([x, y]) => s("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: 3 })));
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// Starts the page: asks what the server offers, and shows one of three views.
+
+import { AnalyseView } from "./analyse.js";
+import { get } from "./api.js";
+import { complain, h, keep, recall } from "./dom.js";
+import { PlayView } from "./play.js";
+import { WatchView } from "./watch.js";
+
+/**
+ * What the server offers.
+ * @typedef {{boards: import("./api.js").BoardShape[], default_level: string,
+ *   default_opinion: string, runs: boolean, training: boolean,
+ *   menus: {board: string, goal: string, players: import("./api.js").Player[]}[]}} About
+ */
+
+/** Views are made when they are first seen, and are told when they are shown and hidden. */
+class Views {
+  #makers;
+  #made = new Map();
+  #shown = null;
+  #main = document.getElementById("view");
+
+  constructor(makers) {
+    this.#makers = makers;
+    addEventListener("hashchange", () => this.follow());
+    addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** Shows the view that the address names. */
+  follow() {
+    const name = location.hash.slice(1);
+    this.show(name in this.#makers ? name : "play");
+  }
+
+  /** @param {string} name @param {...any} news handed to the view */
+  show(name, ...news) {
+    if (!this.#made.has(name)) this.#made.set(name, this.#makers[name]());
+    const view = this.#made.get(name);
+    if (this.#shown !== view) {
+      this.#shown?.hide();
+      this.#shown = view;
+      this.#main.replaceChildren(view.element);
+      for (const link of document.querySelectorAll("nav a")) {
+        if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+      }
+      document.title = `${name[0].toUpperCase()}${name.slice(1)} · Outflank`;
+      view.show();
+    }
+    if (news.length) view.open(...news);
+    if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
+  }
+
+  /** Keys go to the view in front, but not while something is being written or chosen. */
+  #key(event) {
+    const isField = event.target.closest?.("input, select, textarea, dialog");
+    if (isField || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (this.#shown?.key(event.key)) event.preventDefault();
+  }
+}
+
+/** Dark or light: as the system says until the user says otherwise. */
+function theme() {
+  const toggle = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const kept = recall("theme", { name: null });
+  const isDark = () => (kept.name ?? (system.matches ? "dark" : "light")) === "dark";
+  const apply = () => {
+    document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+    toggle.textContent = isDark() ? "Light" : "Dark";
+    toggle.setAttribute("aria-label", `Use ${isDark() ? "light" : "dark"} colours`);
+  };
+  toggle.addEventListener("click", () => {
+    kept.name = isDark() ? "light" : "dark";
+    keep("theme", kept);
+    apply();
+  });
+  system.addEventListener("change", apply);
+  apply();
+}
+
+async function start() {
+  theme();
+  const main = document.getElementById("view");
+  try {
+    /** @type {About} */
+    const about = await get("/api/about");
+    const analyse = (game, names) => views.show("analyse", game, names);
+    const views = new Views({
+      play: () => new PlayView(about, analyse),
+      analyse: () => new AnalyseView(about),
+      watch: () => new WatchView(about, analyse),
+    });
+    views.follow();
+  } catch (error) {
+    main.replaceChildren(h("p", { class: "wait" }, "The page cannot start: ", error.message));
+    complain(error);
+  }
+}
+
+start();

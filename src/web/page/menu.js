@@ -1,0 +1,26 @@
+// Choices from the server's menu of players.
+
+/** @type {[string, string][]} */
+export const goalOptions = [["most", "Most discs (normal)"], ["fewest", "Fewest discs (reversed)"]];
+
+/** The players of a board and goal. @param {import("./main.js").About} about */
+export function playersOf(about, board, goal) {
+  return about.menus.find((menu) => menu.board === board && menu.goal === goal)?.players ?? [];
+}
+
+/** Players as options of a choice: a word, and a rating where one was measured. */
+export function playerOptions(players) {
+  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : `${word} (${rating})`]);
+}
+
+/** Players that explain positions. */
+export function opinionsOf(about, { board, goal }) {
+  return playersOf(about, board, goal).filter(({ opinion }) => opinion);
+}
+
+/** The player that gives hints unless another one is chosen. */
+export function opinionOf(about, setup) {
+  const opinions = opinionsOf(about, setup);
+  return opinions.find(({ id }) => id === about.default_opinion)
+    ?? opinions.find(({ id }) => id.startsWith("alphabeta")) ?? opinions[0];
+}

@@ -1,0 +1,56 @@
+// The list of moves with its branches.
+
+import { button, h } from "./dom.js";
+import { lossOf, lossWord } from "./losses.js";
+
+export class MoveList {
+  #onchoose;
+  element = h("div", { class: "branches", "aria-label": "Moves" });
+
+  /** @param {(node: import("./tree.js").Node) => void} onchoose */
+  constructor(onchoose) {
+    this.#onchoose = onchoose;
+  }
+
+  /** @param {import("./tree.js").Tree} tree @param {string} player whose losses mark mistakes */
+  show(tree, player) {
+    this.element.replaceChildren();
+    if (!tree.root.children.length) this.element.append(h("p", { class: "soft" }, "No moves yet. Play on the board, or paste a game."));
+    this.#line(tree.root, this.element, tree.current, player);
+    const here = this.element.querySelector("[aria-current]");
+    // Only the list scrolls: `scrollIntoView` would move the page.
+    if (here) this.element.scrollTop = here.offsetTop - this.element.offsetTop - this.element.clientHeight / 2;
+  }
+
+  /** A line of moves. Its branches stand below the move that they replace. */
+  #line(from, box, current, player) {
+    let line = h("div", {});
+    box.append(line);
+    for (let at = from; at.children.length;) {
+      const [main, ...branches] = at.children;
+      line.append(this.#move(main, current, player), " ");
+      for (const branch of branches) {
+        const inner = h("div", { class: "branch" });
+        inner.append(this.#move(branch, current, player));
+        box.append(inner);
+        this.#line(branch, inner, current, player);
+      }
+      if (branches.length) {
+        line = h("div", {});
+        box.append(line);
+      }
+      at = main;
+    }
+  }
+
+  #move(node, current, player) {
+    const loss = lossOf(node, player);
+    const bad = loss?.isMistake;
+    return button(`${node.depth}. ${node.move}`, () => this.#onchoose(node), {
+      class: `move ${node.ply.mover}${bad ? " bad" : ""}`,
+      "aria-current": node === current ? "true" : false,
+      "aria-label": `${node.depth}, ${node.ply.mover} ${node.move}${bad ? `, mistake, ${lossWord(loss)}` : ""}`,
+      title: loss ? `${node.ply.mover}, ${lossWord(loss)}` : node.ply.mover,
+    });
+  }
+}

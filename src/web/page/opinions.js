@@ -1,0 +1,198 @@
+// Several players' opinions of one position, side by side, each with its source and depth.
+
+import { Latest, stream } from "./api.js";
+import { button, complain, h } from "./dom.js";
+import { opinionOf, opinionsOf, playerOptions } from "./menu.js";
+import { short, sourceWord, valueWord } from "./words.js";
+
+const MOST = 3;
+const SHOWN = 6;
+/** A search that goes on ends after this many seconds. */
+const LONG = 120;
+
+export class Opinions {
+  #about;
+  #onchange;
+  #onmove;
+  #setup = null;
+  #cards = [];
+  #position = null;
+  #pause = "";
+  #add;
+  element;
+
+  /**
+   * @param {import("./main.js").About} about
+   * @param {{onchange: () => void, onmove: (move: string) => void}} events
+   */
+  constructor(about, { onchange, onmove }) {
+    this.#about = about;
+    this.#onchange = onchange;
+    this.#onmove = onmove;
+    this.#add = button("Another opinion", () => this.#more(), { class: "quiet" });
+    this.box = h("div", { class: "opinions" });
+    this.element = h("section", { class: "card" },
+      h("header", {}, h("h2", {}, "Opinions"), this.#add), this.box);
+  }
+
+  /** The first opinion's player: the graph and the board show its values. */
+  get first() {
+    return this.#cards[0]?.player ?? "";
+  }
+
+  /** Sets the board and goal, which decide who can be asked. */
+  setSetup(setup) {
+    if (this.#setup?.board === setup.board && this.#setup?.goal === setup.goal) return;
+    this.#setup = setup;
+    this.end();
+    this.#cards = [new Card(this, opinionOf(this.#about, setup).id)];
+    this.#lay();
+  }
+
+  /** Players that can be asked. */
+  players() {
+    return opinionsOf(this.#about, this.#setup);
+  }
+
+  /**
+   * Shows what is known about a position, and asks for what is not.
+   * @param {?{node: import("./tree.js").Node, game: import("./api.js").Game}} position `null`: none
+   * @param {string} [pause] why nothing is asked now
+   */
+  show(position, pause = "") {
+    const isNew = position?.node !== this.#position?.node || pause !== this.#pause;
+    this.#position = position;
+    this.#pause = pause;
+    for (const card of this.#cards) if (isNew) card.show(position, pause);
+  }
+
+  /** Draws anew what is known, without asking. */
+  refresh() {
+    for (const card of this.#cards) card.draw(this.#position, this.#pause);
+  }
+
+  end() {
+    for (const card of this.#cards) card.requests.end();
+    this.#position = null;
+  }
+
+  changed(card) {
+    card.show(this.#position, this.#pause);
+    this.#onchange();
+  }
+
+  found() {
+    this.#onchange();
+  }
+
+  choose(move) {
+    this.#onmove(move);
+  }
+
+  remove(card) {
+    card.requests.end();
+    this.#cards = this.#cards.filter((other) => other !== card);
+    this.#lay();
+    this.#onchange();
+  }
+
+  #more() {
+    const used = this.#cards.map(({ player }) => player);
+    const wanted = ["alphabeta10", "policy", "solver"];
+    const free = this.players().map(({ id }) => id).filter((id) => !used.includes(id));
+    const next = wanted.find((id) => free.includes(id)) ?? free[0];
+    if (!next) return;
+    const card = new Card(this, next);
+    this.#cards.push(card);
+    this.#lay();
+    card.show(this.#position, this.#pause);
+  }
+
+  #lay() {
+    this.#add.hidden = this.#cards.length >= Math.min(MOST, this.players().length);
+    this.box.replaceChildren(...this.#cards.map(({ element }) => element));
+    this.#cards.forEach((card, index) => card.setRemovable(index > 0));
+  }
+}
+
+class Card {
+  requests = new Latest();
+  #home;
+  #select;
+  #rows = h("tbody", {});
+  #state = h("p", { class: "soft" });
+  #on;
+  #remove;
+  #position = null;
+
+  constructor(home, player) {
+    this.#home = home;
+    this.#select = h("select", { "aria-label": "Who is asked", onchange: () => home.changed(this) },
+      ...playerOptions(home.players()).map(([id, word]) => h("option", { value: id }, word)));
+    this.#select.value = player;
+    this.#on = button("Search on", () => this.#ask(true), { class: "quiet" });
+    this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
+    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, this.#rows), this.#state,
+      h("div", { class: "row" }, this.#on, this.#remove));
+  }
+
+  get player() {
+    return this.#select.value;
+  }
+
+  setRemovable(can) {
+    this.#remove.hidden = !can;
+  }
+
+  show(position, pause) {
+    this.requests.end();
+    this.draw(position, pause);
+    if (position && !pause && !position.node.over && !position.node.advice.get(this.player)?.done) this.#ask(false);
+  }
+
+  draw(position, pause) {
+    this.#position = position;
+    const advice = position?.node.advice.get(this.player);
+    this.#on.hidden = !advice?.done || Boolean(pause) || position?.node.over;
+    if (!position) return this.#empty("");
+    if (position.node.over) return this.#empty("The game is over.");
+    if (!advice) return this.#empty(pause || "Thinking …");
+    const played = position.node.children.map(({ move }) => move);
+    this.#rows.replaceChildren(...advice.hints.slice(0, SHOWN).map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
+      h("td", {}, button(hint.move, () => this.#home.choose(hint.move), { title: hint.line.join(" ") })),
+      h("td", { class: hint.bound === "exact" && "proven-mark" }, valueWord(hint)),
+      h("td", {}, sourceWord(hint)))));
+    const speed = `${short(advice.nodes)} searched in ${advice.seconds.toFixed(advice.seconds < 1 ? 2 : 1)} s`;
+    this.#state.textContent = advice.done ? speed : `${speed} …`;
+    return undefined;
+  }
+
+  #empty(text) {
+    this.#rows.replaceChildren();
+    this.#state.textContent = text;
+  }
+
+  async #ask(isLong) {
+    const signal = this.requests.begin();
+    const { node, game } = this.#position;
+    const { player } = this;
+    this.#on.hidden = true;
+    const question = { ...game, player, ...(isLong ? { endless: true, seconds: LONG } : {}) };
+    try {
+      await stream("/api/hints", question, signal, (kind, advice) => {
+        if (kind !== "hints" || signal.aborted) return;
+        const known = node.advice.get(player);
+        // A longer search begins with less than what a shorter one has found.
+        if (known?.done && advice.nodes < known.nodes && !advice.done) return;
+        node.advice.set(player, advice);
+        this.draw(this.#position, "");
+        this.#home.found();
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      // The server may have too much to do, which is no reason to lose the page.
+      if (error.status === 503) this.#empty("The server is busy. Try again soon.");
+      else complain(error);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// Replays the newest game of a run on a small board.
+
+import { get } from "./api.js";
+import { Board } from "./board.js";
+import { button, h } from "./dom.js";
+import { resultWord, sideWord } from "./words.js";
+
+const STEP = 800;
+
+export class Replay {
+  #about;
+  #board = new Board(undefined, "Newest game");
+  #word = h("p", {});
+  #slider = h("input", { type: "range", min: 0, max: 0, "aria-label": "Move", oninput: () => this.#to(Number(this.#slider.value)) });
+  #toggle = button("Play", () => this.#play());
+  /** @type {?import("./api.js").Line} */
+  #line = null;
+  #run = "";
+  #at = 0;
+  #timer = 0;
+  element;
+
+  constructor(about, analyse) {
+    this.#about = about;
+    const open = button("Analyse it", () => {
+      const { board, goal, start, moves } = this.#line;
+      analyse({ board, goal, start, moves }, {});
+    });
+    this.element = h("section", { class: "card", hidden: true }, h("h2", {}, "Newest game"),
+      h("div", { class: "replay" }, this.#board.element,
+        h("div", { class: "fields" }, this.#word, this.#slider, h("div", { class: "actions" }, this.#toggle, open))));
+  }
+
+  /** Gets the newest game of a run. A game that is being watched is left alone until its end. */
+  async follow(run) {
+    const isSame = run === this.#run;
+    if (isSame && this.#timer && this.#at < this.#line.plies.length - 1) return;
+    let line;
+    try {
+      line = await get(`/api/runs/${encodeURIComponent(run)}/game`);
+    } catch {
+      // A run has no games at first, and may keep none.
+      if (!isSame) this.element.hidden = true;
+      this.#run = run;
+      return;
+    }
+    if (isSame && line.number === this.#line?.number) return;
+    this.stop();
+    this.#run = run;
+    this.#line = line;
+    this.element.hidden = false;
+    this.#board.setShape(this.#about.boards.find(({ name }) => name === line.board));
+    this.#slider.max = line.plies.length - 1;
+    this.#to(isSame ? 0 : line.plies.length - 1);
+    if (isSame) this.#play();
+  }
+
+  stop() {
+    clearInterval(this.#timer);
+    this.#timer = 0;
+    this.#toggle.textContent = "Play";
+  }
+
+  #play() {
+    if (this.#timer) {
+      this.stop();
+      return;
+    }
+    if (this.#at >= this.#line.plies.length - 1) this.#to(0);
+    this.#toggle.textContent = "Pause";
+    this.#timer = setInterval(() => {
+      if (this.#at >= this.#line.plies.length - 1) this.stop();
+      else this.#to(this.#at + 1, true);
+    }, STEP);
+  }
+
+  #to(at, animate = false) {
+    this.#at = at;
+    this.#slider.value = at;
+    const ply = this.#line.plies[at];
+    this.#board.show({ discs: ply.discs, last: ply.move, flipped: ply.flipped, side: ply.side, animate });
+    const isEnd = at === this.#line.plies.length - 1 && this.#line.over;
+    const what = ply.move ? `${sideWord(ply.mover)} ${ply.move}` : "start";
+    this.#word.textContent = `Game ${this.#line.number}, move ${at} of ${this.#line.plies.length - 1}: `
+      + (isEnd ? resultWord(this.#line) : `${what}, ${ply.black}–${ply.white}`);
+  }
+}

@@ -1,0 +1,216 @@
+// The review of a whole game: its progress, what each side lost, its mistakes, and "try again".
+
+import { Latest, stream } from "./api.js";
+import { announce, button, complain, h } from "./dom.js";
+import { isMistake, lossOf, lossWord, valueOf } from "./losses.js";
+import { signed, sideWord } from "./words.js";
+
+export class Review {
+  #host;
+  #requests = new Latest();
+  #isRunning = false;
+  /** The mistake that is being tried again. @type {?import("./tree.js").Node} */
+  #puzzle = null;
+  #parts = {};
+  element;
+
+  /**
+   * @param {{tree: () => import("./tree.js").Tree, player: () => string, go: (node) => void,
+   *   redraw: () => void, ended: () => void}} host the view
+   */
+  constructor(host) {
+    this.#host = host;
+    const p = this.#parts;
+    p.start = button("Analyse the game", () => (this.#isRunning ? this.#stop() : this.start()), { class: "main" });
+    p.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
+    p.totals = h("div", { class: "totals" });
+    p.list = h("div", { class: "mistakes", "aria-label": "Mistakes" });
+    p.next = button("Next mistake", () => this.next(), { "aria-keyshortcuts": "m" });
+    p.puzzle = h("div", { class: "puzzle", hidden: true });
+    this.element = h("section", { class: "card" },
+      h("header", {}, h("h2", {}, "Mistakes"), h("div", { class: "row" }, p.next, p.start)),
+      p.progress, p.puzzle, p.totals, p.list);
+  }
+
+  get isRunning() {
+    return this.#isRunning;
+  }
+
+  /** Whether the answers must stay hidden. */
+  get isPuzzle() {
+    return this.#puzzle !== null;
+  }
+
+  /** Ends everything, for another game. */
+  reset() {
+    this.#requests.end();
+    this.#isRunning = false;
+    this.#puzzle = null;
+  }
+
+  /** Analyses every position of the current line. */
+  async start() {
+    const line = this.#host.tree().line();
+    const player = this.#host.player();
+    const asked = line.filter(({ over }) => !over);
+    const signal = this.#requests.begin();
+    this.#isRunning = true;
+    this.#puzzle = null;
+    this.#host.redraw();
+    let done = 0;
+    try {
+      await stream("/api/review", { ...this.#host.tree().game(line.at(-1)), player }, signal, (kind, found) => {
+        if (kind !== "ply" || signal.aborted) return;
+        line[found.ply].advice.set(player, { ...found, done: true });
+        done += 1;
+        this.#parts.progress.value = done / asked.length;
+        this.#host.redraw();
+      });
+      if (!signal.aborted) announce(`The game is analysed. ${this.#mistakes().length} mistakes.`);
+    } catch (error) {
+      complain(error);
+    } finally {
+      if (!signal.aborted) {
+        this.#isRunning = false;
+        this.#host.ended();
+      }
+    }
+  }
+
+  #stop() {
+    this.#requests.end();
+    this.#isRunning = false;
+    this.#host.ended();
+  }
+
+  /** Mistakes of the current line. @returns {import("./tree.js").Node[]} */
+  #mistakes() {
+    const player = this.#host.player();
+    return this.#host.tree().line().filter((node) => lossOf(node, player)?.isMistake);
+  }
+
+  draw() {
+    const p = this.#parts;
+    const tree = this.#host.tree();
+    const player = this.#host.player();
+    const line = tree.line();
+    const known = line.filter((node) => valueOf(node, player)).length;
+    const mistakes = this.#mistakes();
+    p.progress.hidden = !this.#isRunning;
+    p.start.textContent = this.#isRunning ? "Stop" : "Analyse the game";
+    p.start.hidden = line.length < 2;
+    p.next.disabled = !mistakes.length;
+    p.totals.replaceChildren(...(known > 1 ? ["black", "white"].map((side) => this.#total(side, line, player)) : []));
+    const word = known > 1 ? "No mistakes found." : line.length < 2 ? "Nothing to analyse yet." : "Not analysed yet.";
+    p.list.replaceChildren(...(this.#puzzle || mistakes.length ? [] : [h("p", { class: "soft" }, word)]),
+      // The list would give away the answer's worth, but not the answer; so it stays.
+      ...mistakes.map((node) => this.#entry(node, player, tree.current)));
+  }
+
+  #total(side, line, player) {
+    const own = line.map((node) => node.ply.mover === side && lossOf(node, player)).filter(Boolean);
+    const lost = own.filter(({ unit }) => unit === "discs").reduce((sum, { amount }) => sum + amount, 0);
+    const count = own.filter((loss) => loss.isMistake).length;
+    return h("div", { class: side }, h("span", { class: `chip ${side}` }), h("span", {},
+      `${sideWord(side)}: ${lost.toFixed(0)} discs lost, ${count} ${count === 1 ? "mistake" : "mistakes"}`));
+  }
+
+  #entry(node, player, current) {
+    const loss = lossOf(node, player);
+    return button([
+      h("span", { class: `chip ${node.ply.mover}` }), h("span", {}, `${node.depth}. ${node.move}`),
+      h("span", { class: "soft" }, loss.proven ? "proven" : "estimated"), h("span", { class: "lost" }, lossWord(loss)),
+    ], () => this.#try(node), {
+      "aria-label": `Move ${node.depth}, ${node.ply.mover} ${node.move}, ${lossWord(loss)}: try again`,
+      "aria-current": node.parent === current ? "true" : false,
+    });
+  }
+
+  /** Goes to the next mistake after the current position, and asks for a better move. */
+  next() {
+    const mistakes = this.#mistakes();
+    if (!mistakes.length) return;
+    const here = this.#host.tree().current.depth;
+    this.#try(mistakes.find(({ depth }) => depth - 1 > here) ?? mistakes[0]);
+  }
+
+  #try(node) {
+    this.#puzzle = node;
+    const loss = lossOf(node, this.#host.player());
+    this.#ask(`${sideWord(node.ply.mover)} played ${node.move} and lost ${lossWord(loss).slice(1)}`
+      + `${loss.unit === "discs" ? " discs" : ""}. Find a better move on the board.`);
+    this.#host.go(node.parent);
+  }
+
+  #ask(text) {
+    this.#parts.puzzle.hidden = false;
+    this.#parts.puzzle.replaceChildren(h("p", {}, text), h("div", { class: "row" },
+      button("Show the answer", () => this.#answer()), button("Next mistake", () => this.next()),
+      button("Leave", () => this.leave(), { class: "quiet" })));
+    announce(text);
+  }
+
+  /** Ends "try again". */
+  leave() {
+    this.#parts.puzzle.hidden = true;
+    if (!this.#puzzle) return;
+    this.#puzzle = null;
+    this.#host.ended();
+  }
+
+  #answer() {
+    const best = this.#puzzle.parent.advice.get(this.#host.player()).hints[0];
+    const worth = best.score === null ? "" : ` (${signed(best.score, best.bound === "exact" ? 0 : 1)} for the side to move)`;
+    this.#puzzle = null;
+    this.#parts.puzzle.replaceChildren(h("p", {}, `${best.move}${worth}. The line: ${best.line.join(" ")}`),
+      h("div", { class: "row" }, button("Next mistake", () => this.next()),
+        button("Leave", () => this.leave(), { class: "quiet" })));
+    this.#host.ended();
+  }
+
+  /** Judges a move that is tried in place of the mistake. @param {string} square */
+  async attempt(square) {
+    const puzzle = this.#puzzle;
+    const { parent } = puzzle;
+    if (!parent.ply.legal.includes(square)) return;
+    if (square === puzzle.move) {
+      this.#ask(`${square} is the move that was played. Try another one.`);
+      return;
+    }
+    const best = parent.advice.get(this.#host.player()).hints[0];
+    try {
+      const lost = await this.#lost(square, parent, best);
+      if (this.#puzzle !== puzzle) return;
+      this.#judge(square, lost, best);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  #judge(square, lost, best) {
+    if (lost === null) this.#ask(`${square}: this player cannot say what it is worth.`);
+    else if (square === best.move) this.#ask(`${square} is the best move. Well found.`);
+    else if (isMistake(lost.discs, lost.proven)) this.#ask(`${square} loses ${lost.discs.toFixed(1)} discs too. Try again.`);
+    else this.#ask(`${square} is good: it loses ${Math.max(0, lost.discs).toFixed(1)} discs at most.`);
+  }
+
+  /** What a move loses against the best one, in discs; where needed, the server is asked. */
+  async #lost(square, parent, best) {
+    if (best.score === null) return null;
+    const player = this.#host.player();
+    const known = parent.advice.get(player).hints.find(({ move }) => move === square);
+    const isKnown = known && known.score !== null && (known.bound === "exact" || best.bound !== "exact");
+    if (isKnown) return { discs: best.score - known.score, proven: known.bound === "exact" };
+    const tree = this.#host.tree();
+    const node = await tree.probe(square, parent);
+    const own = (value) => (parent.ply.side === "black" ? value : -value);
+    if (!node.over) {
+      const game = tree.game(parent);
+      await stream("/api/hints", { ...game, moves: game.moves + square, player, seconds: 20 }, this.#requests.begin(),
+        (kind, advice) => { if (kind === "hints") node.advice.set(player, advice); });
+    }
+    const value = valueOf(node, player);
+    if (!value || value.score === null) return null;
+    return { discs: best.score - own(value.score), proven: value.exact && best.bound === "exact" };
+  }
+}
