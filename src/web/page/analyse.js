@@ -7,13 +7,13 @@ import { Editor } from "./editor.js";
 import { ValueGraph } from "./graph.js";
 import { pasteDialog, saveMenu } from "./inout.js";
 import { Lens } from "./lens.js";
+import { valueOf } from "./losses.js";
 import { goalOptions } from "./menu.js";
 import { MoveList } from "./moves.js";
 import { Opinions } from "./opinions.js";
 import { Review } from "./review.js";
 import { Tree } from "./tree.js";
-import { resultWord, sideWord, signed, valueWord } from "./words.js";
-import { valueOf } from "./losses.js";
+import { resultWord, sideWord, signed, squareHints } from "./words.js";
 
 const OVERLAYS = [
   ["values", "Values"], ["visits", "Visits"], ["policy", "The net's policy"], ["owner", "Who will own it"], ["none", "Nothing"],
@@ -79,8 +79,8 @@ export class AnalyseView {
     const p = this.#parts;
     const step = (label, word, work) => button(word, work, { "aria-label": label, title: label });
     const bar = h("div", { class: "row bar" },
-      step("To the start", "⏮", () => this.#go(this.#tree.root)), step("Back", "◀", () => this.#step(-1)),
-      step("Forward", "▶", () => this.#step(1)), step("To the end", "⏭", () => this.#go(this.#tree.line().at(-1))),
+      step("To the start", "«", () => this.#go(this.#tree.root)), step("Back", "‹", () => this.#step(-1)),
+      step("Forward", "›", () => this.#step(1)), step("To the end", "»", () => this.#go(this.#tree.line().at(-1))),
       p.overlay.element);
     return h("section", { class: "left" }, h("div", { class: "stage" }, p.board.element), bar, p.caption, p.graph.element,
       h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s simulations. Drag the graph, or use the arrow keys; M: next mistake."));
@@ -316,7 +316,7 @@ export class AnalyseView {
     const hints = current.advice.get(p.opinions.first)?.hints ?? [];
     switch (p.overlay.value) {
       case "values":
-        return { hints: new Map(hints.map((hint, index) => [hint.move, { text: valueWord(hint), best: index === 0 }])) };
+        return { hints: squareHints(hints) };
       case "visits": {
         const total = hints.reduce((sum, { visits }) => sum + (visits ?? 0), 0);
         return { shades: shares(total ? hints.map(({ move, visits }) => [move, (visits ?? 0) / total]) : []) };

@@ -10,7 +10,7 @@ const EDGE = 34;
 const RIPPLE = 45;
 
 /**
- * @typedef {{text: string, best?: boolean, proven?: boolean, note?: string}} SquareHint
+ * @typedef {{text: string, best?: boolean, note?: string}} SquareHint
  * @typedef {{amount: number, kind: "more"|"black"|"white", text?: string}} SquareShade
  * @typedef {{discs: string, legal?: string[], last?: string, flipped?: string[], side?: string,
  *   hints?: Map<string, SquareHint>, shades?: Map<string, SquareShade>, animate?: boolean}} View
@@ -96,13 +96,14 @@ export class Board {
       last: s("circle", { class: "last", ...place, r: 9 }),
       text: s("text", { class: "hint", x: place.cx, y: place.cy }),
       note: s("text", { class: "note", x: place.cx, y: place.cy + 28 }),
+      halo: s("rect", { class: "halo", x: x + 4, y: y + 4, width: CELL - 8, height: CELL - 8, rx: 8 }),
       ring: s("rect", { class: "cursor", x: x + 5, y: y + 5, width: CELL - 10, height: CELL - 10, rx: 8 }),
     };
     part.group = s("g", {
       class: "square", role: "gridcell", id: `${this.#id}-${index}`, "data-square": name,
       onclick: () => this.#choose(index),
     }, s("rect", { class: "ground", x, y, width: CELL, height: CELL }), part.shade, part.shadow, part.disc,
-      part.dot, part.last, part.text, part.note, part.ring);
+      part.halo, part.dot, part.last, part.text, part.note, part.ring);
     this.#squares.set(name, part);
     return part;
   }
@@ -129,7 +130,7 @@ export class Board {
       part.shade.setAttribute("class", `shade ${shade?.kind ?? ""}`);
       part.shade.style.opacity = shade ? Math.max(0, Math.min(1, shade.amount)) : 0;
       const what = { X: "black", O: "white" }[disc] ?? (legal.has(name) ? "can be played" : "empty");
-      part.group.setAttribute("aria-label", [name, what, name === view.last && "last move", hint?.text]
+      part.group.setAttribute("aria-label", [name, what, name === view.last && "last move", hint?.text, hint?.note]
         .filter(Boolean).join(", "));
     });
   }

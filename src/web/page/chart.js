@@ -48,8 +48,7 @@ export class Chart {
     const { curves, yRange, title, xWord } = this.#plot;
     const all = curves.flatMap(({ points }) => points);
     const x = linear(range(all.map((point) => point.x)), EDGE.left, this.#width - EDGE.right);
-    const edges = all.flatMap(({ y, error = 0 }) => [y - error, y + error]);
-    const y = linear(padded(yRange ?? range(edges)), HEIGHT - EDGE.bottom, EDGE.top);
+    const y = clamped(padded(yRange ?? usual(all)), HEIGHT - EDGE.bottom, EDGE.top);
     this.#scale = { x, y };
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
     this.#svg.setAttribute("aria-label", `${title} by ${xWord}: ${curves.map(lastWord).join(", ")}`);
@@ -130,6 +129,18 @@ function range(values) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
   return low <= high ? [low, high] : [0, 1];
+}
+
+/** The range of the values without the rarest, so that one odd value does not flatten a curve. */
+function usual(points) {
+  const edges = points.flatMap(({ y, error = 0 }) => [y - error, y + error]).sort((a, b) => a - b);
+  const cut = Math.floor(edges.length / 200);
+  return range(edges.slice(cut, edges.length - cut));
+}
+
+function clamped(from, start, end) {
+  const scale = linear(from, start, end);
+  return Object.assign((value) => Math.max(end, Math.min(start, scale(value))), { from });
 }
 
 function padded([low, high]) {

@@ -3,7 +3,7 @@
 import { Latest, stream } from "./api.js";
 import { button, complain, h } from "./dom.js";
 import { opinionOf, opinionsOf, playerOptions } from "./menu.js";
-import { short, sourceWord, valueWord } from "./words.js";
+import { short, sourceCell, sourceWord, valueWord } from "./words.js";
 
 const MOST = 3;
 const SHOWN = 6;
@@ -132,7 +132,7 @@ class Card {
     this.#select.value = player;
     this.#on = button("Search on", () => this.#ask(true), { class: "quiet" });
     this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
-    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, this.#rows), this.#state,
+    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, h("thead", {}, h("tr", {}, ...["move", "value", "by, depth"].map((word) => h("th", {}, word)))), this.#rows), this.#state,
       h("div", { class: "row" }, this.#on, this.#remove));
   }
 
@@ -161,7 +161,7 @@ class Card {
     this.#rows.replaceChildren(...advice.hints.slice(0, SHOWN).map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
       h("td", {}, button(hint.move, () => this.#home.choose(hint.move), { title: hint.line.join(" ") })),
       h("td", { class: hint.bound === "exact" && "proven-mark" }, valueWord(hint)),
-      h("td", {}, sourceWord(hint)))));
+      h("td", { title: sourceWord(hint) }, sourceCell(hint)))));
     const speed = `${short(advice.nodes)} searched in ${advice.seconds.toFixed(advice.seconds < 1 ? 2 : 1)} s`;
     this.#state.textContent = advice.done ? speed : `${speed} …`;
     return undefined;

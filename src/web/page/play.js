@@ -5,7 +5,7 @@ import { Board, plyWord } from "./board.js";
 import { announce, button, choice, complain, dialog, h, keep, recall } from "./dom.js";
 import { goalOptions, opinionOf, playerOptions, playersOf } from "./menu.js";
 import { Tree } from "./tree.js";
-import { clockWord, other, resultWord, sideWord, sourceWord, valueWord } from "./words.js";
+import { clockWord, other, resultWord, sideWord, sourceWord, squareHints, valueWord } from "./words.js";
 
 /** The flips of a move are seen before the opponent answers, in milliseconds. */
 const LEAST_PAUSE = 500;
@@ -80,8 +80,8 @@ export class PlayView {
     f.goal = choice("To win", goalOptions, set.goal, () => this.#offerLevels());
     f.opening = choice("Opening", OPENINGS, set.opening);
     f.clock = choice("Clock", CLOCKS, set.clock);
-    const begin = button("Start", () => { this.#parts.dialog.close(); this.#begin(); }, { class: "main" });
-    const form = h("form", { class: "fields", onsubmit: (event) => event.preventDefault() },
+    const begin = button("Start", () => { this.#parts.dialog.close(); this.#begin(); }, { class: "main", autofocus: true });
+    const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
       ...Object.values(f).map(({ element }) => element), begin);
     this.#offerLevels(set.level);
     return dialog("New game", form);
@@ -327,10 +327,9 @@ export class PlayView {
 
   #view(animate = false, advice = null) {
     const { ply } = this.#tree.current;
-    const hints = new Map((advice?.hints ?? []).map((hint, index) => [
-      hint.move, { text: valueWord(hint), best: index === 0, proven: hint.bound === "exact" }]));
     return {
-      discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate, hints,
+      discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate,
+      hints: squareHints(advice?.hints ?? []),
       legal: this.#isPersonsTurn() ? ply.legal : [],
     };
   }

@@ -21,7 +21,7 @@ export class Review {
   constructor(host) {
     this.#host = host;
     const p = this.#parts;
-    p.start = button("Analyse the game", () => (this.#isRunning ? this.#stop() : this.start()), { class: "main" });
+    p.start = button("Analyse game", () => (this.#isRunning ? this.#stop() : this.start()), { class: "main" });
     p.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
     p.totals = h("div", { class: "totals" });
     p.list = h("div", { class: "mistakes", "aria-label": "Mistakes" });
@@ -97,7 +97,7 @@ export class Review {
     const known = line.filter((node) => valueOf(node, player)).length;
     const mistakes = this.#mistakes();
     p.progress.hidden = !this.#isRunning;
-    p.start.textContent = this.#isRunning ? "Stop" : "Analyse the game";
+    p.start.textContent = this.#isRunning ? "Stop" : "Analyse game";
     p.start.hidden = line.length < 2;
     p.next.disabled = !mistakes.length;
     p.totals.replaceChildren(...(known > 1 ? ["black", "white"].map((side) => this.#total(side, line, player)) : []));
@@ -131,7 +131,9 @@ export class Review {
     const mistakes = this.#mistakes();
     if (!mistakes.length) return;
     const here = this.#host.tree().current.depth;
-    this.#try(mistakes.find(({ depth }) => depth - 1 > here) ?? mistakes[0]);
+    // The mistake of this very position comes first, unless it is the one being tried.
+    const least = this.#puzzle ? here + 1 : here;
+    this.#try(mistakes.find(({ depth }) => depth - 1 >= least) ?? mistakes[0]);
   }
 
   #try(node) {
@@ -145,7 +147,7 @@ export class Review {
   #ask(text) {
     this.#parts.puzzle.hidden = false;
     this.#parts.puzzle.replaceChildren(h("p", {}, text), h("div", { class: "row" },
-      button("Show the answer", () => this.#answer()), button("Next mistake", () => this.next()),
+      button("Show answer", () => this.#answer()),
       button("Leave", () => this.leave(), { class: "quiet" })));
     announce(text);
   }
@@ -163,8 +165,7 @@ export class Review {
     const worth = best.score === null ? "" : ` (${signed(best.score, best.bound === "exact" ? 0 : 1)} for the side to move)`;
     this.#puzzle = null;
     this.#parts.puzzle.replaceChildren(h("p", {}, `${best.move}${worth}. The line: ${best.line.join(" ")}`),
-      h("div", { class: "row" }, button("Next mistake", () => this.next()),
-        button("Leave", () => this.leave(), { class: "quiet" })));
+      h("div", { class: "row" }, button("Leave", () => this.leave(), { class: "quiet" })));
     this.#host.ended();
   }
 

@@ -170,6 +170,7 @@ export class WatchView {
     p.state.textContent = run.state;
     p.state.className = `state ${run.state === "running" ? "running" : ""}`;
     p.error.textContent = run.error ?? "";
+    p.error.hidden = !run.error;
     const error = run.rating_error === null ? "" : ` ± ${Math.round(run.rating_error)}`;
     const facts = [
       ["Time", minutesWord(run.minutes)],

@@ -14,13 +14,14 @@ export function signed(value, digits = 1) {
 }
 
 /**
- * A hint's value for the side to move: proven scores as whole discs with a mark, estimates with one
+ * A hint's value for the side to move: proven scores and bounds as whole discs, estimates with one
  * digit, and the chance to win where a player has no score.
  * @param {import("./api.js").Hint} hint
  */
 export function valueWord(hint) {
-  const mark = { exact: "=", "at-most": "≤", "at-least": "≥" }[hint.bound] ?? "";
-  if (hint.score !== null && hint.score !== undefined) return mark + signed(hint.score, mark ? 0 : 1);
+  const mark = { "at-most": "≤\u2009", "at-least": "≥\u2009" }[hint.bound] ?? "";
+  const digits = hint.bound === "estimated" ? 1 : 0;
+  if (hint.score !== null && hint.score !== undefined) return mark + signed(hint.score, digits);
   if (hint.win !== null && hint.win !== undefined) return `${Math.round(hint.win * 100)}%`;
   return "";
 }
@@ -43,6 +44,21 @@ export function sourceWord(hint) {
   if (visits !== null) return `${source} · ${short(visits)} visits`;
   if (hint.depth) return `${source || "search"} · depth ${hint.depth}`;
   return source;
+}
+
+/** The same in a table's cell: `net 194`, `alpha-beta 8`. */
+export function sourceCell(hint) {
+  const source = SOURCES[hint.source] ?? hint.source ?? "";
+  if (hint.bound === "exact") return "proven";
+  const much = hint.visits ?? hint.depth ?? null;
+  return much === null ? source : `${source} ${short(much)}`;
+}
+
+/** Hints as the board shows them, the best first. @returns {Map<string, import("./board.js").SquareHint>} */
+export function squareHints(hints) {
+  return new Map(hints.map((hint, index) => [hint.move, {
+    text: valueWord(hint), best: index === 0, note: hint.bound === "exact" ? "proven" : "",
+  }]));
 }
 
 /** A count in few characters: `950`, `12.3k`, `4.5M`. */
