@@ -90,7 +90,7 @@
 //! | 6 | [`train`], [`players`] | self-play, replay window, learner; everything that chooses moves |
 //! | 7 | [`arena`] | matches and ratings |
 //! | 8 | [`pipeline`], [`telemetry`], [`config`] | training runs, their metrics, their settings |
-//! | 9 | [`cli`], [`protocol`] | the subcommands; the protocols GTP and NBoard |
+//! | 9 | [`cli`], [`protocol`], [`web`] | the subcommands; the protocols; the page in a browser |
 //!
 //! [`players::shipped`] finds the nets in this source tree, also from another crate. Paths in a
 //! specification are relative to the working directory. A turn needs a position with a legal move:
@@ -167,3 +167,4 @@ pub mod search;
 pub mod store;
 pub mod telemetry;
 pub mod train;
+pub mod web;

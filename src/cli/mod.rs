@@ -37,6 +37,7 @@ mod serve;
 mod show;
 mod solve;
 mod train;
+mod web;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -89,6 +90,7 @@ enum Command {
     Nboard(serve::Args),
     /// Plays through the Go Text Protocol (GTP), as Othello programs use it
     Gtp(serve::Args),
+    Web(web::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -171,6 +173,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Analyse(args) => analyse::run(*args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
+        Command::Web(args) => web::run(args),
         Command::Completions(args) => manual::run_completions(&args, Cli::command()),
         Command::Man(args) => manual::run_man(&args, Cli::command()),
     }

@@ -106,8 +106,14 @@ pub(super) struct Advised {
     pub score: Option<f32>,
     /// `estimated`, `at-most`, `at-least` or `exact`.
     pub bound: &'static str,
-    /// Depth in plies, or visits.
+    /// Depth in plies.
     pub depth: Option<u32>,
+    /// Simulations that began with the move.
+    pub visits: Option<u32>,
+    /// The net's probability of the move before the search, 0 to 1.
+    pub policy: Option<f32>,
+    /// Where the value comes from, as in the JSON analysis.
+    pub source: &'static str,
 }
 
 impl Advice {
@@ -123,6 +129,9 @@ impl Advice {
                 score: hint.score,
                 bound: hint.bound.name(),
                 depth: hint.depth,
+                visits: hint.visits,
+                policy: hint.policy,
+                source: hint.source.name(),
             })
         };
         let hints = analysis.hints.iter().filter_map(advised).collect();
@@ -181,7 +190,9 @@ impl<G: Geometry> Engine for Seat<G> {
 
 /// The right to search on one thread.
 #[derive(Debug)]
-pub(super) struct Place(#[expect(dead_code, reason = "held until the search ends")] OwnedSemaphorePermit);
+pub(super) struct Place(
+    #[expect(dead_code, reason = "held until the search ends")] OwnedSemaphorePermit,
+);
 
 /// Ends a search when it is dropped: with the answer that its results belong to.
 #[derive(Debug)]

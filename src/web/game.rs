@@ -32,11 +32,11 @@ pub(super) struct Game {
     pub moves: Box<str>,
 }
 
-fn default_board() -> Box<str> {
+pub(super) fn default_board() -> Box<str> {
     Shape::Square8.name().into()
 }
 
-fn default_goal() -> Box<str> {
+pub(super) fn default_goal() -> Box<str> {
     Goal::Most.name().into()
 }
 
@@ -176,13 +176,11 @@ fn ply<G: Geometry>(session: &Session<G>, made: Option<(Position<G>, Square)>) -
     let position = session.position();
     let names = |squares: SquareSet<G>| squares.map(square_name::<G>).collect::<Vec<_>>();
     let view = session.black_view();
-    let count = |set: G::Bitboard| set.count_ones();
-    let flipped = made.map_or(Vec::new(), |(before, square)| {
-        let white_before = before.black_view();
+    let count = |set: G::Bitboard| set.count();
+    let flipped = made.map_or(Vec::new(), |(before, _)| {
+        let was = before.black_view();
         // A turned disc was there before, of the other colour.
-        let changed = (white_before.mine & view.theirs) | (white_before.theirs & view.mine);
-        let _ = square;
-        names(SquareSet(changed))
+        names(SquareSet((was.mine & view.theirs) | (was.theirs & view.mine)))
     });
     let mut discs = obf(position);
     discs.truncate(G::SQUARES);
@@ -213,7 +211,8 @@ pub(super) struct BoardShape {
 pub(super) fn boards() -> Vec<BoardShape> {
     let board = |shape: Shape| {
         let layout = shape.layout();
-        let square = |(number, &cell): (usize, &u8)| (layout.square_name(Square(number as u8)), cell);
+        let square =
+            |(number, &cell): (usize, &u8)| (layout.square_name(Square(number as u8)), cell);
         let squares = layout.cell_of.iter().enumerate().map(square).collect();
         BoardShape { name: shape.name(), width: layout.width, squares }
     };
@@ -263,7 +262,8 @@ mod tests {
 
     #[test]
     fn wrong_games_name_the_field() {
-        let wrong = |asked: Game| serde_json::to_value(line(&asked).expect_err("wrong")).expect("JSON");
+        let wrong =
+            |asked: Game| serde_json::to_value(line(&asked).expect_err("wrong")).expect("JSON");
         assert_eq!(wrong(game("9x9", ""))["field"], "board");
         assert_eq!(wrong(Game { goal: "least".into(), ..game("8x8", "") })["field"], "goal");
         assert_eq!(wrong(game("8x8", "f5f5"))["field"], "moves");

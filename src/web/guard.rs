@@ -130,7 +130,11 @@ fn token_of(query: Option<&str>) -> Option<&str> {
 }
 
 /// Checks a request, lets it pass, and adds headers to the answer.
-pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(super) async fn check(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let query = request.uri().query().map(str::to_string);
     if let Err(error) = guard.check(request.headers(), query.as_deref()) {
         return error.into_response();

@@ -77,9 +77,10 @@ pub(super) fn menu(shape: Shape, goal: Goal, own: &[PlayerSpec]) -> Vec<Entry> {
         Some(entry(id, word, with_net(spec, net.as_ref())?, None, true))
     });
     let own = own.iter().enumerate().map(|(number, spec)| {
-        let word = spec.name.as_ref().map_or_else(|| format!("Your player {}", number + 1), |name| {
-            name.to_string()
-        });
+        let word = spec
+            .name
+            .as_ref()
+            .map_or_else(|| format!("Your player {}", number + 1), |name| name.to_string());
         entry(&format!("own{}", number + 1), &word, spec.clone(), None, true)
     });
     levels.chain(opinions).chain(own).collect()

@@ -17,12 +17,11 @@ mod guard;
 mod menu;
 mod opening;
 mod paste;
+mod predict;
 mod review;
 mod routes;
-mod runs;
 mod server;
 mod thinking;
-mod training;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;

@@ -43,6 +43,7 @@ struct Reviewed {
 struct Review {
     game: Game,
     shape: Shape,
+    effort: Effort,
     /// Positions that no thread has taken yet: those before this ply.
     left: AtomicUsize,
     stop: Stop,
@@ -67,6 +68,7 @@ pub(super) async fn review(
     let review = Arc::new(Review {
         game: asked.line.game,
         shape: asked.player.1,
+        effort: asked.effort,
         left: AtomicUsize::new(plies),
         stop: running.stop.clone(),
         events,
@@ -105,7 +107,7 @@ impl Review {
                 own.set();
             }
         };
-        let mut control = Control::new(stop, Effort::default()).reporting(LOOK, &mut sink);
+        let mut control = Control::new(stop, self.effort).reporting(LOOK, &mut sink);
         engine.analyze(&self.game, ply, HINTS, &mut control)
     }
 

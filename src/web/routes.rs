@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::game::{BoardShape, Game, Line, boards, line};
 use super::guard::{Guard, check};
 use super::menu::{DEFAULT_LEVEL, DEFAULT_OPINION, Entry, menu};
-use super::{Options, assets, export, opening, paste, review, runs, thinking, training};
+use super::{Options, assets, export, opening, paste, predict, review, thinking};
 use crate::game::{Goal, Shape};
 
 /// The longest body of a request: a pasted text, or a file of games.
@@ -28,30 +28,23 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 pub(super) struct App {
     pub options: Options,
     pub engines: Arc<Engines>,
-    pub training: training::Training,
 }
 
 /// The routes behind the guard.
 pub(super) fn router(options: Options, guard: Guard) -> Router {
     let threads = options.context.cores.max(1);
     let context = crate::players::contestant::PlayerContext { cores: 1, ..options.context.clone() };
-    let app = Arc::new(App {
-        engines: Arc::new(Engines::new(context, threads)),
-        training: training::Training::new(options.trainer.clone()),
-        options,
-    });
+    let app = Arc::new(App { engines: Arc::new(Engines::new(context, threads)), options });
     Router::new()
         .route("/api/about", get(about))
         .route("/api/line", post(positions))
         .route("/api/move", post(thinking::choose))
         .route("/api/hints", post(thinking::hints))
         .route("/api/review", post(review::review))
-        .route("/api/predict", post(thinking::predict))
         .route("/api/opening", post(opening::generate))
         .route("/api/paste", post(paste::read))
         .route("/api/export", post(export::write))
-        .merge(runs::routes())
-        .merge(training::routes())
+        .route("/api/predict", post(predict::predict))
         .fallback(get(file))
         .layer(middleware::from_fn_with_state(Arc::new(guard), check))
         .with_state(app)
@@ -110,9 +103,8 @@ struct Menu {
 }
 
 async fn about(State(app): State<Arc<App>>) -> Json<About> {
-    let games = Shape::ALL.iter().flat_map(|&shape| {
-        [Goal::Most, Goal::Fewest].map(|goal| (shape, goal))
-    });
+    let games =
+        Shape::ALL.iter().flat_map(|&shape| [Goal::Most, Goal::Fewest].map(|goal| (shape, goal)));
     let menus = games.map(|(shape, goal)| Menu {
         board: shape.name(),
         goal: goal.name(),

@@ -1,7 +1,6 @@
-//! Requests that search: a move, hints, the review of a whole game, and a net's prediction.
+//! Requests that search: a move, and hints.
 
 use std::convert::Infallible;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,14 +19,9 @@ use super::error::ApiError;
 use super::game::{Game, Line, line};
 use super::menu::{find, menu};
 use super::routes::{App, body};
-use super::runs;
-use crate::game::notation::square_name;
-use crate::game::{Geometry, Goal, Shape, Square};
-use crate::players::contestant::PlayerContext;
-use crate::players::control::{Analysis, Control, Effort};
-use crate::players::models::LoadedModel;
-use crate::players::spec::{PlayerKind, PlayerSpec, ThinkingLimit};
-use crate::predict::{Input, Predictions};
+use crate::game::{Goal, Shape};
+use crate::players::control::{Analysis, Caps, Control, Effort};
+use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The longest search for a move.
 const MOVE_TIME: Duration = Duration::from_secs(30);
@@ -58,7 +52,7 @@ pub(super) struct Question {
     /// The longest time.
     #[serde(default = "default_seconds")]
     seconds: u32,
-    /// Simulations of a net, in place of the menu's number.
+    /// Simulations of a net, in place of the number in its specification.
     #[serde(default)]
     simulations: Option<u32>,
 }
@@ -77,20 +71,17 @@ pub(super) struct Asked {
     pub line: Line,
     /// Who thinks, and the game's rules.
     pub player: (PlayerSpec, Shape, Goal),
-    word: String,
+    /// How long it thinks.
+    pub effort: Effort,
+    /// Its word in the menu.
+    pub word: String,
 }
 
 impl Question {
     pub(super) fn check(&self, app: &App) -> Result<Asked, ApiError> {
         let line = line(&self.game)?;
         let (shape, goal) = (self.game.shape()?, self.game.goal()?);
-        let (word, mut spec) = match self.player.strip_prefix("run/") {
-            Some(name) => runs::player(&app.options.runs, name, shape, goal)?,
-            None => {
-                let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
-                (entry.word, entry.spec)
-            }
-        };
+        let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
         if !(1..=MOST_SECONDS).contains(&self.seconds) {
             return Err(ApiError::bad("the time is too short or too long")
                 .at("seconds")
@@ -102,11 +93,16 @@ impl Question {
                     .at("simulations")
                     .allowing(format!("1 to {MOST_SIMULATIONS}")));
             }
-            if let PlayerKind::Net(net) = &mut spec.kind {
-                net.limit = ThinkingLimit::Simulations(simulations);
-            }
         }
-        Ok(Asked { line, player: (spec, shape, goal), word })
+        let effort = self.effort(&entry.spec.kind);
+        Ok(Asked { line, player: (entry.spec, shape, goal), effort, word: entry.word })
+    }
+
+    fn effort(&self, kind: &PlayerKind) -> Effort {
+        let is_net = matches!(kind, PlayerKind::Net(_));
+        let caps = Caps { simulations: self.simulations.filter(|_| is_net), ..Caps::default() };
+        let endless = self.endless || caps != Caps::default();
+        Effort { endless, caps, ..Effort::default() }
     }
 
     fn limit(&self) -> Duration {
@@ -137,9 +133,8 @@ pub(super) async fn choose(
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (sender, receiver) = oneshot::channel();
     let place = app.engines.place().await?;
-    let work = move |engine: &mut dyn Engine| {
-        engine.choose(&game, &mut Control::new(stop, Effort::default()))
-    };
+    let work =
+        move |engine: &mut dyn Engine| engine.choose(&game, &mut Control::new(stop, asked.effort));
     app.engines.start(place, asked.player, work, move |result| drop(sender.send(result)))?;
     let result = receiver.await.map_err(|_| ApiError::failed("the player failed"))?;
     let choice = result.map_err(api_error)?;
@@ -159,25 +154,32 @@ pub(super) fn api_error(error: EngineError) -> ApiError {
     }
 }
 
-/// The events of a search. When the client goes away, the stream is dropped and the search ends.
-pub(super) struct Events {
-    receiver: mpsc::Receiver<Event>,
+/// The parts of an answer that come during a search. When the client goes away, the stream is dropped
+/// and the search ends.
+pub(super) struct Flow<T> {
+    receiver: mpsc::Receiver<T>,
     _running: Running,
 }
 
-impl Stream for Events {
-    type Item = Result<Event, Infallible>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.receiver.poll_recv(context).map(|event| event.map(Ok))
+impl<T> Flow<T> {
+    /// What `receiver` gets from the search that `running` can end.
+    pub fn new(receiver: mpsc::Receiver<T>, running: Running) -> Flow<T> {
+        Flow { receiver, _running: running }
     }
 }
 
-pub(super) type Streamed = Sse<KeepAliveStream<Events>>;
+impl<T> Stream for Flow<T> {
+    type Item = Result<T, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.receiver.poll_recv(context).map(|part| part.map(Ok))
+    }
+}
+
+pub(super) type Streamed = Sse<KeepAliveStream<Flow<Event>>>;
 
 pub(super) fn streamed(receiver: mpsc::Receiver<Event>, running: Running) -> Streamed {
-    let events = Events { receiver, _running: running };
-    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT))
+    Sse::new(Flow::new(receiver, running)).keep_alive(KeepAlive::new().interval(HEARTBEAT))
 }
 
 pub(super) fn event(kind: &str, data: &impl Serialize) -> Event {
@@ -200,14 +202,13 @@ pub(super) async fn hints(
     let (sender, receiver) = mpsc::channel(EVENTS);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (count, plies) = (question.count, asked.line.plies.len() - 1);
-    let effort = Effort { endless: question.endless, ..Effort::default() };
     let reports = sender.clone();
     let work = move |engine: &mut dyn Engine| {
         let mut sink = |analysis: &Analysis| {
             // If the client reads too slowly, it gets the next report.
             let _ = reports.try_send(event("hints", &Advice::of(shape, analysis, false)));
         };
-        let mut control = Control::new(stop, effort).reporting(INTERVAL, &mut sink);
+        let mut control = Control::new(stop, asked.effort).reporting(INTERVAL, &mut sink);
         let analysis = engine.analyze(&game, plies, count, &mut control)?;
         Ok(Advice::of(shape, &analysis, true))
     };
@@ -219,68 +220,4 @@ pub(super) async fn hints(
         });
     })?;
     Ok(streamed(receiver, running))
-}
-
-/// What a net predicts for a position, without search.
-#[derive(Serialize)]
-pub(super) struct Glance {
-    /// The probability of each legal move.
-    policy: Vec<(String, f32)>,
-    /// The chance to win for the side to move.
-    win: f32,
-    /// The expected final disc difference for the side to move, if the net predicts it.
-    score: Option<f32>,
-}
-
-/// `POST /api/predict`: a net's policy and value at the end of the game.
-pub(super) async fn predict(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Json<Glance>, ApiError> {
-    let question: Question = body(request).await?;
-    let asked = question.check(&app)?;
-    let (spec, shape, goal) = asked.player;
-    let path = match spec.kind {
-        PlayerKind::Net(net) => net.path,
-        PlayerKind::Policy(policy) => policy.path,
-        _ => {
-            let error = format!("{} has no policy", asked.word);
-            return Err(ApiError::bad(error).at("player").allowing("a net"));
-        }
-    };
-    let place = app.engines.place().await?;
-    let context = app.options.context.clone();
-    let glance = move || {
-        let _place = place;
-        dispatch!(shape, G => glance::<G>(&asked.line.game, &path, goal, &context))
-    };
-    let result = tokio::task::spawn_blocking(glance).await;
-    Ok(Json(result.map_err(|_| ApiError::failed("the net failed"))??))
-}
-
-fn glance<G: Geometry>(
-    game: &Game,
-    path: &Path,
-    goal: Goal,
-    context: &PlayerContext,
-) -> Result<Glance, ApiError> {
-    let failed = |error: &dyn std::error::Error| ApiError::failed(error.to_string());
-    let board = game.session::<G>()?.position().board;
-    let model = LoadedModel::read(path).and_then(|model| model.for_match(G::SHAPE, goal));
-    let model = model.map_err(|error| failed(&error))?;
-    let mut backend =
-        model.backend(&context.inference, &context.device).map_err(|error| failed(&error))?;
-    let mut predictions = Predictions::default();
-    let inputs = [Input::new(board, board.legal())];
-    backend.predict(&inputs, &mut predictions).map_err(|error| failed(&error))?;
-    let found = predictions.get(0, G::SQUARES);
-    let most = board.legal().map(|square| found.policy[square.index()]).fold(f32::MIN, f32::max);
-    let weight = |square: Square| (found.policy[square.index()] - most).exp();
-    let total: f32 = board.legal().map(weight).sum();
-    let policy = board.legal().map(|square| (square_name::<G>(square), weight(square) / total));
-    Ok(Glance {
-        policy: policy.collect(),
-        win: (found.value + 1.0) / 2.0,
-        score: model.has_score().then_some(found.score),
-    })
 }

@@ -23,13 +23,20 @@ const FLOORS: &[(&str, u8)] = &[
     ("config", 8),
     ("cli", 9),
     ("protocol", 9),
+    ("web", 9),
     ("main", 10),
     ("lib", 10),
 ];
 
 /// Pairs (user, used) of modules on one floor. Other uses of a neighbour are forbidden.
-const NEIGHBOURS: &[(&str, &str)] =
-    &[("choices", "keys"), ("pipeline", "telemetry"), ("pipeline", "config"), ("cli", "protocol")];
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("choices", "keys"),
+    ("pipeline", "telemetry"),
+    ("pipeline", "config"),
+    ("cli", "protocol"),
+    ("cli", "web"),
+    ("web", "protocol"),
+];
 
 /// Macros with their modules: Rust puts an exported macro at the crate's root.
 const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
@@ -37,7 +44,7 @@ const ROOT_MACROS: &[(&str, &str)] = &[("dispatch", "game")];
 /// Modules that must not use the tensor library. `game` may use no library at all.
 const WITHOUT_TENSORS: &[&str] = &[
     "game", "choices", "keys", "model", "eval", "predict", "search", "store", "players", "arena",
-    "protocol",
+    "protocol", "web",
 ];
 
 /// Files in which `unsafe` is allowed.

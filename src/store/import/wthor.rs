@@ -173,6 +173,16 @@ impl WthorGame {
         self.record[6]
     }
 
+    /// The moves without passes, not yet checked: a square that is not on the board becomes one that
+    /// is never legal.
+    pub fn moves(&self) -> impl Iterator<Item = Square> {
+        let square = |&byte: &u8| match (byte / 10, byte % 10) {
+            (row @ 1..=8, column @ 1..=8) => Square(8 * (row - 1) + column - 1),
+            _ => Square(u8::MAX),
+        };
+        self.record[8..].iter().take_while(|&&byte| byte != 0).map(square)
+    }
+
     /// Replays the game by the rules. The board must be 8x8.
     ///
     /// # Errors
