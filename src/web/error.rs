@@ -17,7 +17,7 @@ pub(super) struct ApiError {
     status: StatusCode,
     error: Box<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<&'static str>,
+    field: Option<Box<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<Box<str>>,
 }
@@ -50,8 +50,8 @@ impl ApiError {
     }
 
     /// The same error with the field that is wrong.
-    pub fn at(self, field: &'static str) -> ApiError {
-        ApiError { field: Some(field), ..self }
+    pub fn at(self, field: &str) -> ApiError {
+        ApiError { field: Some(plain_excerpt(field, SHOWN)), ..self }
     }
 
     /// The same error with what is allowed.

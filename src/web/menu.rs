@@ -93,7 +93,7 @@ fn entry(id: &str, word: &str, spec: PlayerSpec, rating: Option<i32>, opinion: b
 
 /// The specification, with the shipped net's path in the place of `NET`. `None` if it needs a net
 /// and there is none.
-fn with_net(text: &str, net: Option<&PathBuf>) -> Option<PlayerSpec> {
+pub(super) fn with_net(text: &str, net: Option<&PathBuf>) -> Option<PlayerSpec> {
     // A path may need quotes, which only the writer of specifications knows.
     let mut spec: PlayerSpec = text.parse().ok()?;
     match &mut spec.kind {

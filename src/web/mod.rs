@@ -8,6 +8,7 @@
 //! (`runs`). No text of a request becomes a path or a command. What may ask at all is decided in
 //! `guard`.
 
+mod analyse;
 mod assets;
 mod engines;
 mod error;
@@ -20,8 +21,10 @@ mod paste;
 mod predict;
 mod review;
 mod routes;
+mod runs;
 mod server;
 mod thinking;
+mod training;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;

@@ -53,7 +53,7 @@ pub(super) async fn predict(
     request: Request,
 ) -> Result<Json<Glance>, ApiError> {
     let Asking { question, owner } = body(request).await?;
-    let asked = question.check(&app)?;
+    let asked = question.check(&app).await?;
     let (spec, shape, goal) = asked.player;
     let path = match spec.kind {
         PlayerKind::Net(net) => net.path,

@@ -57,7 +57,7 @@ pub(super) async fn review(
     request: Request,
 ) -> Result<Streamed, ApiError> {
     let question: Question = body(request).await?;
-    let asked = question.check(&app)?;
+    let asked = question.check(&app).await?;
     let first = app.engines.place().await?;
     let others = (1..THREADS).map_while(|_| app.engines.free_place());
     let places: Vec<Place> = std::iter::once(first).chain(others).collect();

@@ -16,7 +16,11 @@ use super::error::ApiError;
 use super::game::{BoardShape, Game, Line, boards, line};
 use super::guard::{Guard, check};
 use super::menu::{DEFAULT_LEVEL, DEFAULT_OPINION, Entry, menu};
-use super::{Options, assets, export, opening, paste, predict, review, thinking};
+use super::runs::Known;
+use super::training::Training;
+use super::{
+    Options, analyse, assets, export, opening, paste, predict, review, runs, thinking, training,
+};
 use crate::game::{Goal, Shape};
 
 /// The longest body of a request: a pasted text, or a file of games.
@@ -28,13 +32,20 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 pub(super) struct App {
     pub options: Options,
     pub engines: Arc<Engines>,
+    pub training: Training,
+    pub ratings: Known,
 }
 
 /// The routes behind the guard.
 pub(super) fn router(options: Options, guard: Guard) -> Router {
     let threads = options.context.cores.max(1);
     let context = crate::players::contestant::PlayerContext { cores: 1, ..options.context.clone() };
-    let app = Arc::new(App { engines: Arc::new(Engines::new(context, threads)), options });
+    let app = Arc::new(App {
+        engines: Arc::new(Engines::new(context, threads)),
+        training: Training::new(options.trainer.clone()),
+        ratings: Known::default(),
+        options,
+    });
     Router::new()
         .route("/api/about", get(about))
         .route("/api/line", post(positions))
@@ -45,6 +56,9 @@ pub(super) fn router(options: Options, guard: Guard) -> Router {
         .route("/api/paste", post(paste::read))
         .route("/api/export", post(export::write))
         .route("/api/predict", post(predict::predict))
+        .route("/api/analyse", post(analyse::analyse))
+        .merge(runs::routes())
+        .merge(training::routes())
         .fallback(get(file))
         .layer(middleware::from_fn_with_state(Arc::new(guard), check))
         .with_state(app)

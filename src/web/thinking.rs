@@ -19,6 +19,7 @@ use super::error::ApiError;
 use super::game::{Game, Line, line};
 use super::menu::{find, menu};
 use super::routes::{App, body};
+use super::runs;
 use crate::game::{Goal, Shape};
 use crate::players::control::{Analysis, Caps, Control, Effort};
 use crate::players::spec::{PlayerKind, PlayerSpec};
@@ -78,10 +79,19 @@ pub(super) struct Asked {
 }
 
 impl Question {
-    pub(super) fn check(&self, app: &App) -> Result<Asked, ApiError> {
+    pub(super) async fn check(&self, app: &App) -> Result<Asked, ApiError> {
         let line = line(&self.game)?;
         let (shape, goal) = (self.game.shape()?, self.game.goal()?);
-        let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
+        let (word, spec) = match self.player.strip_prefix("run/") {
+            Some(name) => {
+                let (folders, name) = (app.options.runs.clone(), name.to_string());
+                runs::reading(move || runs::player(&folders, &name)).await?
+            }
+            None => {
+                let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
+                (entry.word, entry.spec)
+            }
+        };
         if !(1..=MOST_SECONDS).contains(&self.seconds) {
             return Err(ApiError::bad("the time is too short or too long")
                 .at("seconds")
@@ -94,8 +104,8 @@ impl Question {
                     .allowing(format!("1 to {MOST_SIMULATIONS}")));
             }
         }
-        let effort = self.effort(&entry.spec.kind);
-        Ok(Asked { line, player: (entry.spec, shape, goal), effort, word: entry.word })
+        let effort = self.effort(&spec.kind);
+        Ok(Asked { line, player: (spec, shape, goal), effort, word })
     }
 
     fn effort(&self, kind: &PlayerKind) -> Effort {
@@ -128,7 +138,7 @@ pub(super) async fn choose(
     request: Request,
 ) -> Result<Json<Move>, ApiError> {
     let question: Question = body(request).await?;
-    let asked = question.check(&app)?;
+    let asked = question.check(&app).await?;
     let running = Running::for_at_most(MOVE_TIME);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (sender, receiver) = oneshot::channel();
@@ -196,7 +206,7 @@ pub(super) async fn hints(
     request: Request,
 ) -> Result<Streamed, ApiError> {
     let question: Question = body(request).await?;
-    let asked = question.check(&app)?;
+    let asked = question.check(&app).await?;
     let place = app.engines.place().await?;
     let running = Running::for_at_most(question.limit());
     let (sender, receiver) = mpsc::channel(EVENTS);

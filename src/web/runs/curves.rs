@@ -1,0 +1,184 @@
+//! The curves of a run's `metrics.jsonl`, with as many points as a chart has room for.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::lines::Lines;
+use crate::telemetry::METRICS;
+use crate::web::error::ApiError;
+
+/// The most points of a curve.
+const MOST_POINTS: usize = 600;
+/// The most lines of a file that are read; the file of a long run has some thousands.
+const MOST_LINES: usize = 200_000;
+/// The most curves.
+const MOST_CURVES: usize = 200;
+/// A longer time between two lines is a time in which the run did not train.
+const LONGEST_PAUSE: f64 = 600.0;
+
+/// A line of the file.
+#[derive(Deserialize)]
+struct Line {
+    positions: u64,
+    /// Seconds since 1970.
+    time: f64,
+    values: BTreeMap<String, f64>,
+}
+
+/// The curves of a run. All lists have the same length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Curves {
+    /// Minutes of training.
+    pub minutes: Vec<f64>,
+    /// Games of self-play, from the positions and the length of games.
+    pub games: Vec<f64>,
+    /// Positions of self-play.
+    pub positions: Vec<f64>,
+    /// Training steps.
+    pub steps: Vec<f64>,
+    /// By name; `None` where a curve has no value.
+    pub curves: BTreeMap<String, Vec<Option<f64>>>,
+    /// Lines of the file that cannot be read.
+    pub bad_lines: usize,
+}
+
+/// A line with its place on every x axis: minutes, games, positions, steps.
+struct Point {
+    axes: [f64; 4],
+    values: BTreeMap<String, f64>,
+}
+
+/// The curves of the run in a folder; a run without curves has empty ones.
+pub(super) fn read(run: &Path) -> Result<Curves, ApiError> {
+    let file = match File::open(run.join(METRICS)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Curves::default()),
+        Err(error) => return Err(ApiError::failed(format!("{METRICS}: {error}"))),
+    };
+    let (mut points, mut bad_lines) = (Vec::new(), 0);
+    let mut axes = Axes::default();
+    for line in Lines::new(BufReader::new(file)).take(MOST_LINES) {
+        let line = line.map_err(|error| ApiError::failed(format!("{METRICS}: {error}")))?;
+        // The last line may be half-written while the run goes on.
+        let parsed = line.text.ok().and_then(|text| serde_json::from_str::<Line>(&text).ok());
+        match parsed {
+            Some(line) => points.push(axes.place(line)),
+            None => bad_lines += 1,
+        }
+    }
+    Ok(Curves { bad_lines, ..thinned(&points) })
+}
+
+/// The sums that make the x axes.
+#[derive(Default)]
+struct Axes {
+    last: Option<(f64, u64)>,
+    minutes: f64,
+    games: f64,
+    steps: f64,
+}
+
+impl Axes {
+    fn place(&mut self, line: Line) -> Point {
+        let (time, positions) = self.last.unwrap_or((line.time, 0));
+        let passed = line.time - time;
+        self.minutes += if (0.0..=LONGEST_PAUSE).contains(&passed) { passed / 60.0 } else { 0.0 };
+        if let Some(&length) = line.values.get("games/length").filter(|length| **length > 0.0) {
+            self.games += line.positions.saturating_sub(positions) as f64 / length;
+            self.last = Some((line.time, line.positions));
+        } else {
+            // The games of these positions are counted with the next line that has a length.
+            self.last = Some((line.time, positions));
+        }
+        self.steps = line.values.get("learner/steps").copied().unwrap_or(self.steps);
+        let axes = [self.minutes, self.games, line.positions as f64, self.steps];
+        Point { axes, values: line.values }
+    }
+}
+
+/// The mean of neighbouring points, so that at most [`MOST_POINTS`] are left.
+fn thinned(points: &[Point]) -> Curves {
+    let mut names: Vec<&String> = points.iter().flat_map(|point| point.values.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST_CURVES);
+    let groups: Vec<&[Point]> = points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).collect();
+    // The last of a group, so that a curve ends where the run is.
+    let axis = |number: usize| {
+        let last = |group: &&[Point]| group.last().map_or(0.0, |point| point.axes[number]);
+        groups.iter().map(last).collect()
+    };
+    let mean = |name: &str, group: &[Point]| {
+        let values: Vec<f64> =
+            group.iter().filter_map(|point| point.values.get(name).copied()).collect();
+        let sum: f64 = values.iter().sum();
+        (!values.is_empty()).then(|| sum / values.len() as f64)
+    };
+    let curve = |name: &String| {
+        (name.clone(), groups.iter().map(|group| mean(name, group)).collect::<Vec<_>>())
+    };
+    Curves {
+        minutes: axis(0),
+        games: axis(1),
+        positions: axis(2),
+        steps: axis(3),
+        curves: names.into_iter().map(curve).collect(),
+        bad_lines: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curves_of(text: &str) -> Curves {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(METRICS), text).expect("a file");
+        read(folder.path()).expect("curves")
+    }
+
+    fn line(positions: u64, time: f64, loss: f64) -> String {
+        let values =
+            format!("{{\"games/length\":50.0,\"loss/policy\":{loss},\"learner/steps\":7}}");
+        format!("{{\"positions\":{positions},\"time\":{time},\"values\":{values},\"version\":1}}\n")
+    }
+
+    #[test]
+    fn the_axes_follow_from_the_lines() {
+        let text = line(500, 60.0, 3.0) + &line(1000, 120.0, 2.0) + &line(1500, 9_000.0, 1.0);
+        let found = curves_of(&(text + "{\"half"));
+        assert_eq!(found.minutes, [0.0, 1.0, 1.0], "a pause is no training");
+        assert_eq!(found.games, [10.0, 20.0, 30.0]);
+        assert_eq!(found.positions, [500.0, 1000.0, 1500.0]);
+        assert_eq!(found.curves["loss/policy"], [Some(3.0), Some(2.0), Some(1.0)]);
+        assert_eq!((found.steps, found.bad_lines), (vec![7.0; 3], 1));
+    }
+
+    #[test]
+    fn long_curves_are_thinned_to_means_and_keep_their_end() {
+        let lines: String = (1..=3000u64).map(|n| line(n, n as f64, n as f64)).collect();
+        let found = curves_of(&lines);
+        assert_eq!(found.positions.len(), 600);
+        assert_eq!(found.positions.last(), Some(&3000.0));
+        assert_eq!(found.curves["loss/policy"][0], Some(3.0), "the mean of 1 to 5");
+    }
+
+    #[test]
+    fn every_recorded_run_has_its_curves() {
+        for run in ["hour", "long", "quick"] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/runs").join(run);
+            let found = read(&path).expect("curves");
+            assert_eq!(found.bad_lines, 0);
+            for name in ["loss/policy", "loss/owner", "rating/net", "speed/games_per_second"] {
+                assert!(found.curves.contains_key(name), "{run}: {name}");
+            }
+            for axis in [&found.minutes, &found.games, &found.positions, &found.steps] {
+                assert!(axis.is_sorted() && axis.len() <= MOST_POINTS, "{run}");
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The runs below the folders that were given.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::game::notation::plain_excerpt;
+use crate::game::{Goal, Shape};
+use crate::store::run_dir::{self, Manifest, State};
+use crate::telemetry::METRICS;
+use crate::web::error::ApiError;
+
+/// Folders are searched to this depth.
+const DEEPEST: usize = 3;
+/// The most runs in a list.
+const MOST_RUNS: usize = 500;
+/// The most folders that are looked at for a list.
+const MOST_FOLDERS: usize = 20_000;
+/// The most characters of an error.
+const SHOWN: usize = 500;
+
+/// A run for the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(in crate::web) struct Run {
+    /// What requests name it by: its path in the folder, `~` for each `/`.
+    pub id: String,
+    /// Its path in the folder.
+    pub name: String,
+    /// A state of `run.json`, `recorded` for curves without one, or `unreadable`.
+    pub state: &'static str,
+    /// Why it is unreadable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Box<str>>,
+    /// Seconds since the last update.
+    age_seconds: u64,
+    /// Minutes of training.
+    minutes: f64,
+    games: u64,
+    positions: u64,
+    steps: u64,
+    rating: Option<f64>,
+    rating_error: Option<f64>,
+    best_rating: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    board: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<String>,
+    /// Expected minutes until the first limit of its configuration; `None` without a limit.
+    left_minutes: Option<f64>,
+    /// When it was created, in seconds since 1970.
+    begun: Option<u64>,
+    /// Whether this page started its process and may stop it.
+    pub controlled: bool,
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+impl Run {
+    /// The board and the goal, if the configuration has them.
+    pub fn game(&self) -> Option<(Shape, Goal)> {
+        Some((self.board.as_ref()?.parse().ok()?, self.goal.as_ref()?.parse().ok()?))
+    }
+
+    fn at(path: PathBuf, name: String) -> Run {
+        let id = name.replace('/', "~");
+        Run {
+            id,
+            name,
+            state: "recorded",
+            error: None,
+            age_seconds: age(&path.join(METRICS)),
+            minutes: 0.0,
+            games: 0,
+            positions: 0,
+            steps: 0,
+            rating: None,
+            rating_error: None,
+            best_rating: None,
+            board: None,
+            goal: None,
+            left_minutes: None,
+            begun: None,
+            controlled: false,
+            path,
+        }
+    }
+
+    fn read(&mut self) {
+        let settings = config(&self.path).ok().and_then(|text| text.parse::<toml::Table>().ok());
+        let settings = settings.unwrap_or_default();
+        let text = |key: &str| settings.get(key).and_then(|value| value.as_str()).map(String::from);
+        (self.board, self.goal) = (text("board"), text("goal"));
+        let listed = run_dir::list(&self.path).map(|mut listed| listed.pop());
+        match listed {
+            Ok(Some(listed)) => match listed.manifest {
+                Ok(manifest) => self.fill(&manifest, &settings),
+                Err(error) => self.fail(&error.to_string()),
+            },
+            // Curves that were copied without the rest of their run.
+            Ok(None) => {}
+            Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    fn fail(&mut self, error: &str) {
+        (self.state, self.error) = ("unreadable", Some(plain_excerpt(error, SHOWN)));
+    }
+
+    fn fill(&mut self, manifest: &Manifest, settings: &toml::Table) {
+        let summary = manifest.summary;
+        self.state = manifest.state.name();
+        self.age_seconds = age_of(SystemTime::UNIX_EPOCH + Duration::from_secs(manifest.updated));
+        self.begun = Some(manifest.created);
+        self.minutes = summary.minutes;
+        (self.games, self.positions, self.steps) =
+            (summary.games, summary.positions, summary.steps);
+        (self.rating, self.rating_error) = (summary.rating, summary.rating_error);
+        self.best_rating = summary.best_rating;
+        if manifest.state == State::Running {
+            self.left_minutes = self.left(settings);
+        }
+    }
+
+    /// The minutes until the first limit, if the run goes on as so far.
+    fn left(&self, settings: &toml::Table) -> Option<f64> {
+        let limits = settings.get("limits")?.as_table()?;
+        let limit = |key: &str| {
+            let value = limits.get(key)?;
+            value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+        };
+        let done = [
+            ("minutes", self.minutes),
+            ("games", self.games as f64),
+            ("positions", self.positions as f64),
+            ("steps", self.steps as f64),
+        ];
+        let left = done.into_iter().filter_map(|(key, done)| {
+            let limit = limit(key).filter(|&limit| limit > 0.0)?;
+            (done > 0.0).then(|| ((limit - done) / (done / self.minutes)).max(0.0))
+        });
+        left.filter(|left| left.is_finite()).min_by(f64::total_cmp)
+    }
+}
+
+fn age(file: &Path) -> u64 {
+    fs::metadata(file).and_then(|data| data.modified()).map_or(0, age_of)
+}
+
+fn age_of(time: SystemTime) -> u64 {
+    SystemTime::now().duration_since(time).unwrap_or_default().as_secs()
+}
+
+/// The resolved configuration of a run.
+pub(super) fn config(path: &Path) -> Result<String, ApiError> {
+    run_dir::read_config(path).map_err(|error| ApiError::failed(error.to_string()))
+}
+
+/// All runs below the folders, in the order of the folders and of their names.
+pub(super) fn list(folders: &[PathBuf]) -> Vec<Run> {
+    let mut runs = places(folders);
+    runs.iter_mut().for_each(Run::read);
+    runs
+}
+
+/// The run with this id.
+///
+/// # Errors
+///
+/// There is no such run.
+pub(in crate::web) fn find(folders: &[PathBuf], id: &str) -> Result<Run, ApiError> {
+    let found = places(folders).into_iter().find(|run| run.id == id);
+    let mut run = found.ok_or_else(|| ApiError::missing("there is no such run").at("run"))?;
+    run.read();
+    Ok(run)
+}
+
+/// The runs, not read yet.
+fn places(folders: &[PathBuf]) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut looked_at = 0;
+    for folder in folders {
+        if is_run(folder) {
+            let name = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            runs.push(Run::at(folder.clone(), name));
+        } else {
+            walk(folder, "", DEEPEST, &mut looked_at, &mut runs);
+        }
+    }
+    let mut seen = HashSet::new();
+    for run in &mut runs {
+        while !seen.insert(run.id.clone()) {
+            run.id.push('~');
+        }
+    }
+    runs
+}
+
+fn is_run(path: &Path) -> bool {
+    run_dir::is_run(path).unwrap_or(true) || path.join(METRICS).is_file()
+}
+
+/// Adds the runs in a folder. Links are not followed, so nothing outside the folder is found.
+fn walk(folder: &Path, within: &str, depth: usize, looked_at: &mut usize, runs: &mut Vec<Run>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let folders =
+        entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> =
+        folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    for name in names {
+        *looked_at += 1;
+        if runs.len() >= MOST_RUNS || *looked_at > MOST_FOLDERS {
+            return;
+        }
+        let path = folder.join(&name);
+        let inner = if within.is_empty() { name } else { format!("{within}/{name}") };
+        if is_run(&path) {
+            runs.push(Run::at(path, inner));
+        } else if depth > 1 {
+            walk(&path, &inner, depth - 1, looked_at, runs);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(runs: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for run in runs {
+            fs::create_dir_all(folder.path().join(run)).expect("a folder");
+            fs::write(folder.path().join(run).join(METRICS), "").expect("a file");
+        }
+        folder
+    }
+
+    fn ids(runs: &[Run]) -> Vec<&str> {
+        runs.iter().map(|run| run.id.as_str()).collect()
+    }
+
+    #[test]
+    fn runs_are_found_below_the_folders_and_by_their_ids_only() {
+        let folder = folder_with(&["b", "a/inner", "a/b/c/too-deep"]);
+        let folders = [folder.path().to_path_buf(), folder.path().join("b")];
+        let runs = list(&folders);
+        assert_eq!(ids(&runs), ["a~inner", "b", "b~"]);
+        assert_eq!(runs[0].name, "a/inner");
+        for id in ids(&runs) {
+            assert_eq!(find(&folders, id).expect("a run").id, id);
+        }
+        for id in ["", ".", "..", "../b", "a/inner", "/etc", "b/", "c"] {
+            assert!(find(&folders, id).is_err(), "{id}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_nowhere() {
+        let outside = folder_with(&["secret"]);
+        let folder = folder_with(&["own"]);
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).expect("a link");
+        assert_eq!(ids(&list(&[folder.path().to_path_buf()])), ["own"]);
+    }
+
+    #[test]
+    fn the_time_left_is_that_until_the_first_limit() {
+        let mut run = Run::at(PathBuf::from("run"), "run".into());
+        (run.minutes, run.games, run.steps) = (10.0, 100, 0);
+        let left = |text: &str| run.left(&text.parse().expect("TOML"));
+        assert_eq!(left("[limits]\nminutes = 60.0\ngames = 400\nsteps = 5"), Some(30.0));
+        assert_eq!(left("[limits]\nminutes = 60.0\ngames = 0"), Some(50.0));
+        assert_eq!(left("[limits]\ngames = 50"), Some(0.0));
+        assert_eq!(left("[limits]\nminutes = 0.0"), None);
+    }
+}
