@@ -56,6 +56,9 @@ limited() {
     if command -v timeout > /dev/null; then timeout 600 "$@"; else "$@"; fi
 }
 
+# Uses the page in a browser. It ends with 3, and says so, where no Chromium is installed.
+page() { python3 tests/web/check.py --program "$(program)" || [ $? = 3 ]; }
+
 # Trains for a minute and checks that the run has written all its files.
 smoke_run() {
     local run=$work/run name
@@ -76,6 +79,7 @@ step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
 step documentation documentation
+step page page
 if [ $smoke = yes ]; then
     step 'training run' smoke_run
     step 'kills and interrupts' faults

@@ -163,8 +163,9 @@ class Page:
         self.call("Page.navigate", {"url": url})
 
     def run(self, script, *values):
-        """The result of a script's function, called with values. Promises are waited for."""
-        expression = f"({script})({','.join(map(json.dumps, values))})"
+        """The result of a script's function, called with values. An element becomes true."""
+        called = f"await ({script})({','.join(map(json.dumps, values))})"
+        expression = f"(async () => {{ const found = {called}; return found instanceof Node || found; }})()"
         answer = self.call("Runtime.evaluate", {
             "expression": expression, "awaitPromise": True, "returnByValue": True, "userGesture": True})
         if "exceptionDetails" in answer:

@@ -145,7 +145,9 @@ class Walk:
         page.push("Analyse")
         page.wait("the view", "() => document.querySelector('.analyse .board')")
         self.pastes("f5d6c3d9", game)
+        begun = time.monotonic()
         page.wait("the whole review", "() => document.querySelector('.totals div') && ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Stop')", seconds=REVIEW_SECONDS)
+        self.measured["review"] = time.monotonic() - begun
         self.graph()
         self.mistakes()
         self.overlays()

@@ -168,7 +168,7 @@ export class AnalyseView {
   }
 
   #go(node) {
-    if (!node || node === this.#tree.current) return;
+    if (!node) return;
     this.#tree.current = node;
     this.#update();
   }

@@ -52,7 +52,8 @@ export class ValueGraph {
     const box = this.element.getBoundingClientRect();
     const share = (event.clientX - box.left - LEFT) / (this.#width - LEFT - RIGHT);
     const ply = Math.round(share * (this.#line.length - 1));
-    this.#onply(Math.max(0, Math.min(this.#line.length - 1, ply)));
+    const chosen = Math.max(0, Math.min(this.#line.length - 1, ply));
+    if (chosen !== this.#now) this.#onply(chosen);
   }
 
   #draw() {

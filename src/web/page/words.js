@@ -39,7 +39,8 @@ const SOURCES = {
 /** Where a hint's value comes from, and how deep it was searched. */
 export function sourceWord(hint) {
   const source = SOURCES[hint.source] ?? hint.source ?? "";
-  const visits = hint.visits ?? null;
+  // At first no move was visited: the value is the net's own.
+  const visits = hint.visits || null;
   if (hint.bound === "exact") return source ? `proven, ${source}` : "proven";
   if (visits !== null) return `${source} · ${short(visits)} visits`;
   if (hint.depth) return `${source || "search"} · depth ${hint.depth}`;
@@ -50,7 +51,7 @@ export function sourceWord(hint) {
 export function sourceCell(hint) {
   const source = SOURCES[hint.source] ?? hint.source ?? "";
   if (hint.bound === "exact") return "proven";
-  const much = hint.visits ?? hint.depth ?? null;
+  const much = hint.visits || hint.depth || null;
   return much === null ? source : `${source} ${short(much)}`;
 }
 
@@ -85,8 +86,8 @@ export function minutesWord(minutes) {
 /** The result of a finished game. Empty squares go to the winner, so the score may exceed the discs. */
 export function resultWord(line) {
   const last = line.plies.at(-1);
-  const discs = `${last.black}–${last.white}`;
-  if (line.score === 0) return `A draw, ${discs}`;
-  const winner = line.score > 0 ? "Black" : "White";
+  if (line.score === 0) return `A draw, ${last.black}–${last.white}`;
+  const [winner, discs] = line.score > 0
+    ? ["Black", `${last.black}–${last.white}`] : ["White", `${last.white}–${last.black}`];
   return `${winner} wins ${discs}${line.goal === "fewest" ? " (fewest discs win)" : ""}`;
 }
