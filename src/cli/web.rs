@@ -25,13 +25,15 @@ pub struct Args {
     /// The port; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// A secret of 12 to 128 letters, digits, `-` and `_` that every request must have
+    /// A secret of 12 to 128 letters, digits, `-` and `_` that every request must have;
+    /// by default none
     #[arg(long, value_name = "TOKEN")]
     token: Option<Token>,
     /// A folder of runs, or a run, that the page shows; `runs` by default, if it exists
     #[arg(long, value_name = "DIR")]
     runs: Vec<PathBuf>,
-    /// A player that the page offers besides its own (`outflank players` explains them)
+    /// A player that the page offers besides its own, which `outflank players` explains; by default
+    /// none
     #[arg(long, value_name = "SPEC")]
     player: Vec<PlayerSpec>,
     /// Allow the page to start, stop and resume runs in the first folder of --runs

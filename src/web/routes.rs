@@ -26,7 +26,7 @@ use crate::game::{Goal, Shape};
 /// The longest body of a request: a pasted text, or a file of games.
 const MOST_BODY: usize = 4 << 20;
 /// A client has this long to send it.
-const BODY_TIME: Duration = Duration::from_secs(20);
+const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// What the routes share.
 pub(super) struct App {

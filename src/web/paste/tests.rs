@@ -80,7 +80,7 @@ fn other_boards_are_found_by_what_fits() {
     let found = read("-------------OX----XO--------------- X".trim());
     assert_eq!(&*found.games[0].game.board, "6x6");
     for shape in Shape::ALL {
-        let start = dispatch!(*shape, G => {
+        let start = dispatch!(shape, G => {
             crate::game::notation::obf(crate::game::Position::<G>::start())
         });
         assert_eq!(&*read(&start).games[0].game.board, shape.name());

@@ -59,18 +59,37 @@ pub(super) fn read(run: &Path) -> Result<Curves, ApiError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Curves::default()),
         Err(error) => return Err(ApiError::failed(format!("{METRICS}: {error}"))),
     };
-    let (mut points, mut bad_lines) = (Vec::new(), 0);
+    let (mut points, mut evaluations, mut bad_lines) = (Vec::new(), Vec::new(), 0);
     let mut axes = Axes::default();
     for line in Lines::new(BufReader::new(file)).take(MOST_LINES) {
         let line = line.map_err(|error| ApiError::failed(format!("{METRICS}: {error}")))?;
         // The last line may be half-written while the run goes on.
         let parsed = line.text.ok().and_then(|text| serde_json::from_str::<Line>(&text).ok());
         match parsed {
+            Some(line) if line.is_evaluation() => evaluations.push(line),
             Some(line) => points.push(axes.place(line)),
             None => bad_lines += 1,
         }
     }
+    let rated: Vec<_> = evaluations.into_iter().map(|line| placed(line, &points)).collect();
+    points.extend(rated);
+    points.sort_by(|a, b| a.axes[2].total_cmp(&b.axes[2]));
     Ok(Curves { bad_lines, ..thinned(&points) })
+}
+
+impl Line {
+    /// Whether it is about a net of earlier: its positions are those before that net.
+    fn is_evaluation(&self) -> bool {
+        self.values.keys().all(|name| name.starts_with("rating/") || name.starts_with("score/"))
+    }
+}
+
+/// An evaluation at the place of the net that it rates.
+fn placed(line: Line, points: &[Point]) -> Point {
+    let positions = line.positions as f64;
+    let after = points.partition_point(|point| point.axes[2] < positions);
+    let near = points.get(after).or(points.last()).map_or([0.0; 4], |point| point.axes);
+    Point { axes: [near[0], near[1], positions, near[3]], values: line.values }
 }
 
 /// The sums that make the x axes.
@@ -156,6 +175,15 @@ mod tests {
         assert_eq!(found.positions, [500.0, 1000.0, 1500.0]);
         assert_eq!(found.curves["loss/policy"], [Some(3.0), Some(2.0), Some(1.0)]);
         assert_eq!((found.steps, found.bad_lines), (vec![7.0; 3], 1));
+    }
+
+    #[test]
+    fn an_evaluation_stands_at_its_net() {
+        let rating = "{\"positions\":500,\"time\":150,\"values\":{\"rating/net\":9.0}}\n";
+        let found = curves_of(&(line(500, 60.0, 3.0) + &line(1000, 120.0, 2.0) + rating));
+        assert_eq!(found.positions, [500.0, 500.0, 1000.0]);
+        assert_eq!(found.minutes, [0.0, 0.0, 1.0]);
+        assert_eq!(found.curves["rating/net"], [None, Some(9.0), None]);
     }
 
     #[test]
