@@ -58,6 +58,14 @@ class Walk:
         check(wide <= self.page.width, f"{where}: the page is {wide} pixels wide")
         check(not self.page.faults, f"{where}: " + "; ".join(self.page.faults))
 
+    def choose(self, selector, value):
+        """Chooses an option."""
+        self.page.run("""(selector, value) => {
+            const select = document.querySelector(selector);
+            select.value = value;
+            select.dispatchEvent(new Event("change"));
+        }""", selector, value)
+
     def opens(self, begun):
         self.page.go(f"http://{self.address}/", self.address)
         self.page.wait("the board", "() => document.querySelector('.board .can')")
@@ -144,6 +152,9 @@ class Walk:
         page = self.page
         page.push("Analyse")
         page.wait("the view", "() => document.querySelector('.analyse .board')")
+        if page.is_phone:
+            # A faster player with other kinds of values; the net has reviewed the game at the desk.
+            self.choose(".opinion select", "alphabeta10")
         self.pastes("f5d6c3d9", game)
         begun = time.monotonic()
         page.wait("the whole review", "() => document.querySelector('.totals div') && ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Stop')", seconds=REVIEW_SECONDS)
@@ -205,8 +216,9 @@ class Walk:
     def overlays(self):
         page = self.page
         page.run("() => document.querySelector('.branches .move').click()")
-        for name in ("visits", "policy", "owner", "values"):
-            page.run("(name) => { const select = [...document.querySelectorAll('.bar select')][0]; select.value = name; select.dispatchEvent(new Event('change')); }", name)
+        names = ("policy", "owner", "values") if page.is_phone else ("visits", "policy", "owner", "values")
+        for name in names:
+            self.choose(".bar select", name)
             if name != "values":
                 page.wait(f"the overlay {name}", "() => [...document.querySelectorAll('.analyse .shade')].some((shade) => Number(shade.style.opacity) > 0.05)")
 
@@ -230,7 +242,7 @@ class Walk:
         page.run("() => { const box = [...document.querySelectorAll('.run input')].find((box) => !box.disabled); box.click(); }")
         page.wait("two runs in a chart", "() => [...document.querySelectorAll('.chart .key')].some((key) => key.querySelectorAll('svg').length >= 2 && key.textContent.includes('growing'))")
         for axis in ("positions", "steps", "minutes"):
-            page.run("(axis) => { const select = document.querySelector('.watch .right select'); select.value = axis; select.dispatchEvent(new Event('change')); }", axis)
+            self.choose(".watch .right select", axis)
         check(page.run("() => document.querySelectorAll('.chart path.band').length") >= 1, "the rating has no band")
         page.run("() => scrollTo(0, 0)")
         self.shot("watch", whole=True)

@@ -82,7 +82,8 @@ export class AnalyseView {
       step("To the start", "«", () => this.#go(this.#tree.root)), step("Back", "‹", () => this.#step(-1)),
       step("Forward", "›", () => this.#step(1)), step("To the end", "»", () => this.#go(this.#tree.line().at(-1))),
       p.overlay.element);
-    return h("section", { class: "left" }, h("div", { class: "stage" }, p.board.element), bar, p.caption, p.graph.element,
+    return h("section", { class: "left" }, h("div", {}, h("div", { class: "stage" }, p.board.element), p.review.task),
+      bar, p.caption, p.graph.element,
       h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s simulations. Drag the graph, or use the arrow keys; M: next mistake."));
   }
 

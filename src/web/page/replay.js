@@ -40,6 +40,9 @@ export class Replay {
       line = await get(`/api/runs/${encodeURIComponent(run)}/game`);
     } catch {
       // A run has no games at first, and may keep none.
+      line = null;
+    }
+    if (!line) {
       if (!isSame) this.element.hidden = true;
       this.#run = run;
       return;

@@ -29,7 +29,12 @@ export class Review {
     p.puzzle = h("div", { class: "puzzle", hidden: true });
     this.element = h("section", { class: "card" },
       h("header", {}, h("h2", {}, "Mistakes"), h("div", { class: "row" }, p.next, p.start)),
-      p.progress, p.puzzle, p.totals, p.list);
+      p.progress, p.totals, p.list);
+  }
+
+  /** The task of "try again", which belongs beside the board. */
+  get task() {
+    return this.#parts.puzzle;
   }
 
   get isRunning() {
@@ -142,6 +147,8 @@ export class Review {
     this.#ask(`${sideWord(node.ply.mover)} played ${node.move} and lost ${lossWord(loss).slice(1)}`
       + `${loss.unit === "discs" ? " discs" : ""}. Find a better move on the board.`);
     this.#host.go(node.parent);
+    // On a phone the list is far below the board.
+    this.#parts.puzzle.parentElement?.scrollIntoView({ block: "nearest" });
   }
 
   #ask(text) {
