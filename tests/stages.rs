@@ -49,7 +49,7 @@ first_solved = 9
 second_lines = 400
 solved = 11
 rounds = 1
-games = 600
+last_games = 600
 depth = 2
 opening = 12
 probcut_boards = 10
@@ -251,7 +251,8 @@ fn score(player: &str, opponent: &str, ladder: &str) -> f64 {
 #[test]
 fn patterns_learnt_in_seconds_beat_the_positional_evaluator_and_have_probcut() {
     let folder = Folder::new(ENDGAME);
-    folder.train("run", &["--set", "endgame.first_lines=20000", "--set", "endgame.games=6000"]);
+    folder
+        .train("run", &["--set", "endgame.first_lines=20000", "--set", "endgame.last_games=6000"]);
     let run = folder.path("run").display().to_string();
     let ladder = folder.path("ladder.jsonl").display().to_string();
     let score = |player: &str, opponent| score(&format!("{player},eval={run}"), opponent, &ladder);
