@@ -14,6 +14,7 @@ macro_rules! tell {
     }};
 }
 
+mod analyse;
 mod arena;
 mod bench;
 mod book;
@@ -73,6 +74,7 @@ enum Command {
     Arena(Box<arena::Args>),
     Loss(loss::Args),
     Play(play::Args),
+    Analyse(Box<analyse::Args>),
     Export(export::Args),
     Show(show::Args),
     Runs(runs::Args),
@@ -166,6 +168,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Eval(args) => eval::run(args),
         Command::Loss(args) => loss::run(args),
         Command::Play(args) => play::run(args),
+        Command::Analyse(args) => analyse::run(*args),
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
         Command::Completions(args) => manual::run_completions(&args, Cli::command()),

@@ -19,10 +19,24 @@ pub struct Effort {
     pub level: Option<u32>,
     /// The most time for this move. The player's own limits apply too.
     pub time: Option<Duration>,
-    /// Whether the search continues until it is stopped or the position is solved. Then the other
-    /// fields and the player's own limits do not apply. A tree search also ends when its tree is
-    /// large: at 4,000,000 simulations of a net, or 2^20 of `rollouts`.
+    /// Whether the search continues until it is stopped or the position is solved. Then the level
+    /// and the player's own limits do not apply; `time` and `caps` do. A tree search also ends when
+    /// its tree is large: at 4,000,000 simulations of a net, or 2^20 of `rollouts`.
     pub endless: bool,
+    /// Limits of an endless search.
+    pub caps: Caps,
+}
+
+/// Limits of an endless search besides time. A player ignores those that its kind of search lacks.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Caps {
+    /// The most simulations of a tree search; for a net those of earlier searches that its tree
+    /// kept count too.
+    pub simulations: Option<u32>,
+    /// The greatest depth of alpha-beta, in plies.
+    pub depth: Option<u32>,
+    /// The most positions that alpha-beta visits.
+    pub nodes: Option<u64>,
 }
 
 /// A player's analysis of a position.
@@ -55,9 +69,15 @@ struct Reports<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// A control without reports.
+    /// A control without reports. The time of an endless search becomes a deadline of the flag.
     pub fn new(stop: Stop, effort: Effort) -> Control<'a> {
-        Control { stop, effort, begun: Instant::now(), reports: None }
+        let begun = Instant::now();
+        let deadline = effort.time.filter(|_| effort.endless);
+        let stop = match deadline.and_then(|time| begun.checked_add(time)) {
+            Some(deadline) => stop.by(deadline),
+            None => stop,
+        };
+        Control { stop, effort, begun, reports: None }
     }
 
     /// A control without reports or limits: the player searches as in a match.
@@ -65,10 +85,11 @@ impl<'a> Control<'a> {
         Control::new(Stop::default(), Effort::default())
     }
 
-    /// The same control, with reports to `sink`, at most one in each `interval`.
+    /// The same control, with reports to `sink`: the first as soon as there is a result, then at
+    /// most one in each `interval`.
     #[must_use]
     pub fn reporting(self, interval: Duration, sink: &'a mut dyn FnMut(&Analysis)) -> Control<'a> {
-        let next = self.begun + interval;
+        let next = self.begun;
         Control { reports: Some(Reports { interval, next, sink }), ..self }
     }
 

@@ -1,17 +1,20 @@
 //! Players: what chooses moves. [`spec`] is their grammar, [`open`] makes them, and [`kinds`] are
 //! those that are part of this program.
 
+pub mod analyst;
 pub mod book;
 pub mod contestant;
 pub mod control;
 pub mod external;
 mod grammar;
+pub mod hint;
 mod kind;
 pub mod kinds;
 pub mod labels;
 pub mod models;
 pub mod open;
 pub mod player;
+pub mod review;
 pub mod shipped;
 pub mod spec;
 

@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::control::{Analysis, Control};
+pub use super::hint::{Bound, Hint, Source};
 use crate::game::{Board, Geometry, Position, Square, SquareSet};
 
 /// A position of a game in progress in which the player is to move.
@@ -67,67 +68,6 @@ impl Choice {
     }
 }
 
-/// How a hint's score relates to the move's exact score.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Bound {
-    /// The score is an estimate.
-    Estimated,
-    /// The exact score is proven to be this or less.
-    AtMost,
-    /// The exact score is proven to be this or more.
-    AtLeast,
-    /// The score is exact.
-    Exact,
-}
-
-impl Bound {
-    /// The same relation for the other side, for which all scores are negated.
-    #[must_use]
-    pub fn reversed(self) -> Bound {
-        match self {
-            Bound::AtMost => Bound::AtLeast,
-            Bound::AtLeast => Bound::AtMost,
-            Bound::Estimated | Bound::Exact => self,
-        }
-    }
-
-    /// The name in machine-readable output: `estimated`, `at-most`, `at-least` or `exact`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Bound::Estimated => "estimated",
-            Bound::AtMost => "at-most",
-            Bound::AtLeast => "at-least",
-            Bound::Exact => "exact",
-        }
-    }
-
-    /// The mark before a score: `=`, `<=`, `>=`, or nothing for an estimate.
-    pub fn mark(self) -> &'static str {
-        match self {
-            Bound::Estimated => "",
-            Bound::AtMost => "<=",
-            Bound::AtLeast => ">=",
-            Bound::Exact => "=",
-        }
-    }
-}
-
-/// A move that a player considers, with its value.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Hint {
-    /// The expected line, which begins with the move itself, without passes.
-    pub line: Vec<Square>,
-    /// The chance to win, from 0 to 1, if the player estimates it. A draw counts as half a win.
-    pub win_chance: Option<f32>,
-    /// The final disc difference for the side to move, if the player has one. For a net see
-    /// [`Choice::score`]; `win_chance` is the search's.
-    pub score: Option<f32>,
-    /// Whether the score is an estimate, a bound, or exact.
-    pub bound: Bound,
-    /// Depth in plies, or the number of simulations.
-    pub depth: Option<u32>,
-}
-
 /// Why a player has no move. The player forfeits the game.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum PlayerError {
@@ -140,8 +80,8 @@ pub enum PlayerError {
     /// The player resigned.
     #[error("resigned")]
     Resigned,
-    /// The program is stopping and has ended the external engine.
-    #[error("the program was stopped while the engine was to move")]
+    /// The program or the analysis is stopping and has ended the external engine.
+    #[error("stopped while the engine was to move")]
     Interrupted,
     /// The process of an external engine ended.
     #[error("the engine ended ({status})")]
@@ -217,9 +157,12 @@ pub trait Player<G: Geometry>: Send {
     }
 
     /// The best moves, at most `count`, best first: by the search's policy for a net, by the score
-    /// for alpha-beta. `turn` must have a legal move. After `think` on the same turn a net continues with its tree, so the first
-    /// hint may differ from the choice. The time of an analysis does not count against the player's
-    /// time for a game.
+    /// for alpha-beta. `turn` must have a legal move.
+    ///
+    /// A control with reports gets the best moves so far: at once, then as the search improves them.
+    /// A player that does not search gives its one answer at the end. After `think` on the same turn
+    /// a net continues with its tree, so the first hint may differ from the choice. The time of an
+    /// analysis does not count against the player's time for a game.
     ///
     /// # Errors
     ///
@@ -232,11 +175,9 @@ pub trait Player<G: Geometry>: Send {
     ) -> Result<Analysis, PlayerError> {
         let choice = self.think(turn, control)?;
         let hint = Hint {
-            line: vec![choice.square],
-            win_chance: None,
             score: choice.score,
-            bound: Bound::Estimated,
             depth: choice.depth,
+            ..Hint::plain(choice.square, Source::Choice)
         };
         Ok(control.analysis(Vec::from_iter((count > 0).then_some(hint)), choice.nodes))
     }

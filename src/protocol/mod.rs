@@ -5,6 +5,7 @@
 
 pub mod gtp;
 mod inbox;
+pub mod json;
 pub mod lines;
 pub mod nboard;
 pub mod session;

@@ -67,6 +67,56 @@ pub fn is_dumb() -> bool {
 const BLACK: Style = AnsiColor::Green.on_default();
 const WHITE: Style = AnsiColor::Magenta.on_default();
 
+/// The board, the counts of discs and the side to move. On a terminal the newest moves stand beside
+/// the board, and a bar shows the `expected` final disc difference for black, if it is known.
+pub fn screen<G: Geometry>(
+    session: &Session<G>,
+    expected: Option<f32>,
+    style: BoardStyle,
+) -> String {
+    let (board, status) = (board(session, style), status(session));
+    if style == BoardStyle::Plain {
+        return format!("{board}{status}\n");
+    }
+    let words = move_words(session);
+    let rows = board.lines().count() - 1;
+    let pairs: Vec<&[String]> = words.chunks(2).collect();
+    let hidden = pairs.len().saturating_sub(rows);
+    let mut text = String::new();
+    for (row, line) in board.lines().enumerate() {
+        text.push_str(line);
+        // The first line has the letters of the columns.
+        if let Some(pair) = row.checked_sub(1).and_then(|row| pairs.get(hidden + row)) {
+            let number = 2 * (hidden + row) - 1;
+            let _ = write!(text, "   {number:2} {}", pair.join(" "));
+        }
+        text.push('\n');
+    }
+    let bar = expected.map_or(String::new(), |score| score_bar::<G>(score, style));
+    format!("{text}{status}\n{bar}")
+}
+
+/// The cells of the bar.
+const BAR: usize = 32;
+
+/// The share of the discs that each side is expected to have at the end, as a bar of `X` and `O`.
+fn score_bar<G: Geometry>(score: f32, style: BoardStyle) -> String {
+    let most = G::SQUARES as f32;
+    let share = (0.5 + 0.5 * score / most).clamp(0.0, 1.0);
+    let black = (share * BAR as f32).round() as usize;
+    let [black, white] = ["X".repeat(black), "O".repeat(BAR - black)];
+    let bar = match style {
+        BoardStyle::Colours => format!("{BLACK}{black}{BLACK:#}{WHITE}{white}{WHITE:#}"),
+        BoardStyle::Marks | BoardStyle::Plain => black + &white,
+    };
+    let leader = match score {
+        ..0.0 => format!("white by {:.1}", -score),
+        0.0 => "a draw".into(),
+        _ => format!("black by {score:.1}"),
+    };
+    format!("{bar} expected: {leader}\n")
+}
+
 /// A cell of the board as it is shown.
 struct Cell {
     mark: char,
@@ -169,9 +219,8 @@ pub fn status<G: Geometry>(session: &Session<G>) -> String {
     text
 }
 
-/// The moves so far, passes included, ten a line. Each line begins with the number of its first
-/// move.
-pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
+/// The moves so far, passes as `pa`.
+fn move_words<G: Geometry>(session: &Session<G>) -> Vec<String> {
     let mut words = Vec::new();
     let mut position = session.start();
     let mut moves = session.moves().iter();
@@ -184,6 +233,13 @@ pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
         words.push(square_name::<G>(square));
         position = after(settled, square);
     }
+    words
+}
+
+/// The moves so far, passes included, ten a line. Each line begins with the number of its first
+/// move.
+pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
+    let words = move_words(session);
     let mut text = String::new();
     for (line, words) in words.chunks(10).enumerate() {
         let _ = writeln!(text, "{:3}  {}", 10 * line + 1, words.join(" "));
@@ -220,7 +276,7 @@ pub fn hints_table<G: Geometry>(hints: &[Hint]) -> String {
             hint.line.first().map_or(String::new(), |&square| square_name::<G>(square)),
             chance.unwrap_or("-".into()),
             score.unwrap_or("-".into()),
-            hint.depth.map_or("-".into(), |depth| depth.to_string()),
+            hint.effort().map_or("-".into(), |depth| depth.to_string()),
             transcript::<G>(hint.line.iter().copied()),
         ]);
     }

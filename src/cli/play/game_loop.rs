@@ -36,6 +36,8 @@ pub struct GameLoop<G: Geometry, W> {
     session: Session<G>,
     /// The number of the current game, for the player.
     game: u32,
+    /// The final disc difference for black that the player expected with its last move.
+    expected: Option<f32>,
     output: W,
 }
 
@@ -48,7 +50,8 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
         style: BoardStyle,
         output: W,
     ) -> GameLoop<G, W> {
-        GameLoop { player, human, goal, style, session: Session::default(), game: 0, output }
+        let (session, expected) = (Session::default(), None);
+        GameLoop { player, human, goal, style, session, game: 0, expected, output }
     }
 
     /// Plays until the person leaves.
@@ -150,15 +153,16 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
             }
         };
         let Some(choice) = made else { return Ok(false) };
+        let sign = if side == Colour::Black { 1.0 } else { -1.0 };
+        self.expected = choice.score.map(|score| sign * score);
         writeln!(self.output, "{}", display::move_made::<G>(side, &choice))?;
         self.show()?;
         Ok(true)
     }
 
     fn show(&mut self) -> io::Result<()> {
-        let (board, status) =
-            (display::board(&self.session, self.style), display::status(&self.session));
-        writeln!(self.output, "\n{board}{status}")
+        let screen = display::screen(&self.session, self.expected, self.style);
+        write!(self.output, "\n{screen}")
     }
 
     fn result(&mut self) -> io::Result<()> {
@@ -198,6 +202,7 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
             // A pass from a file is a step of its own and not a move.
             let is_shorter = self.session.moves().len() < before.moves().len();
             if is_shorter && self.session.position().side == self.human {
+                self.expected = None;
                 return self.show();
             }
         }
@@ -214,6 +219,7 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
     fn replace(&mut self, session: Session<G>) {
         self.player.end_game(self.game);
         self.game = self.game.wrapping_add(1);
+        self.expected = None;
         self.session = session;
     }
 

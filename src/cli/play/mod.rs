@@ -4,8 +4,8 @@
 //! shows it, and `game_file` loads and saves it.
 
 mod commands;
-mod display;
-mod game_file;
+pub mod display;
+pub mod game_file;
 mod game_loop;
 mod input;
 mod moves;

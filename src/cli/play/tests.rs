@@ -313,6 +313,31 @@ fn marks_hide_nothing<G: Geometry>(seed: u64) {
     assert_eq!(board(BoardStyle::Marks).matches('[').count(), 1);
 }
 
+/// The moves beside the board and the bar are for terminals: a pipe gets the board alone.
+#[test]
+fn a_terminal_shows_the_newest_moves_and_the_expected_score() {
+    let fresh = Session::<Square8>::default();
+    let session = play_all(&fresh, "f5d6c3d3c4").expect("legal moves");
+    let screen = |expected, style| display::screen(&session, expected, style);
+    let marks = screen(Some(-16.0), BoardStyle::Marks);
+    for text in ["   1 f5 d6\n", "   3 c3 d3\n", "   5 c4\n", " expected: white by 16.0\n"] {
+        assert!(marks.contains(text), "{marks}");
+    }
+    // 24 of 64 discs for black.
+    assert!(marks.contains(&format!("\n{}{} ", "X".repeat(12), "O".repeat(20))), "{marks}");
+    let coloured = screen(Some(-16.0), BoardStyle::Colours);
+    let stripped = anstream::adapter::strip_str(&coloured).to_string();
+    assert_eq!(stripped.lines().last(), marks.lines().last());
+    assert!(!screen(None, BoardStyle::Marks).contains("expected"));
+    let plain = screen(Some(3.0), BoardStyle::Plain);
+    assert!(!plain.contains("f5") && !plain.contains("expected"), "{plain}");
+    let said =
+        talk_with::<Square6>(Colour::White, Goal::Most, BoardStyle::Marks, &"go\n".repeat(40));
+    assert!(said.contains("expected: "), "{said}");
+    let last = said.lines().rfind(|line| line.contains("   31 ")).expect("the last rows");
+    assert!(last.split_whitespace().count() > 8, "{last}");
+}
+
 #[test]
 fn marks_hide_nothing_on_any_board() {
     for shape in Shape::ALL {

@@ -12,6 +12,7 @@ use super::{Session, read_move, shown};
 use crate::game::notation::{obf, square_name};
 use crate::game::{Colour, Geometry, Position, Square};
 use crate::players::player::{PlayerError, Turn};
+use crate::search::stop::Stop;
 
 /// A command that is not part of the protocol: sets the start of the game to an OBF position.
 pub const SET_POSITION: &str = "outflank_set_position";
@@ -113,6 +114,10 @@ impl<G: Geometry> Gtp<G> {
 }
 
 impl<G: Geometry> Session<G> for Gtp<G> {
+    fn set_stop(&mut self, stop: Stop) {
+        self.process.stop = stop;
+    }
+
     fn choose(&mut self, turn: &Turn<'_, G>) -> Result<(Square, Option<f32>), PlayerError> {
         self.send_game(turn)?;
         let side = match turn.position.side {

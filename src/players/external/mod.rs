@@ -13,13 +13,16 @@ mod running;
 use std::path::Path;
 use std::time::Instant;
 
-use super::player::{Choice, Player, PlayerError, Turn};
+use super::control::{Analysis, Control};
+use super::player::{Choice, Hint, Player, PlayerError, Source, Turn};
 use crate::game::notation::parse_square;
 use crate::game::{Geometry, Square};
 pub use gtp::SET_POSITION;
 pub use options::{ExternalSpec, Protocol};
 use process::Process;
 pub use running::end_all;
+
+use crate::search::stop::Stop;
 
 /// The program of a command, if it does not exist. A name without a slash is looked for in the
 /// folders of `PATH`.
@@ -36,6 +39,9 @@ fn missing_program(command: &str) -> Option<String> {
 
 /// A session with a running engine.
 trait Session<G: Geometry>: Send {
+    /// Sets the flag that ends a wait for an answer. The session cannot be used after that.
+    fn set_stop(&mut self, stop: Stop);
+
     /// The engine's move, and its expected final disc difference if it reports one.
     fn choose(&mut self, turn: &Turn<'_, G>) -> Result<(Square, Option<f32>), PlayerError>;
 }
@@ -53,19 +59,20 @@ impl<G: Geometry> ExternalPlayer<G> {
         ExternalPlayer { name, spec, session: None }
     }
 
-    fn start(&self) -> Result<Box<dyn Session<G>>, PlayerError> {
-        let process = Process::start(&self.spec.command, self.spec.timeout)?;
+    fn start(&self, stop: &Stop) -> Result<Box<dyn Session<G>>, PlayerError> {
+        let process = Process::start(&self.spec.command, self.spec.timeout, stop.clone())?;
         Ok(match self.spec.protocol {
             Protocol::Nboard => Box::new(nboard::Nboard::start(process, self.spec.depth)?),
             Protocol::Gtp => Box::new(gtp::Gtp::<G>::start(process)?),
         })
     }
 
-    fn choose_one(&mut self, turn: &Turn<'_, G>) -> Result<Choice, PlayerError> {
+    fn choose_one(&mut self, turn: &Turn<'_, G>, stop: &Stop) -> Result<Choice, PlayerError> {
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => self.start()?,
+            None => self.start(stop)?,
         };
+        session.set_stop(stop.clone());
         let begun = Instant::now();
         let (square, score) = session.choose(turn)?;
         if !turn.position.board.legal().contains(square) {
@@ -85,10 +92,23 @@ impl<G: Geometry> Player<G> for ExternalPlayer<G> {
     }
 
     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
-        turns.iter().map(|turn| self.choose_one(turn)).collect()
+        turns.iter().map(|turn| self.choose_one(turn, &Stop::default())).collect()
     }
 
     fn end_game(&mut self, _game: u32) {}
+
+    /// The engine's move. An analysis that is stopped before it comes ends the engine, since the
+    /// protocols have no command for this.
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let choice = self.choose_one(turn, &control.stop)?;
+        let hint = Hint { score: choice.score, ..Hint::plain(choice.square, Source::Engine) };
+        Ok(control.analysis(Vec::from_iter((count > 0).then_some(hint)), 0))
+    }
 }
 
 /// The text of an engine, shortened for messages, with `?` for control characters.

@@ -8,6 +8,7 @@ use super::process::Process;
 use super::{Session, read_move, shown};
 use crate::game::{Geometry, Square};
 use crate::players::player::{PlayerError, Turn};
+use crate::search::stop::Stop;
 use crate::store::ggf;
 
 pub(super) struct Nboard {
@@ -40,6 +41,10 @@ impl Nboard {
 }
 
 impl<G: Geometry> Session<G> for Nboard {
+    fn set_stop(&mut self, stop: Stop) {
+        self.process.stop = stop;
+    }
+
     fn choose(&mut self, turn: &Turn<'_, G>) -> Result<(Square, Option<f32>), PlayerError> {
         let game = ggf::write(turn.start, turn.moves);
         self.process.send(&format!("set game {game}"));

@@ -16,6 +16,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use super::running::{self, Engine};
 use super::shown;
 use crate::players::player::PlayerError;
+use crate::search::stop::Stop;
 
 /// The most bytes that an engine may print before its answer.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
@@ -36,13 +37,15 @@ pub(super) struct Process {
     /// Output that was received but not returned as lines yet.
     unread: Vec<u8>,
     timeout: Duration,
+    /// Ends a wait for an answer, and the engine with it.
+    pub stop: Stop,
     /// Its exit status, once it has ended.
     status: Option<String>,
 }
 
 impl Process {
     /// Starts a command, which is split into words as by a shell.
-    pub fn start(command: &str, timeout: Duration) -> Result<Process, PlayerError> {
+    pub fn start(command: &str, timeout: Duration, stop: Stop) -> Result<Process, PlayerError> {
         let not_started = |reason: String| PlayerError::NotStarted { reason: reason.into() };
         let words = shlex::split(command).unwrap_or_default();
         let [program, arguments @ ..] = &words[..] else {
@@ -58,7 +61,7 @@ impl Process {
         };
         let (unsent, unread) = (Vec::new(), Vec::new());
         let process =
-            Process { child, engine, stdin, stdout, unsent, unread, timeout, status: None };
+            Process { child, engine, stdin, stdout, unsent, unread, timeout, stop, status: None };
         // This affects only this end of the pipe: the engine's reads still block.
         ioctl_fionbio(&process.stdin, true).map_err(|error| not_started(error.to_string()))?;
         Ok(process)
@@ -198,6 +201,10 @@ impl AnswerReader<'_> {
                 return Ok(line);
             }
             if running::stopping() {
+                return Err(PlayerError::Interrupted);
+            }
+            if self.process.stop.is_set() {
+                self.process.end();
                 return Err(PlayerError::Interrupted);
             }
             let left = self.deadline.saturating_duration_since(Instant::now());

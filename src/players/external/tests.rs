@@ -61,6 +61,31 @@ fn answers_of_correct_engines_are_read() {
     }
 }
 
+/// The engine would think for an hour.
+#[test]
+fn an_analysis_that_is_stopped_ends_the_engine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let turn = Turn::at(Position::<Square8>::start());
+    for (protocol, script) in
+        [(Protocol::Nboard, nboard_script("sleep 3600")), (Protocol::Gtp, gtp_script("sleep 3600"))]
+    {
+        let spec = ExternalSpec {
+            timeout: Duration::from_secs(3600),
+            ..engine(folder.path(), protocol, &script)
+        };
+        let mut player = ExternalPlayer::new("engine".into(), spec);
+        let mut control = Control::plain();
+        let stop = control.stop.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            stop.set();
+        });
+        let result = player.analyze(&turn, 1, &mut control);
+        assert_eq!(result, Err(PlayerError::Interrupted), "{script}");
+        assert!(player.session.is_none(), "it starts again for the next position");
+    }
+}
+
 #[test]
 fn errors_of_engines_are_detected() {
     let nboard = |on_go: &str| error_of(Protocol::Nboard, &nboard_script(on_go));

@@ -7,7 +7,7 @@ mod options;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use analysis::best_hint;
+use analysis::Pass;
 pub use evaluator::{EvaluatorKind, EvaluatorSource};
 pub use options::{AlphaBetaSpec, ThinkingLimit};
 
@@ -92,26 +92,6 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
         self.search.set_stop(stop.clone());
         self.search.think(board, &limits)
     }
-
-    /// Searches a position and reports the best line during the search.
-    fn search(
-        &mut self,
-        turn: &Turn<'_, G>,
-        limits: &SearchLimits,
-        control: &mut Control<'_>,
-    ) -> Result<SearchResult, PlayerError> {
-        self.search.forget();
-        self.search.set_stop(control.stop.clone());
-        let (watched, win_scale) = (control.has_reports(), self.search.win_scale());
-        let mut watch = |result: &SearchResult| {
-            if control.is_due() {
-                control.report(vec![best_hint(turn.position, result, win_scale)], result.nodes);
-            }
-        };
-        let watch: Option<&mut dyn FnMut(&SearchResult)> = watched.then_some(&mut watch);
-        let found = self.search.think_with_progress(turn.position.board, limits, watch);
-        found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
-    }
 }
 
 impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
@@ -134,7 +114,7 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
         control: &mut Control<'_>,
     ) -> Result<Choice, PlayerError> {
         let limits = self.limits(turn, control.effort);
-        let result = self.search(turn, &limits, control)?;
+        let result = self.search(turn, &limits, Pass::first(1), control)?;
         if matches!(self.spec.limit, ThinkingLimit::GameTime(_)) {
             let time = Duration::from_secs_f64(result.seconds);
             *self.spent.entry(turn.game).or_default() += time;
@@ -160,7 +140,7 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
             true => self.deepen(turn, count, control)?,
             false => {
                 let limits = self.limits(turn, control.effort);
-                self.analyze_moves(turn, count, &limits, control)?
+                self.analyze_within(turn, count, &limits, control)?
             }
         };
         Ok(control.analysis(hints, nodes))

@@ -1,7 +1,10 @@
 //! Hints from a tree search with a net.
 
-use crate::game::Geometry;
-use crate::players::player::{Bound, Hint};
+use std::cmp::Ordering;
+
+use crate::game::{Geometry, Goal, Position, Square};
+use crate::players::player::{Bound, Hint, Source};
+use crate::predict::{Backend, Input, PredictError, Predictions};
 use crate::search::mcts::{MoveStats, TreeSearch};
 
 /// The most moves of a hint's line.
@@ -75,7 +78,69 @@ pub(super) fn hint<G: Geometry>(
         win_chance: chance.map(|chance| chance.clamp(least, most)).or(proven),
         score,
         bound,
-        depth: Some(stats.visits),
+        depth: None,
+        visits: Some(stats.visits),
+        policy: Some(stats.prior),
+        source: Source::Net,
+    }
+}
+
+/// The legal moves by falling policy of a net, without a search. Their values are those that the
+/// net predicts for the positions after them; a move that ends the game has its exact score.
+///
+/// # Errors
+///
+/// The net cannot be computed.
+pub(super) fn predicted_hints<G: Geometry>(
+    net: &mut dyn Backend,
+    position: Position<G>,
+    goal: Goal,
+) -> Result<Vec<Hint>, PredictError> {
+    let moves: Vec<Square> = position.board.legal().collect();
+    let after = |&square: &Square| position.play(square).map(Position::pass_if_forced);
+    let next: Vec<Position<G>> = moves.iter().filter_map(after).collect();
+    let boards = std::iter::once(&position).chain(&next).map(|position| position.board);
+    let inputs: Vec<Input> = boards.map(|board| Input::new(board, board.legal())).collect();
+    let mut predictions = Predictions::default();
+    net.predict(&inputs, &mut predictions)?;
+    let has_scores = predictions.score.iter().any(|&score| score != 0.0);
+    let logits = predictions.get(0, G::SQUARES).policy;
+    let highest = moves.iter().map(|square| logits[square.index()]).fold(f32::MIN, f32::max);
+    let weight = |square: &Square| (logits[square.index()] - highest).exp();
+    let sum: f32 = moves.iter().map(weight).sum();
+    let hint = |(index, (&square, next)): (usize, (&Square, &Position<G>))| {
+        let sign = if next.side == position.side { 1.0 } else { -1.0 };
+        let policy = Some(weight(&square) / sum);
+        if next.board.is_over() {
+            let score = sign as i32 * next.board.final_score(goal);
+            return Hint { policy, ..exact_hint(vec![square], score, 1) };
+        }
+        let (value, score) = (predictions.value[index + 1], predictions.score[index + 1]);
+        let most = G::SQUARES as f32;
+        Hint {
+            win_chance: Some(((1.0 + sign * value) / 2.0).clamp(0.0, 1.0)),
+            score: has_scores.then(|| (sign * score).clamp(-most, most) + 0.0),
+            depth: Some(1),
+            policy,
+            ..Hint::plain(square, Source::Policy)
+        }
+    };
+    let mut hints: Vec<Hint> = moves.iter().zip(&next).enumerate().map(hint).collect();
+    hints.sort_by(|a, b| b.policy.partial_cmp(&a.policy).unwrap_or(Ordering::Equal));
+    Ok(hints)
+}
+
+/// A hint for a move whose score the solver has found.
+pub(super) fn exact_hint(line: Vec<Square>, score: i32, empties: u32) -> Hint {
+    Hint {
+        line,
+        win_chance: Some((score.signum() + 1) as f32 / 2.0),
+        score: Some(score as f32),
+        bound: Bound::Exact,
+        depth: Some(empties),
+        visits: None,
+        policy: None,
+        source: Source::Solver,
     }
 }
 
@@ -85,7 +150,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::game::{Board, Goal, Square8};
+    use crate::game::{Board, Square8};
     use crate::predict::Prediction;
     use crate::search::endgame::Solver;
     use crate::search::mcts::{Gathered, Mode, Options};
@@ -140,7 +205,7 @@ mod tests {
                 assert_eq!(hint.win_chance, Some(certain));
                 proven += 1;
             }
-            few_visits += hints.iter().any(|hint| hint.depth > hints[0].depth) as u32;
+            few_visits += hints.iter().any(|hint| hint.visits > hints[0].visits) as u32;
         }
         assert!(proven > 20 && few_visits > 0, "{proven} proven, {few_visits} with few visits");
     }
@@ -190,7 +255,7 @@ mod tests {
             for hint in hints_of(&mut search).iter().filter(|hint| hint.bound == Bound::Estimated) {
                 let score = hint.score.expect("a difference");
                 assert!((-64.0..=64.0).contains(&score), "{score}");
-                if hint.depth == Some(0) {
+                if hint.visits == Some(0) {
                     assert_eq!((score, hint.win_chance), (-2.0, None));
                     continue;
                 }

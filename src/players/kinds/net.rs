@@ -120,6 +120,15 @@ impl<G: Geometry> NetPlayer<G> {
         Ok(results)
     }
 
+    /// Whether the turn's position has few enough empty squares to be solved.
+    fn solves(&self, turn: &Turn<'_, G>, time: Option<Duration>) -> bool {
+        let (board, most) = (turn.position.board, self.settings.search.solve_empties);
+        // With one legal move an early solution gains nothing.
+        let extra =
+            if time.is_none() || board.legal().len() == 1 { 0 } else { EXTRA_SOLVE_EMPTIES };
+        most > 0 && board.empties() <= most + extra
+    }
+
     /// Solves the turn's position if it has few enough empty squares. Otherwise returns the game's
     /// tree, ready to be searched.
     fn begin(&mut self, turn: &Turn<'_, G>, time: Option<Duration>) -> TurnResult<G> {
@@ -128,13 +137,10 @@ impl<G: Geometry> NetPlayer<G> {
             None => (None, 1),
             Some(time) => (Some(time.mul_f64(SOLVE_TIME_SHARE)), self.settings.solvers),
         };
-        // With one legal move an early solution gains nothing.
-        let extra =
-            if time.is_none() || board.legal().len() == 1 { 0 } else { EXTRA_SOLVE_EMPTIES };
-        let most = options.solve_empties;
-        let solves = most > 0 && board.empties() <= most + extra;
-        let solved =
-            solves.then(|| self.solver.best_line_within(board, solve_time, threads)).flatten();
+        let solved = match self.solves(turn, time) {
+            true => self.solver.best_line_within(board, solve_time, threads),
+            false => None,
+        };
         if let Some((score, line)) = solved {
             return TurnResult::Solved { score, line };
         }

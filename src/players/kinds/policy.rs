@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::copies::{Copies, SYMMETRIES};
+use super::hints::predicted_hints;
 use super::net::{GAMES_PER_BATCH, network_error, set_times};
-use crate::game::{Board, Geometry, Square};
+use crate::game::{Board, Geometry, Goal, Square};
 use crate::keys::{keys, whole};
 use crate::players::contestant::{OpenError, PlayerContext};
+use crate::players::control::{Analysis, Control};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{CHECKPOINT, Kind, Opened, PlayerOptions};
 use crate::players::models::LoadedModel;
@@ -78,9 +80,9 @@ impl Kind for PolicySpec {
         let options = PolicySpec { path: net.identity(), ..self };
         let origin = net.origin();
         let copies = Copies::new(net, context, 1, options.symmetries);
-        let plies = options.temperature_plies;
+        let (goal, plies) = (context.goal, options.temperature_plies);
         let make = move |name, seed| {
-            Ok(PolicyPlayer::new(name, Box::new(copies.make::<G>()?), plies, seed))
+            Ok(PolicyPlayer::new(name, goal, Box::new(copies.make::<G>()?), plies, seed))
         };
         Ok(Opened { origin: Some(origin), ..Opened::new(options, make) })
     }
@@ -90,6 +92,7 @@ impl Kind for PolicySpec {
 pub struct PolicyPlayer {
     name: String,
     seed: u64,
+    goal: Goal,
     temperature_plies: u32,
     backend: Box<dyn Backend>,
     predictions: Predictions,
@@ -100,11 +103,13 @@ impl PolicyPlayer {
     /// game. Later it plays the move with the highest policy.
     pub fn new(
         name: String,
+        goal: Goal,
         backend: Box<dyn Backend>,
         temperature_plies: u32,
         seed: u64,
     ) -> PolicyPlayer {
-        PolicyPlayer { name, seed, temperature_plies, backend, predictions: Predictions::default() }
+        let predictions = Predictions::default();
+        PolicyPlayer { name, seed, goal, temperature_plies, backend, predictions }
     }
 
     fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
@@ -144,6 +149,18 @@ impl<G: Geometry> Player<G> for PolicyPlayer {
     }
 
     fn end_game(&mut self, _game: u32) {}
+
+    fn analyze(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<Analysis, PlayerError> {
+        let hints = predicted_hints(self.backend.as_mut(), turn.position, self.goal);
+        let mut hints = hints.map_err(network_error)?;
+        hints.truncate(count);
+        Ok(control.analysis(hints, 1))
+    }
 
     fn batch(&self) -> usize {
         GAMES_PER_BATCH

@@ -7,7 +7,7 @@ use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{Kind, Opened, PlayerOptions};
-use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Turn, stream};
+use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Source, Turn, stream};
 use crate::search::rollouts::{MoveReport, Options as RolloutsSpec, Rollouts};
 
 /// Simulations between two checks of the control.
@@ -34,9 +34,14 @@ impl<G: Geometry> RolloutsPlayer<G> {
     /// moves.
     fn search(&mut self, turn: &Turn<'_, G>, count: usize, control: &mut Control<'_>) -> u32 {
         let effort = control.effort;
-        let time = effort.time.filter(|_| !effort.endless);
-        let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        let most = if effort.endless { MOST_SIMULATIONS } else { self.simulations };
+        let deadline = effort.time.and_then(|time| Instant::now().checked_add(time));
+        let most = match effort.endless {
+            true => effort
+                .caps
+                .simulations
+                .map_or(MOST_SIMULATIONS, |most| most.clamp(1, MOST_SIMULATIONS)),
+            false => self.simulations,
+        };
         let mut random = stream(self.seed, turn);
         self.search.begin(turn.position.board);
         let mut done = 0;
@@ -61,7 +66,10 @@ impl<G: Geometry> RolloutsPlayer<G> {
             win_chance: Some(report.win_chance),
             score: Some(report.score),
             bound: Bound::Estimated,
-            depth: Some(report.visits),
+            depth: None,
+            visits: Some(report.visits),
+            policy: None,
+            source: Source::Rollouts,
         };
         self.search.moves().into_iter().take(count).map(hint).collect()
     }

@@ -133,7 +133,7 @@ fn info<G: Geometry>(output: &mut impl Write, form: Form, analysis: &Analysis) -
     for (order, hint) in analysis.hints.iter().enumerate() {
         let name = |square: &_| square_name::<G>(*square).to_ascii_uppercase();
         let Some(first) = hint.line.first().map(name) else { continue };
-        let visits = hint.depth.unwrap_or(0);
+        let visits = hint.effort().unwrap_or(0);
         let blank = if line.is_empty() { "" } else { " " };
         // Writing to a string does not fail.
         let _ = write!(line, "{blank}info move {first} visits {visits}");

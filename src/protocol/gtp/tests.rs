@@ -6,7 +6,7 @@ use super::*;
 use crate::game::{Square, Square8};
 use crate::players::control::Analysis;
 use crate::players::kinds::RandomPlayer;
-use crate::players::player::{Bound, Choice, Hint};
+use crate::players::player::{Bound, Choice, Hint, Source};
 use proptest::prelude::*;
 
 fn answers(input: &[u8]) -> Vec<String> {
@@ -164,7 +164,8 @@ impl Player<Square8> for Recorder {
             win_chance: Some(0.25),
             score: Some(score),
             bound,
-            depth: Some(7),
+            visits: Some(7),
+            ..Hint::plain(Square(square), Source::Net)
         };
         control.report(vec![hint(37, 1.5, Bound::Estimated)], 11);
         while !control.stop.is_set() {

@@ -43,7 +43,7 @@ fn search_line<G: Geometry>(output: &mut impl Write, hint: &Hint, passes: bool) 
         Bound::Exact => "100%".into(),
         Bound::AtMost if eval < 0.0 => "100%W".into(),
         Bound::AtLeast if eval > 0.0 => "100%W".into(),
-        _ => hint.depth.unwrap_or(0).to_string(),
+        _ => hint.effort().unwrap_or(0).to_string(),
     };
     write!(output, "search {pass}{line} {eval:.2} 0 {depth}")?;
     if let Some(chance) = win_chance {

@@ -91,6 +91,13 @@ fn iterations(
     shallow.chain(selective).chain(exact)
 }
 
+/// The depths at which an analysis of rising depth looks at all moves: every one up to `deepest`,
+/// but near the end of the game the last one follows at once, as in a single search.
+pub fn depths(empties: u32, deepest: u32) -> impl Iterator<Item = u32> {
+    let deepest = deepest.clamp(1, empties);
+    iterations(empties, deepest, false, true).map(|iteration| iteration.depth)
+}
+
 /// The position of a search, with the moves that are searched.
 struct Root<G: Geometry, S> {
     board: TrackedBoard<G, S>,

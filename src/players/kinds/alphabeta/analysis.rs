@@ -7,27 +7,92 @@ use std::time::Duration;
 use super::AlphaBetaPlayer;
 use crate::eval::WinScale;
 use crate::game::{Geometry, Position, Square};
-use crate::players::control::Control;
-use crate::players::player::{Bound, Hint, PlayerError, Turn};
-use crate::search::alphabeta::{SearchLimits, SearchResult};
+use crate::players::control::{Control, Effort};
+use crate::players::player::{Bound, Hint, PlayerError, Source, Turn};
+use crate::search::alphabeta::{self, SearchLimits, SearchResult};
+
+/// What is known before a pass over all moves, and how its results are reported.
+#[derive(Clone, Copy)]
+pub(super) struct Pass<'a> {
+    /// The most moves in a report.
+    count: usize,
+    /// Hints of an earlier, shallower pass. They stand for the moves that this one has not reached.
+    earlier: &'a [Hint],
+    /// Positions that earlier passes searched.
+    nodes: u64,
+}
+
+impl Pass<'_> {
+    /// The first pass of an analysis.
+    pub fn first(count: usize) -> Pass<'static> {
+        Pass { count, earlier: &[], nodes: 0 }
+    }
+
+    /// The hints so far: those of this pass, and the earlier ones for the other moves.
+    fn hints(&self, first: &Hint, found: &[Hint]) -> Vec<Hint> {
+        let is_new = |hint: &&Hint| {
+            let same = |other: &Hint| other.line.first() == hint.line.first();
+            !same(first) && !found.iter().any(same)
+        };
+        let most = first.score.filter(|_| first.bound == Bound::Exact);
+        let capped = |hint: &Hint| {
+            // No move is better than the best one, whose score is proven.
+            let score = hint.score.map(|score| most.map_or(score, |most| score.min(most)));
+            Hint { score, ..hint.clone() }
+        };
+        let mut others = found.to_vec();
+        others.extend(self.earlier.iter().filter(is_new).map(capped));
+        others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
+        std::iter::once(first.clone()).chain(others).collect()
+    }
+
+    fn report(&self, hints: Vec<Hint>, nodes: u64, control: &mut Control<'_>) {
+        control.report(first_of(hints, self.count), self.nodes + nodes);
+    }
+}
 
 impl<G: Geometry> AlphaBetaPlayer<G> {
     /// The best moves within `limits`, and the number of positions searched. If the search is
-    /// stopped, moves that it has not reached are missing.
-    pub(super) fn analyze_moves(
+    /// stopped, moves that no pass has reached are missing.
+    pub(super) fn analyze_within(
         &mut self,
         turn: &Turn<'_, G>,
         count: usize,
         limits: &SearchLimits,
         control: &mut Control<'_>,
     ) -> Result<(Vec<Hint>, u64), PlayerError> {
-        let best = self.search(turn, limits, control)?;
+        let (mut earlier, mut nodes) = (Vec::new(), 0);
+        if control.has_reports() && count > 1 {
+            // Otherwise the first reports would have one move only.
+            let shallow = SearchLimits { threads: limits.threads, ..SearchLimits::depth(1) };
+            let mut quiet = Control::new(control.stop.clone(), control.effort);
+            (earlier, nodes) =
+                self.analyze_moves(turn, &shallow, Pass::first(count), &mut quiet)?;
+        }
+        let pass = Pass { count, earlier: &earlier, nodes };
+        if !earlier.is_empty() && control.is_due() {
+            pass.report(earlier.clone(), 0, control);
+        }
+        let (hints, searched) = self.analyze_moves(turn, limits, pass, control)?;
+        Ok((first_of(hints, count), nodes + searched))
+    }
+
+    /// All moves within `limits`, the best one first, and the number of positions searched.
+    fn analyze_moves(
+        &mut self,
+        turn: &Turn<'_, G>,
+        limits: &SearchLimits,
+        pass: Pass<'_>,
+        control: &mut Control<'_>,
+    ) -> Result<(Vec<Hint>, u64), PlayerError> {
+        let best = self.search(turn, limits, pass, control)?;
         let first = best_hint(turn.position, &best, self.search.win_scale());
         let mut nodes = best.nodes;
         let legal = turn.position.board.legal();
-        let others: Vec<_> = legal.filter(|&square| square != best.square && count > 1).collect();
+        let others: Vec<_> =
+            legal.filter(|&square| square != best.square && pass.count > 1).collect();
         let limits = self.limits_for_others(&best, limits, others.len());
-        let mut hints = Vec::new();
+        let mut found = Vec::new();
         for square in others {
             let Some((hint, searched)) = self.hint(turn, square, &limits) else { continue };
             nodes += searched;
@@ -35,39 +100,72 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
             if control.stop.is_set() {
                 break;
             }
-            hints.push(hint);
+            found.push(hint);
             if control.is_due() {
-                control.report(sorted(&first, &hints, count), nodes);
+                pass.report(pass.hints(&first, &found), nodes, control);
             }
         }
-        Ok((sorted(&first, &hints, count), nodes))
+        Ok((pass.hints(&first, &found), nodes))
     }
 
-    /// The best moves by searches of rising depth, until they are stopped or the position is
-    /// solved.
+    /// Searches a position and reports the best line during the search.
+    pub(super) fn search(
+        &mut self,
+        turn: &Turn<'_, G>,
+        limits: &SearchLimits,
+        pass: Pass<'_>,
+        control: &mut Control<'_>,
+    ) -> Result<SearchResult, PlayerError> {
+        self.search.forget();
+        self.search.set_stop(control.stop.clone());
+        let (watched, win_scale) = (control.has_reports(), self.search.win_scale());
+        let known = pass.earlier.first().and_then(|hint| hint.depth).unwrap_or(0);
+        let mut watch = |result: &SearchResult| {
+            if result.depth >= known && control.is_due() {
+                let first = best_hint(turn.position, result, win_scale);
+                pass.report(pass.hints(&first, &[]), result.nodes, control);
+            }
+        };
+        let watch: Option<&mut dyn FnMut(&SearchResult)> = watched.then_some(&mut watch);
+        let found = self.search.think_with_progress(turn.position.board, limits, watch);
+        found.ok_or_else(|| PlayerError::IllegalMove { shown: "nothing".into() })
+    }
+
+    /// The best moves by searches of rising depth, until they are stopped, a limit is reached or
+    /// the position is solved.
     pub(super) fn deepen(
         &mut self,
         turn: &Turn<'_, G>,
         count: usize,
         control: &mut Control<'_>,
     ) -> Result<(Vec<Hint>, u64), PlayerError> {
-        let threads = self.spec.threads.unwrap_or(1);
-        // Only complete depths are reported, with all moves.
-        let mut quiet = Control::new(control.stop.clone(), control.effort);
+        let (threads, empties) = (self.spec.threads.unwrap_or(1), turn.position.board.empties());
+        let caps = control.effort.caps;
+        // Only complete depths are reported: scores of odd and even depths differ. The last pass
+        // takes long and its scores are exact, so each of them is reported.
+        let mut quiet = Control::new(control.stop.clone(), Effort::default());
         let (mut hints, mut nodes) = (Vec::new(), 0);
-        for depth in 1..=turn.position.board.empties() {
-            let limits = SearchLimits { threads, ..SearchLimits::depth(depth) };
-            let (found, searched) = self.analyze_moves(turn, count, &limits, &mut quiet)?;
+        for depth in alphabeta::depths(empties, caps.depth.unwrap_or(empties)) {
+            let left = caps.nodes.map(|most| most.saturating_sub(nodes));
+            if left == Some(0) {
+                break;
+            }
+            let limits = SearchLimits { threads, nodes: left, ..SearchLimits::depth(depth) };
+            let watched = if depth == empties { &mut *control } else { &mut quiet };
+            let pass = Pass { count, earlier: &hints, nodes };
+            let (found, searched) = self.analyze_moves(turn, &limits, pass, watched)?;
             nodes += searched;
-            if control.stop.is_set() && !hints.is_empty() {
+            let (complete, exact) = (found[0].depth >= Some(depth), found[0].bound == Bound::Exact);
+            let reliable = exact || complete && !control.stop.is_set();
+            if !reliable && !hints.is_empty() {
                 break;
             }
             hints = found;
             if control.is_due() {
-                control.report(hints.clone(), nodes);
+                control.report(first_of(hints.clone(), count), nodes);
             }
         }
-        Ok((hints, nodes))
+        Ok((first_of(hints, count), nodes))
     }
 
     /// The limits for the search of each of `others` other moves: one ply less than the search
@@ -115,11 +213,9 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
     }
 }
 
-/// The best move, then the other moves by falling score.
-fn sorted(best: &Hint, others: &[Hint], count: usize) -> Vec<Hint> {
-    let mut others = others.to_vec();
-    others.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
-    std::iter::once(best.clone()).chain(others).take(count).collect()
+fn first_of(mut hints: Vec<Hint>, count: usize) -> Vec<Hint> {
+    hints.truncate(count);
+    hints
 }
 
 /// A hint for the best move of a search.
@@ -140,7 +236,16 @@ fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32, win_scale: Wi
     let bound = if exact { Bound::Exact } else { Bound::Estimated };
     // Turns -0 into 0.
     let score = score + 0.0;
-    Hint { line, win_chance: Some(win_chance), score: Some(score), bound, depth: Some(depth) }
+    Hint {
+        line,
+        win_chance: Some(win_chance),
+        score: Some(score),
+        bound,
+        depth: Some(depth),
+        visits: None,
+        policy: None,
+        source: Source::AlphaBeta,
+    }
 }
 
 /// The legal beginning of a line. An entry of the transposition table that was replaced can make

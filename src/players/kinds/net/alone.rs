@@ -81,6 +81,9 @@ impl<G: Geometry> NetPlayer<G> {
         let deadline = budget.time.and_then(|time| begun.checked_add(time));
         self.solver.set_stop(control.stop.clone());
         self.solver.set_deadline(deadline);
+        if self.solves(turn, budget.time) {
+            self.report_predictions(turn, count, control)?;
+        }
         let mut result = self.begin(turn, budget.time);
         let mut searched = Ok(());
         if let TurnResult::Searched(search, done) = &mut result {
@@ -97,7 +100,9 @@ impl<G: Geometry> NetPlayer<G> {
     /// The limits of a turn's search.
     pub(super) fn budget(&self, turn: &Turn<'_, G>, effort: Effort) -> Budget {
         if effort.endless {
-            return Budget { time: None, simulations: MOST_SIMULATIONS, is_tree_size: true };
+            let most = effort.caps.simulations.unwrap_or(MOST_SIMULATIONS);
+            let simulations = most.clamp(1, MOST_SIMULATIONS);
+            return Budget { time: effort.time, simulations, is_tree_size: true };
         }
         let own = self.own_time(turn);
         let simulations = match (own, effort.level) {

@@ -9,7 +9,7 @@ use crate::model::weights::Weights;
 use crate::players::control::Analysis;
 use crate::players::kinds::NetCopies;
 use crate::players::kinds::net::NetPlayerSettings;
-use crate::players::player::{Bound, Player, random_square};
+use crate::players::player::{Bound, Hint, Player, Source, random_square};
 use crate::predict::{Backend, Predictions};
 use crate::search::endgame::Solver;
 use crate::search::mcts;
@@ -254,6 +254,33 @@ fn a_solved_position_has_hints_for_all_moves() {
     assert_eq!(hints.len(), legal);
     assert!(hints.iter().all(|hint| hint.bound == Bound::Exact), "{hints:?}");
     assert_eq!(player.hints(&turn, 2).expect("hints"), hints[..2]);
+}
+
+/// Solving may take seconds; until then there is what the net predicts.
+#[test]
+fn the_predictions_come_before_the_exact_scores() {
+    let (moves, position) = late(3, 12);
+    let turn = Turn { game: 0, start: Position::start(), moves: &moves, position };
+    let mut reports = Vec::new();
+    let mut sink = |analysis: &Analysis| reports.push(analysis.clone());
+    let effort = Effort { endless: true, ..Effort::default() };
+    let control = Control::new(Stop::default(), effort);
+    let mut control = control.reporting(Duration::ZERO, &mut sink);
+    let last = untimed(100, 20).analyze(&turn, 99, &mut control).expect("hints");
+    let legal = position.board.legal().len();
+    let first = &reports[0].hints;
+    assert_eq!((first.len(), last.hints.len()), (legal, legal));
+    assert!(first.iter().all(|hint| hint.source == Source::Policy), "{first:?}");
+    let sum: f32 = first.iter().filter_map(|hint| hint.policy).sum();
+    assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+    // The net predicts a draw everywhere, and has no score head.
+    let estimated = first.iter().filter(|hint| hint.bound == Bound::Estimated);
+    assert!(estimated.clone().count() > 0);
+    for hint in estimated {
+        assert_eq!((hint.win_chance, hint.score), (Some(0.5), None), "{hint:?}");
+    }
+    let is_solved = |hint: &Hint| hint.source == Source::Solver && hint.bound == Bound::Exact;
+    assert!(last.hints.iter().all(is_solved), "{last:?}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::{NetPlayer, TurnResult, network_error};
 use crate::game::{Geometry, Position, Square};
 use crate::players::control::Control;
-use crate::players::kinds::hints;
-use crate::players::player::{Bound, Hint, PlayerError, Turn};
+use crate::players::kinds::hints::{self, exact_hint};
+use crate::players::player::{Bound, Hint, PlayerError, Source, Turn};
 use crate::predict::Input;
 use crate::predict::PredictError;
 use crate::search::mcts::{MoveStats, TreeSearch};
@@ -66,6 +66,21 @@ impl<G: Geometry> NetPlayer<G> {
         });
         self.searches.insert(turn.game, search);
         score
+    }
+
+    /// Reports what the net predicts, if a report is due: solving the position may take seconds.
+    pub(super) fn report_predictions(
+        &mut self,
+        turn: &Turn<'_, G>,
+        count: usize,
+        control: &mut Control<'_>,
+    ) -> Result<(), PredictError> {
+        if control.is_due() {
+            let mut hints = hints::predicted_hints(&mut self.net_copies, turn.position, self.goal)?;
+            hints.truncate(count);
+            control.report(hints, 0);
+        }
+        Ok(())
     }
 
     /// The best moves of a search.
@@ -180,24 +195,13 @@ impl<G: Geometry> NetPlayer<G> {
     }
 }
 
-fn exact_hint(line: Vec<Square>, score: i32, empties: u32) -> Hint {
-    Hint {
-        line,
-        win_chance: Some((score.signum() + 1) as f32 / 2.0),
-        score: Some(score as f32),
-        bound: Bound::Exact,
-        depth: Some(empties),
-    }
-}
-
 /// A hint for a move whose exact score is at most `most`.
 fn bound_hint(square: Square, most: i32) -> Hint {
     Hint {
-        line: vec![square],
         win_chance: (most < 0).then_some(0.0),
         score: Some(most as f32),
         bound: Bound::AtMost,
-        depth: None,
+        ..Hint::plain(square, Source::Solver)
     }
 }
 
