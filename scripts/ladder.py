@@ -34,6 +34,9 @@ BOARDS = {
         "net": searched("8x8"),
         "net of an hour": searched("8x8-hour"),
         "small net": searched("8x8-small"),
+        "one-hot net, 512 inputs": evaluator("onehot512-8x8"),
+        "one-hot net, 384 inputs": evaluator("onehot384-8x8"),
+        "n-tuples": evaluator("ntuple-8x8"),
         "stage model": evaluator("stages-8x8"),
         POSITIONAL: alphabeta("positional"),
         "800 random games a move": "rollouts:simulations=800",
@@ -53,7 +56,12 @@ BOARDS = {
     },
 }
 for board in ("6x6", "7x7", "8x8-fewest"):
-    BOARDS[board] = {"net": searched(board), POSITIONAL: alphabeta("positional"), "greedy": "greedy"}
+    BOARDS[board] = {
+        "patterns": evaluator(f"patterns-{board}", ",probcut=1.5"),
+        "net": searched(board),
+        POSITIONAL: alphabeta("positional"),
+        "greedy": "greedy",
+    }
 
 
 def run(*arguments):

@@ -41,7 +41,7 @@ fn a_net_is_shown_with_its_size_its_card_and_the_start_position() {
             "size        4 blocks of 64 channels\n",
             "/checkpoints/6x6/README.md\n",
             " % for the side to move, ",
-            "policy at the start position, in percent (c2 b3 e4 d5)",
+            "policy at the start, % (c2 b3 e4 d5)",
         ],
     );
     let picture = fs::read_to_string(folder.path().join("net.svg")).expect("a picture");
@@ -85,6 +85,16 @@ fn a_linear_model_is_shown_by_stage() {
     has_all(&shown, &[" 1   0.50   0.75   1.00   1.00   0.75   0.50\n"]);
     let picture = fs::read_to_string(folder.path().join("model.svg")).expect("a picture");
     assert_eq!(picture.matches("stroke=\"#bbbbbb\"").count(), 3 * 36);
+}
+
+#[test]
+fn a_model_without_weights_of_squares_has_a_curve_for_each_feature() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/checkpoints/perversi");
+    text(&show(folder.path(), &[model, "--svg", "model.svg"]));
+    let picture = fs::read_to_string(folder.path().join("model.svg")).expect("a picture");
+    assert_eq!(picture.matches("<polyline").count(), 8);
+    has_all(&picture, &[">corners</text>", ">parity</text>"]);
 }
 
 #[test]

@@ -49,7 +49,7 @@ first_solved = 9
 second_lines = 400
 solved = 11
 rounds = 1
-games = 600
+last_games = 600
 depth = 2
 opening = 12
 probcut_boards = 10
@@ -251,7 +251,8 @@ fn score(player: &str, opponent: &str, ladder: &str) -> f64 {
 #[test]
 fn patterns_learnt_in_seconds_beat_the_positional_evaluator_and_have_probcut() {
     let folder = Folder::new(ENDGAME);
-    folder.train("run", &["--set", "endgame.first_lines=20000", "--set", "endgame.games=6000"]);
+    folder
+        .train("run", &["--set", "endgame.first_lines=20000", "--set", "endgame.last_games=6000"]);
     let run = folder.path("run").display().to_string();
     let ladder = folder.path("ladder.jsonl").display().to_string();
     let score = |player: &str, opponent| score(&format!("{player},eval={run}"), opponent, &ladder);
@@ -266,6 +267,18 @@ fn patterns_learnt_in_seconds_beat_the_positional_evaluator_and_have_probcut() {
     let text = String::from_utf8_lossy(&error.stderr).into_owned();
     assert_eq!(error.status.code(), Some(2), "{text}");
     assert!(text.contains("6x6") && text.contains("8x8"), "{text}");
+    // Fewer patterns fit the same labels worse.
+    let error = |more: &[&str]| {
+        let bench = ["bench", "patterns", &folder.config, "--labels", &run, "--json"];
+        let found = output(&[&bench, more].concat());
+        let text = String::from_utf8(found.stdout).expect("text");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines: Vec<serde_json::Value> = lines.collect();
+        let is_error = |line: &&serde_json::Value| line["name"] == "patterns error, 10 empties";
+        lines.iter().find(is_error).expect("an error")["value"].as_f64().expect("a number")
+    };
+    let few = error(&["--set", "endgame.patterns=[\"a1 b1 c1\"]"]);
+    assert!(error(&[]) < few && few < 20.0, "{few}");
 }
 
 #[test]

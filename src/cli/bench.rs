@@ -3,6 +3,7 @@
 mod balance;
 mod engine;
 mod fit;
+mod patterns;
 mod run;
 mod stages;
 
@@ -54,6 +55,7 @@ enum Measurement {
 enum BenchCommand {
     Run(run::Args),
     Fit(fit::Args),
+    Patterns(patterns::Args),
     Stages(stages::Args),
 }
 
@@ -162,6 +164,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let what = match (&args.command, args.what) {
         (Some(BenchCommand::Run(args)), _) => return run::run(args),
         (Some(BenchCommand::Fit(args)), _) => return fit::run(args),
+        (Some(BenchCommand::Patterns(args)), _) => return patterns::run(args),
         (Some(BenchCommand::Stages(args)), _) => return stages::run(args),
         (None, Some(what)) => what,
         (None, None) => bail!("name a measurement"),

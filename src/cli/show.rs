@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::contest::write_file;
-use crate::arena::svg::{SquareMap, square_maps};
+use crate::arena::svg::{FeatureWeights, SquareMap, feature_weights, square_maps};
 use crate::eval::linear::{self, Feature, Features};
 use crate::eval::ntuple::{self, Tuples};
 use crate::eval::onehot;
@@ -25,7 +25,8 @@ pub struct Args {
     /// A model file, a checkpoint or a run directory
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Also writes the boards as a picture (SVG); by default none is written
+    /// Also writes a picture (SVG): the weights by stage of a model without weights of squares, else
+    /// the boards. By default none is written
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -49,10 +50,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     print!("\n{}", shown.start.text(shape));
     if let Some(path) = &args.svg {
-        let mut maps = vec![shown.start];
-        maps.extend(shown.weights);
-        write_file(path, &square_maps(shape, &maps))?;
-        tell!("the boards are in {}", path.display());
+        write_file(path, &shown.picture(&model))?;
+        tell!("the picture is in {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -61,10 +60,22 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 struct Shown {
     /// What it is, in lines of text.
     head: String,
+    /// The weights of the features that are not of squares.
+    features: Vec<FeatureWeights>,
     /// The weights of the squares, for each stage.
     weights: Vec<SquareMap>,
     /// The policy at the start position.
     start: SquareMap,
+}
+
+impl Shown {
+    fn picture(self, model: &LoadedModel) -> String {
+        if self.weights.is_empty() && !self.features.is_empty() {
+            return feature_weights(stages(model), &self.features);
+        }
+        let maps: Vec<SquareMap> = std::iter::once(self.start).chain(self.weights).collect();
+        square_maps(model.description.shape, &maps)
+    }
 }
 
 fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
@@ -84,7 +95,7 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
     if card.is_file() {
         line("card", card.display().to_string());
     }
-    let mut weights = Vec::new();
+    let (mut features, mut weights) = (Vec::new(), Vec::new());
     match kind {
         Kind::Net => {
             if let Some(net) = model.net() {
@@ -93,10 +104,10 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
         }
         Kind::Linear => {
             let options = linear::Options::read(&description.options)?;
-            let features = Features::<G>::new(&options.features)?;
-            let table = stage_table::<G>(model, &features, &options.features);
-            weights = square_weights::<G>(model, &features);
-            let _ = write!(head, "\n{table}");
+            let all = Features::<G>::new(&options.features)?;
+            features = weights_of_features(model, &all, &options.features);
+            weights = square_weights::<G>(model, &all);
+            let _ = write!(head, "\n{}", stage_table(stages(model), &features));
         }
         Kind::Patterns => {
             let options = patterns::Options::read(&description.options)?;
@@ -118,7 +129,7 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
         }
     }
     let start = start::<G>(model, &mut head)?;
-    Ok(Shown { head, weights, start })
+    Ok(Shown { head, features, weights, start })
 }
 
 /// The sizes of a set of patterns: a line for all, and one for each.
@@ -140,28 +151,33 @@ fn stages(model: &LoadedModel) -> &[f32] {
     model.weights().array("discs").map_or(&[], |array| &array.values)
 }
 
-/// The weights of the features that are not of squares, by stage.
-fn stage_table<G: Geometry>(
+/// The weights of the features that are not of squares.
+fn weights_of_features<G: Geometry>(
     model: &LoadedModel,
     features: &Features<G>,
     list: &[Feature],
-) -> String {
+) -> Vec<FeatureWeights> {
     let weights = model.weights().array("weights").map_or(&[][..], |array| &array.values);
-    let rows: Vec<&[f32]> = weights.chunks(features.count()).collect();
-    let columns: Vec<(Feature, usize)> = list
-        .iter()
-        .filter(|feature| !feature.is_of_squares())
-        .filter_map(|&feature| Some((feature, features.first_of(|other| other == feature)?)))
-        .collect();
+    let plain = list.iter().filter(|feature| !feature.is_of_squares());
+    let of_feature = |&feature: &Feature| {
+        let place = features.first_of(|other| other == feature)?;
+        let weights = weights.chunks(features.count()).map(|row| row[place]).collect();
+        Some(FeatureWeights { name: feature.name().into(), weights })
+    };
+    plain.filter_map(of_feature).collect()
+}
+
+/// The weights by stage as a table.
+fn stage_table(stages: &[f32], features: &[FeatureWeights]) -> String {
     let mut text = String::from("weights by the number of discs on the board, in discs\n discs");
-    for (feature, _) in &columns {
-        let _ = write!(text, " {:>10}", feature.name());
+    for feature in features {
+        let _ = write!(text, " {:>10}", feature.name);
     }
     text.push('\n');
-    for (discs, row) in stages(model).iter().zip(rows) {
+    for (stage, discs) in stages.iter().enumerate() {
         let _ = write!(text, "{discs:6.0}");
-        for (_, place) in &columns {
-            let _ = write!(text, " {:10.3}", row[*place]);
+        for feature in features {
+            let _ = write!(text, " {:10.3}", feature.weights[stage]);
         }
         text.push('\n');
     }
@@ -204,7 +220,7 @@ fn start<G: Geometry>(model: &LoadedModel, head: &mut String) -> anyhow::Result<
     let percent = |square| legal.contains(square).then(|| 100.0 * weight(square) / sum);
     let names: Vec<_> = legal.map(notation::square_name::<G>).collect();
     Ok(SquareMap {
-        title: format!("policy at the start position, in percent ({})", names.join(" ")),
+        title: format!("policy at the start, % ({})", names.join(" ")),
         numbers: (0..G::SQUARES as u8).map(|square| percent(Square(square))).collect(),
         decimals: 1,
     })

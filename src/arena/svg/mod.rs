@@ -1,13 +1,16 @@
-//! SVG pictures: the crosstable, the ratings of nets over their training, and numbers on a board.
+//! SVG pictures: the crosstable, the ratings of nets over their training, numbers on a board, and
+//! weights over the stages of a model.
 
 mod chart;
 mod maps;
 mod table;
+mod weights;
 mod width;
 
 pub use chart::{TrainingAxis, curve};
 pub use maps::{SquareMap, square_maps};
 pub use table::crosstable;
+pub use weights::{FeatureWeights, feature_weights};
 
 use std::fmt::Write as _;
 

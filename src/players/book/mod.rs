@@ -1,6 +1,6 @@
 //! Opening books in play, and their growth.
 //!
-//! [`BookPlayer`] gives a book to any player. It moves only where the book knows how good the best
+//! `BookPlayer` gives a book to any player. It moves only where the book knows how good the best
 //! move is: a move is played if its value is certain to lose at most the allowed discs. A move that
 //! was never searched is not played. Elsewhere the player itself moves.
 

@@ -13,6 +13,7 @@ mod margins;
 mod options;
 
 use std::marker::PhantomData;
+use std::path::Path;
 
 use crate::eval::patterns::{self, PatternSet, Patterns};
 use crate::eval::positional::Positional;
@@ -53,6 +54,21 @@ impl PatternsError {
             other => PatternsError { problem: other.to_string().into() },
         }
     }
+}
+
+/// Boards with as many discs use the same weights, which then stay in the cache.
+fn in_order_of_use<G: Geometry>(divided: &mut Divided<G>) {
+    divided.training.sort_by_key(|label| label.board.discs());
+}
+
+/// The result of a fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fitted {
+    /// The labels that trained the weights.
+    pub labels: u64,
+    /// Mean absolute errors in discs: of the training, and of held-out lines near some numbers of
+    /// empty squares.
+    pub errors: Vec<(&'static str, f64)>,
 }
 
 /// Trains the weights of patterns.
@@ -107,8 +123,7 @@ impl<G: Geometry> EndgameLearner<G> {
         let solved = |round| self.options.lines(round, G::SQUARES as u32).solved;
         let divided = Divided::of_rounds(context.folder(), self.goal, (last, PARTS), solved);
         let mut divided = divided.map_err(StagewiseError::method)?;
-        // Boards with as many discs use the same weights, which then stay in the cache.
-        divided.training.sort_by_key(|label| label.board.discs());
+        in_order_of_use(&mut divided);
         Ok(divided)
     }
 
@@ -126,14 +141,35 @@ impl<G: Geometry> EndgameLearner<G> {
         round: u64,
         context: &UnitContext<'_>,
     ) -> Result<Option<Vec<(&'static str, f64)>>, StagewiseError> {
-        let Divided { training, held_out } = self.labels(round, context)?;
+        let divided = self.labels(round, context)?;
+        Ok(self.fit_to(divided, context).map(|fitted| fitted.errors))
+    }
+
+    /// Fits the weights to the labels of the two newest rounds of another run. `None` if it was
+    /// stopped.
+    ///
+    /// # Errors
+    ///
+    /// The run has no labels, too few, or those of another board or goal.
+    pub fn fit_labels_of(
+        &mut self,
+        run: &Path,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<Fitted>, StagewiseError> {
+        let files = labels::newest_files(run, labelled::ROUNDS_OF_RESULTS);
+        let divided = files.and_then(|files| Divided::of_files(&files, self.goal));
+        let mut divided = divided.map_err(StagewiseError::method)?;
+        in_order_of_use(&mut divided);
+        Ok(self.fit_to(divided, context))
+    }
+
+    fn fit_to(&mut self, divided: Divided<G>, context: &UnitContext<'_>) -> Option<Fitted> {
+        let Divided { training, held_out } = divided;
+        let labels = training.len() as u64;
         let samples = self.samples(&training);
         drop(training);
         let fitter = Fitter { shape: &self.shape, samples: &samples, ridge: self.options.ridge };
-        let Some(numbers) = fitter.fit(self.numbers.clone(), self.options.steps, context) else {
-            return Ok(None);
-        };
-        self.numbers = numbers;
+        self.numbers = fitter.fit(self.numbers.clone(), self.options.steps, context)?;
         let training = fitter.error(&self.numbers);
         let mut errors = vec![("pattern_error/training", training)];
         for (middle, name) in BANDS {
@@ -144,7 +180,7 @@ impl<G: Geometry> EndgameLearner<G> {
             }
         }
         self.win_scale = labelled::win_scale(training);
-        Ok(Some(errors))
+        Some(Fitted { labels, errors })
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::eval::patterns::MAX_PATTERN_SQUARES;
 use crate::game::{Shape, notation};
 use crate::keys::{keys, texts, whole, within};
+use crate::train::learners::labelled::ROUNDS_OF_RESULTS;
 use crate::train::learners::lines::Lines;
 
 keys! {
@@ -33,8 +34,12 @@ keys! {
         /// Rounds of games after the second. Each learns from the games of the round before.
         key rounds: u32 = 5, whole(0, 100);
 
-        /// Games of each of these rounds.
+        /// Games of each of these rounds but the last two.
         key games: u32 = 50_000, whole(100, 1_000_000_000);
+
+        /// Games of each of the last two rounds. The model learns the opening and the midgame from
+        /// them alone.
+        key last_games: u32 = 150_000, whole(100, 1_000_000_000);
 
         /// Plies of the search that plays the games.
         key depth: u32 = 4, whole(1, 12);
@@ -127,7 +132,7 @@ impl Options {
                 lambda: 1.0,
             },
             _ => Lines {
-                count: self.games.into(),
+                count: self.games_of(round).into(),
                 opening: (opening / 4, opening),
                 random,
                 depth: self.depth,
@@ -143,6 +148,12 @@ impl Options {
         let first = (squares / 6).max(4);
         let discs = (first..squares - 1).step_by(self.gap as usize).chain([squares - 1]);
         discs.map(|discs| discs as f32).collect()
+    }
+
+    /// The games of a round of whole games.
+    fn games_of(&self, round: u64) -> u32 {
+        let is_last = round + ROUNDS_OF_RESULTS >= self.all_rounds();
+        if is_last { self.last_games } else { self.games }
     }
 
     /// All rounds.

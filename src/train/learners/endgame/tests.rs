@@ -18,6 +18,7 @@ fn options() -> Options {
         solved: 9,
         rounds: 1,
         games: 160,
+        last_games: 160,
         depth: 2,
         opening: 12,
         steps: 10,
