@@ -9,6 +9,8 @@ use std::time::Instant;
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     flag: Arc<AtomicBool>,
+    /// The flag of the whole that this search is a part of.
+    whole: Option<Arc<AtomicBool>>,
     deadline: Option<Instant>,
 }
 
@@ -16,7 +18,14 @@ impl Stop {
     /// The same flag for a search that must also end at `deadline`.
     #[must_use]
     pub fn by(&self, deadline: Instant) -> Stop {
-        Stop { flag: self.flag.clone(), deadline: Some(deadline) }
+        Stop { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// A new flag for a part of the work that this flag can end: it can be set on its own, and is
+    /// set with this one. A part of a part does not know the first whole.
+    #[must_use]
+    pub fn part(&self) -> Stop {
+        Stop { flag: Arc::default(), whole: Some(self.flag.clone()), deadline: self.deadline }
     }
 
     /// Ends every search that checks this flag. A flag cannot be cleared.
@@ -28,6 +37,28 @@ impl Stop {
     #[inline(always)]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
+            || self.whole.as_ref().is_some_and(|whole| whole.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_ends_alone_or_with_the_whole() {
+        let whole = Stop::default();
+        let (first, second) = (whole.part(), whole.part());
+        first.set();
+        assert!(first.is_set() && !second.is_set() && !whole.is_set());
+        whole.set();
+        assert!(second.is_set());
+    }
+
+    #[test]
+    fn a_deadline_holds_for_parts_too() {
+        let past = Stop::default().by(Instant::now());
+        assert!(past.is_set() && past.part().is_set());
     }
 }

@@ -18,8 +18,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::error::ApiError;
 
-/// The name of the cookie with the token.
-const COOKIE: &str = "outflank_token";
+/// The name of the cookie with the token, before the port: a browser gives the cookies of a host to
+/// the servers at all its ports.
+const COOKIE: &str = "outflank_token_";
 /// The allowed lengths of a token.
 const TOKEN_LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
 
@@ -94,6 +95,11 @@ impl Guard {
         is_own && port == Some(self.port)
     }
 
+    /// The name of this server's cookie.
+    fn cookie(&self) -> String {
+        format!("{COOKIE}{}", self.port)
+    }
+
     fn check(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), ApiError> {
         let forbidden = |error: &str| ApiError::new(StatusCode::FORBIDDEN, error);
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
@@ -113,7 +119,8 @@ impl Guard {
         let bearer = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         let cookies = text(header::COOKIE).unwrap_or_default().split(';');
         let cookie = cookies.filter_map(|pair| pair.trim().split_once('='));
-        let cookie = cookie.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value);
+        let own = self.cookie();
+        let cookie = cookie.filter(|(name, _)| *name == own).map(|(_, value)| value);
         let given = bearer.into_iter().chain(cookie).chain(token_of(query));
         if given.into_iter().any(|given| token.is(given)) {
             return Ok(());
@@ -144,7 +151,7 @@ pub(super) async fn check(
     let mut response = match token_of(query.as_deref()).filter(own) {
         // The address in the browser should not keep the token.
         Some(token) => {
-            let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict");
+            let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Strict", guard.cookie());
             let fields = [(header::SET_COOKIE, cookie), (header::LOCATION, "/".into())];
             (StatusCode::SEE_OTHER, fields).into_response()
         }

@@ -46,6 +46,8 @@ struct Review {
     effort: Effort,
     /// Positions that no thread has taken yet: those before this ply.
     left: AtomicUsize,
+    /// Threads that have not ended.
+    working: AtomicUsize,
     stop: Stop,
     events: mpsc::Sender<Event>,
 }
@@ -70,6 +72,7 @@ pub(super) async fn review(
         shape: asked.player.1,
         effort: asked.effort,
         left: AtomicUsize::new(plies),
+        working: AtomicUsize::new(places.len()),
         stop: running.stop.clone(),
         events,
     });
@@ -98,13 +101,12 @@ impl Review {
     /// The analysis of a position. It ends early when the best move's exact score is known: the
     /// other moves are not needed then.
     fn analysis(&self, engine: &mut dyn Engine, ply: usize) -> Result<Analysis, EngineError> {
-        let stop = Stop::default();
-        let whole = self.stop.clone();
-        let own = stop.clone();
+        let stop = self.stop.part();
+        let enough = stop.clone();
         let mut sink = |analysis: &Analysis| {
             let proven = analysis.hints.first().is_some_and(|hint| hint.bound == Bound::Exact);
-            if proven || whole.is_set() {
-                own.set();
+            if proven {
+                enough.set();
             }
         };
         let mut control = Control::new(stop, self.effort).reporting(LOOK, &mut sink);
@@ -112,14 +114,13 @@ impl Review {
     }
 
     /// The last thread says that all is done.
-    fn finish(self: Arc<Review>, result: Result<(), EngineError>) {
+    fn finish(&self, result: Result<(), EngineError>) {
+        let is_last = self.working.fetch_sub(1, Ordering::AcqRel) == 1;
         if let Err(error) = result {
             let _ = self.events.try_send(event("failed", &api_error(error)));
             self.stop.set();
-        } else if let Some(review) = Arc::into_inner(self)
-            && !review.stop.is_set()
-        {
-            let _ = review.events.try_send(event("done", &true));
+        } else if is_last && !self.stop.is_set() {
+            let _ = self.events.try_send(event("done", &true));
         }
     }
 }

@@ -72,7 +72,8 @@ async fn file(uri: Uri, headers: HeaderMap) -> Response {
 /// JSON to another site.
 pub(super) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    if !kind.is_some_and(|kind| kind.split(';').next() == Some("application/json")) {
+    let is_json = kind.is_some_and(|kind| kind.split(';').next() == Some("application/json"));
+    if !is_json {
         return Err(ApiError::bad("the body is no JSON")
             .at("Content-Type")
             .allowing("application/json"));

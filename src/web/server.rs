@@ -30,13 +30,16 @@ const FILE_THREADS: usize = 4;
 pub(super) fn listen(options: &Options) -> Result<(TcpListener, SocketAddr), WebError> {
     let host = &options.host;
     let unknown = |source| WebError::Host { host: host.clone(), source };
-    let mut addresses = (host.as_str(), options.port).to_socket_addrs().map_err(unknown)?;
+    let addresses = (host.as_str(), options.port).to_socket_addrs().map_err(unknown)?;
+    let addresses: Vec<_> = addresses.collect();
     let no_address = || unknown(std::io::ErrorKind::NotFound.into());
-    let address = addresses.next().ok_or_else(no_address)?;
-    if !address.ip().is_loopback() && options.token.is_none() {
+    let &address = addresses.first().ok_or_else(no_address)?;
+    let is_local = addresses.iter().all(|address| address.ip().is_loopback());
+    if !is_local && options.token.is_none() {
         return Err(WebError::NoToken { host: host.clone() });
     }
-    let listener = TcpListener::bind(address);
+    // A name may have several addresses; the first that works is taken.
+    let listener = TcpListener::bind(&addresses[..]);
     let listener = listener.map_err(|source| WebError::Port { address, source })?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;

@@ -97,12 +97,10 @@ impl Question {
                 .at("seconds")
                 .allowing(format!("1 to {MOST_SECONDS}")));
         }
-        if let Some(simulations) = self.simulations {
-            if !(1..=MOST_SIMULATIONS).contains(&simulations) {
-                return Err(ApiError::bad("so many simulations are not allowed")
-                    .at("simulations")
-                    .allowing(format!("1 to {MOST_SIMULATIONS}")));
-            }
+        if self.simulations.is_some_and(|count| !(1..=MOST_SIMULATIONS).contains(&count)) {
+            return Err(ApiError::bad("so many simulations are not allowed")
+                .at("simulations")
+                .allowing(format!("1 to {MOST_SIMULATIONS}")));
         }
         let effort = self.effort(&spec.kind);
         Ok(Asked { line, player: (spec, shape, goal), effort, word })
@@ -139,10 +137,10 @@ pub(super) async fn choose(
 ) -> Result<Json<Move>, ApiError> {
     let question: Question = body(request).await?;
     let asked = question.check(&app).await?;
+    let place = app.engines.place().await?;
     let running = Running::for_at_most(MOVE_TIME);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (sender, receiver) = oneshot::channel();
-    let place = app.engines.place().await?;
     let work =
         move |engine: &mut dyn Engine| engine.choose(&game, &mut Control::new(stop, asked.effort));
     app.engines.start(place, asked.player, work, move |result| drop(sender.send(result)))?;

@@ -41,7 +41,10 @@ fn a_token_is_needed_once_it_is_set() {
     let token = "a-long-secret-1";
     let page = Page::start(&["--threads", "1", "--token", token]);
     assert!(page.url.ends_with(&format!("/?token={token}")), "{}", page.url);
-    for fields in ["", "Authorization: Bearer a-long-secret-2\r\n", "Cookie: outflank_token=\r\n"] {
+    let cookie = format!("outflank_token_{}", page.port);
+    let empty = format!("Cookie: {cookie}=\r\n");
+    let other = format!("Cookie: outflank_token_1={token}\r\n");
+    for fields in ["", "Authorization: Bearer a-long-secret-2\r\n", &empty, &other] {
         page.send("GET", "/api/about", fields, b"").refused(401);
         page.send("GET", "/", fields, b"").refused(401);
     }
@@ -52,7 +55,7 @@ fn a_token_is_needed_once_it_is_set() {
     let head = first.head.to_ascii_lowercase();
     assert!(head.contains("location: /\r\n"), "{head}");
     assert!(head.contains("httponly") && head.contains("samesite=strict"), "{head}");
-    page.send("GET", "/", &format!("Cookie: a=b; outflank_token={token}\r\n"), b"").ok();
+    page.send("GET", "/", &format!("Cookie: a=b; {cookie}={token}\r\n"), b"").ok();
 }
 
 #[test]
