@@ -73,7 +73,10 @@ pub(super) fn read(run: &Path) -> Result<Curves, ApiError> {
     }
     let rated: Vec<_> = evaluations.into_iter().map(|line| placed(line, &points)).collect();
     points.extend(rated);
-    points.sort_by(|a, b| a.axes[2].total_cmp(&b.axes[2]));
+    let order = |a: &Point, b: &Point| {
+        a.axes[2].total_cmp(&b.axes[2]).then(a.axes[0].total_cmp(&b.axes[0]))
+    };
+    points.sort_by(order);
     Ok(Curves { bad_lines, ..thinned(&points) })
 }
 
