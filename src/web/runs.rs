@@ -122,19 +122,18 @@ struct NewestGame {
 async fn game(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-) -> Result<Json<NewestGame>, ApiError> {
+) -> Result<Json<Option<NewestGame>>, ApiError> {
     reading(move || {
         let run = find(&app.options.runs, &id)?;
-        let none = || ApiError::missing("the run has no game yet");
         let folder = run.path.join(GAMES);
         if !folder.is_dir() {
-            return Err(none());
+            return Ok(Json(None));
         }
         let found = games::read_tail(&folder, NEWEST_POSITIONS);
         let found = found.map_err(|error| ApiError::failed(error.to_string()))?;
-        let newest = found.filter_map(Result::ok).last().ok_or_else(none)?;
+        let Some(newest) = found.filter_map(Result::ok).last() else { return Ok(Json(None)) };
         let game = dispatch!(newest.shape, G => as_game::<G>(&newest))?;
-        Ok(Json(NewestGame { line: line(&game)?, number: newest.id }))
+        Ok(Json(Some(NewestGame { line: line(&game)?, number: newest.id })))
     })
     .await
 }

@@ -35,13 +35,8 @@ export class Replay {
   async follow(run) {
     const isSame = run === this.#run;
     if (isSame && this.#timer && this.#at < this.#line.plies.length - 1) return;
-    let line;
-    try {
-      line = await get(`/api/runs/${encodeURIComponent(run)}/game`);
-    } catch {
-      // A run has no games at first, and may keep none.
-      line = null;
-    }
+    // A run has no games at first, and may keep none.
+    const line = await get(`/api/runs/${encodeURIComponent(run)}/game`);
     if (!line) {
       if (!isSame) this.element.hidden = true;
       this.#run = run;

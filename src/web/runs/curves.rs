@@ -19,6 +19,8 @@ const MOST_LINES: usize = 200_000;
 const MOST_CURVES: usize = 200;
 /// A longer time between two lines is a time in which the run did not train.
 const LONGEST_PAUSE: f64 = 600.0;
+/// The last line of a run may come this soon after the one before, in seconds. Its speeds say nothing.
+const SHORTEST: f64 = 1.0;
 
 /// A line of the file.
 #[derive(Deserialize)]
@@ -105,9 +107,12 @@ struct Axes {
 }
 
 impl Axes {
-    fn place(&mut self, line: Line) -> Point {
+    fn place(&mut self, mut line: Line) -> Point {
         let (time, positions) = self.last.unwrap_or((line.time, 0));
         let passed = line.time - time;
+        if self.last.is_some() && passed < SHORTEST {
+            line.values.retain(|name, _| !name.starts_with("speed/"));
+        }
         self.minutes += if (0.0..=LONGEST_PAUSE).contains(&passed) { passed / 60.0 } else { 0.0 };
         if let Some(&length) = line.values.get("games/length").filter(|length| **length > 0.0) {
             self.games += line.positions.saturating_sub(positions) as f64 / length;

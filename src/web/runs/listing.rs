@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
+use super::curves;
 use crate::game::notation::plain_excerpt;
 use crate::game::{Goal, Shape};
 use crate::store::run_dir::{self, Manifest, State};
@@ -100,13 +101,22 @@ impl Run {
                 Err(error) => self.fail(&error.to_string()),
             },
             // Curves that were copied without the rest of their run.
-            Ok(None) => {}
+            Ok(None) => self.recall(),
             Err(error) => self.fail(&error.to_string()),
         }
     }
 
     fn fail(&mut self, error: &str) {
         (self.state, self.error) = ("unreadable", Some(plain_excerpt(error, SHOWN)));
+    }
+
+    /// What the curves say about a run without `run.json`. Without curves either it stays at 0.
+    fn recall(&mut self) {
+        let Ok(curves) = curves::read(&self.path) else { return };
+        let last = |axis: &[f64]| axis.last().copied().unwrap_or(0.0);
+        self.minutes = last(&curves.minutes);
+        let counters = [&curves.games, &curves.positions, &curves.steps];
+        [self.games, self.positions, self.steps] = counters.map(|axis| last(axis) as u64);
     }
 
     fn fill(&mut self, manifest: &Manifest, settings: &toml::Table) {
