@@ -59,7 +59,8 @@ class Walk:
         check(not self.page.faults, f"{where}: " + "; ".join(self.page.faults))
 
     def choose(self, selector, value):
-        """Chooses an option."""
+        """Chooses an option, once it is there."""
+        self.page.wait(f"{selector} {value}", "(selector, value) => [...(document.querySelector(selector)?.options ?? [])].some((option) => option.value === value)", selector, value)
         self.page.run("""(selector, value) => {
             const select = document.querySelector(selector);
             select.value = value;
