@@ -1,6 +1,6 @@
 //! Copies of a net for fast inference: batch norms are folded, and the precision may be low.
 //!
-//! All backends implement [`Backend`]. [`open`] chooses the fastest one for a net and a machine.
+//! All backends implement [`Backend`]. [`open()`] chooses the fastest one for a net and a machine.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -159,7 +159,7 @@ fn eager(
     Err(InferenceError::Unsupported { backend: BackendKind::Eager, why: WITHOUT_LIBTORCH })
 }
 
-/// Checks whether [`open`] can open copies of nets of `spec` here. Needs no weights.
+/// Checks whether [`open()`] can open copies of nets of `spec` here. Needs no weights.
 ///
 /// # Errors
 ///
