@@ -3,17 +3,17 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::held_out::holds_out;
 use super::messages::{Activity, NewNet};
-use super::sync::{Schedule, Shared};
+use super::sync::{Pace, Shared};
+use super::transport::{FinishedGame, ToCoordinator};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::predict::PredictError;
 use crate::store::games::training_positions;
-use crate::store::stream::GameStream;
-use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
+use crate::train::selfplay::{Actor, NetVersion};
 
 /// Time between two activity reports, and the longest time before a waiting actor notices a stop.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
@@ -21,14 +21,12 @@ const REPORT_EVERY: Duration = Duration::from_millis(500);
 /// An actor thread.
 pub(super) struct ActorThread<'a, G: Geometry> {
     pub actor: Actor<G>,
-    pub numbers: &'a GameNumbers,
     pub shared: &'a Shared<'a>,
-    pub schedule: Schedule,
+    pub pace: Pace,
     /// The version of the net that the actor has.
     pub version: u32,
     pub nets: Receiver<NewNet>,
-    pub games: Box<dyn GameStream>,
-    pub activity: Sender<Activity>,
+    pub channels: ToCoordinator,
 }
 
 impl<G: Geometry> ActorThread<'_, G> {
@@ -42,26 +40,23 @@ impl<G: Geometry> ActorThread<'_, G> {
                 reported = Instant::now();
                 activity.work += self.actor.take_work();
                 // If the channel is full, the next report includes this one.
-                if self.activity.try_send(activity).is_ok() {
+                if self.channels.activity.try_send(activity).is_ok() {
                     activity = Activity::default();
                 }
             }
             let start = Instant::now();
-            // If the ratio is a range, an actor may play with its net for long. It takes a newer
-            // net as soon as there is one.
-            if self.schedule.has_ratio_range()
+            if self.pace.takes_nets_at_once()
                 && let Some(net) = self.nets.try_iter().last()
             {
                 self.load(&net)?;
             }
-            if self.has_enough(self.version) && !self.shared.learner_starved.load(Ordering::Relaxed)
-            {
+            if self.pace.has_enough(self.version, &self.shared.counters) {
                 self.wait_for_net()?;
                 activity.waiting += start.elapsed();
                 continue;
             }
             let start = Instant::now();
-            self.actor.step(self.numbers, &mut finished)?;
+            self.actor.step(&self.shared.counters.numbers, &mut finished)?;
             activity.busy += start.elapsed();
             let start = Instant::now();
             if !self.send(&mut finished) {
@@ -72,18 +67,13 @@ impl<G: Geometry> ActorThread<'_, G> {
         Ok(())
     }
 
-    /// Whether as many positions are generated as are allowed with `version`.
-    fn has_enough(&self, version: u32) -> bool {
-        self.shared.positions_generated.load(Ordering::Acquire)
-            >= self.schedule.positions_allowed(version)
-    }
-
     /// Waits a short time for the next net and loads it. Returns without one so that the thread
     /// notices a stop.
     fn wait_for_net(&mut self) -> Result<(), PredictError> {
         match self.nets.recv_timeout(REPORT_EVERY) {
-            // A net whose positions are all generated is skipped: a newer one follows.
-            Ok(net) if self.has_enough(net.version) => self.version = net.version,
+            Ok(net) if self.pace.skips(net.version, &self.shared.counters) => {
+                self.version = net.version;
+            }
             Ok(net) => self.load(&net)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => self.shared.end(),
@@ -105,10 +95,11 @@ impl<G: Geometry> ActorThread<'_, G> {
             // The actor updates the shared counters, not the coordinator: whether it may continue
             // must not depend on when another thread receives its games.
             if positions > 0 && !holds_out(&game) {
-                self.shared.learner_starved.store(false, Ordering::Relaxed);
+                self.shared.counters.learner_starved.store(false, Ordering::Relaxed);
             }
-            self.shared.positions_generated.fetch_add(positions as u64, Ordering::AcqRel);
-            if self.games.send(game).is_err() {
+            self.shared.counters.positions.fetch_add(positions as u64, Ordering::AcqRel);
+            let game = FinishedGame { record: game, last_net: self.actor.net().version };
+            if self.channels.games.send(game).is_err() {
                 return false;
             }
         }
@@ -118,17 +109,20 @@ impl<G: Geometry> ActorThread<'_, G> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU64};
+    use std::sync::atomic::AtomicBool;
     use std::sync::{Arc, Mutex};
 
-    use crossbeam_channel::{bounded, unbounded};
+    use crossbeam_channel::{Sender, bounded, unbounded};
 
     use super::*;
     use crate::config::Config;
     use crate::game::Square6;
     use crate::model::weights::Weights;
+    use crate::pipeline::messages::Activity;
+    use crate::pipeline::sync::{Counters, Schedule};
+    use crate::pipeline::transport::in_process;
     use crate::predict::{Predictor, Query};
-    use crate::store::stream::in_process;
+    use crate::train::selfplay::GameNumbers;
 
     /// A predictor that returns zeros, records the versions that it loads, and stops the run after
     /// some queries.
@@ -191,23 +185,19 @@ mod tests {
             queries_left: queries,
             stop: stop.clone(),
         };
-        let numbers = GameNumbers::from(0);
+        let counters = Arc::new(Counters {
+            numbers: GameNumbers::from(0),
+            positions: Default::default(),
+            learner_starved: AtomicBool::new(learner_starved),
+        });
         let settings = crate::pipeline::selfplay_settings(&config);
         let net = NetVersion::default();
-        let actor = Actor::<Square6>::new(settings, Box::new(predictor), 1, &numbers, net);
-        let (games, _source) = in_process(1000);
-        let learner_starved = AtomicBool::new(learner_starved);
-        let finished = AtomicBool::new(false);
-        let shared = Shared {
-            positions_generated: AtomicU64::new(0),
-            learner_starved,
-            stop: &stop,
-            finished,
-        };
-        let games = games.boxed_clone();
-        let (numbers, shared) = (&numbers, &shared);
-        let thread =
-            ActorThread { actor, numbers, shared, schedule, version: 0, nets, games, activity };
+        let actor = Actor::<Square6>::new(settings, Box::new(predictor), 1, &counters.numbers, net);
+        let (channels, _local) = in_process(1000);
+        let shared = Shared { counters, stop: &stop, finished: AtomicBool::new(false) };
+        let channels = ToCoordinator { activity, ..channels };
+        let (pace, shared) = (Pace::Schedule(schedule), &shared);
+        let thread = ActorThread { actor, shared, pace, version: 0, nets, channels };
         thread.run().expect("a net that does not fail");
         loaded.lock().expect("one thread").clone()
     }

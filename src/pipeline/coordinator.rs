@@ -4,6 +4,8 @@
 //! and publishes a net. Checkpoints and reports come between generations. A game is counted only
 //! after it is in the game file.
 
+mod report;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,37 +14,38 @@ use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::clock::{Timer, TrainingClock};
+use super::counted::CountedGames;
 use super::held_out;
 use super::limits;
-use super::messages::{Activity, NetToRate, NewNet};
+use super::messages::{NetToRate, NewNet};
+use super::restore::refill_windows;
 use super::state::{Ending, NetRating, RunEnd, RunState};
 use super::statistics::Statistics;
 use super::sync::{Schedule, Shared};
+use super::transport::{Closed, Transport};
 use crate::config::Config;
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::model::Description;
 use crate::model::weights::Metadata;
 use crate::store::checkpoint::{self, Checkpoint};
-use crate::store::games::GameWriter;
+use crate::store::games::{self, GameWriter};
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
-use crate::store::stream::{GameSource, InProcessSource, StreamClosed};
-use crate::telemetry::{Event, Progress};
+use crate::store::set_aside;
+use crate::telemetry::Event;
 use crate::train::learner::{Learner, Losses, RunProgress};
 use crate::train::replay::{Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
-use crate::train::selfplay::GameNumbers;
 
-/// Held-out positions on which each report evaluates the net.
-const HELD_OUT_BATCH: usize = 512;
 /// Time between two reports to the curves.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
+/// The longest time for which someone else keeps a copy of a game that has been received.
+const CONFIRM_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) struct Coordinator<'a, G: Geometry> {
     pub config: &'a Config,
     pub shared: &'a Shared<'a>,
-    pub numbers: &'a GameNumbers,
     pub schedule: Schedule,
     pub state: RunState,
     /// The description of the model; its counters are those of the start.
@@ -51,15 +54,17 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub replay: Replay<G>,
     pub held_out: Replay<G>,
     pub games: GameWriter,
+    /// The numbers of all games in `games`.
+    pub counted: CountedGames,
     pub run: &'a mut RunDir,
-    pub stream: InProcessSource,
-    pub activity: Receiver<Activity>,
-    pub to_actors: Vec<Sender<NewNet>>,
+    pub transport: Box<dyn Transport>,
     pub to_evaluation: Option<Sender<NetToRate>>,
     pub telemetry: Sender<Event>,
     pub ratings: Receiver<NetRating>,
     /// The mean total loss of the last report that had one.
     pub newest_loss: Option<f64>,
+    /// When the first game came of which someone keeps a copy; `None` if there is none.
+    pub unconfirmed: Option<Instant>,
 }
 
 impl<G: Geometry> Coordinator<'_, G> {
@@ -80,10 +85,10 @@ impl<G: Geometry> Coordinator<'_, G> {
         } else {
             self.shared.stop()
         }
-        self.to_actors.clear();
+        self.transport.close(limit.is_some());
         // Also after an error: games that were played are stored.
         let drained = self.drain(&mut statistics);
-        let synced = self.games.flush_sync();
+        let synced = self.confirm();
         let losses = trained?;
         drained?;
         synced?;
@@ -187,7 +192,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         // If the ratio is a range, there may be more games than the next net needs. All are
         // received, so that the stream does not fill up and no actor waits.
         while self.schedule.has_ratio_range()
-            && let Ok(Some(game)) = self.stream.receive(Duration::ZERO)
+            && let Ok(Some(game)) = self.transport.receive(Duration::ZERO)
         {
             self.take_game(&game, statistics)?;
         }
@@ -197,13 +202,13 @@ impl<G: Geometry> Coordinator<'_, G> {
             if self.shared.stopping() || self.is_limit_reached(clock) {
                 return Ok(false);
             }
-            match self.stream.receive(Duration::from_millis(200)) {
+            match self.transport.receive(Duration::from_millis(200)) {
                 Ok(game) => {
                     game.map_or(Ok(()), |game| self.take_game(&game, statistics))?;
                 }
-                Err(StreamClosed) => return Ok(false),
+                Err(Closed) => return Ok(false),
             }
-            self.activity.try_iter().for_each(|activity| statistics.activity(activity));
+            self.tend_transport(statistics)?;
             if last_report.elapsed() >= REPORT_EVERY {
                 last_report = Instant::now();
                 self.report_progress(statistics, clock);
@@ -213,15 +218,58 @@ impl<G: Geometry> Coordinator<'_, G> {
                 }
             }
         }
-        self.activity.try_iter().for_each(|activity| statistics.activity(activity));
+        self.tend_transport(statistics)?;
         Ok(true)
     }
 
+    /// Takes activity reports, and confirms games of which others keep copies.
+    fn tend_transport(&mut self, statistics: &mut Statistics) -> anyhow::Result<()> {
+        let excluded = self.transport.set_aside();
+        if !excluded.is_empty() {
+            self.set_aside(&excluded)?;
+        }
+        let activity = self.transport.activity();
+        activity.into_iter().for_each(|activity| statistics.activity(activity));
+        if self.unconfirmed.is_some_and(|since| since.elapsed() >= CONFIRM_EVERY) {
+            self.confirm()?;
+        }
+        Ok(())
+    }
+
+    /// From now on these stored games do not train. They stay in the files, and remain counted.
+    fn set_aside(&mut self, numbers: &[u64]) -> anyhow::Result<()> {
+        self.games.flush_sync()?;
+        set_aside::add(self.run.path(), numbers)?;
+        let excluded: CountedGames = set_aside::read(self.run.path())?.into_iter().collect();
+        self.replay = Replay::new(&self.config.replay);
+        self.held_out = Replay::new(&held_out::options(&self.config.replay));
+        let most = held_out::positions_to_read(self.config.replay.max_positions);
+        let newest = games::read_tail(&self.run.games(), most)?;
+        let windows = (&mut self.replay, &mut self.held_out);
+        refill_windows(newest, self.state.positions, &excluded, windows);
+        Ok(())
+    }
+
+    /// Writes all games to the disk, and tells those who keep copies of them.
+    fn confirm(&mut self) -> anyhow::Result<()> {
+        self.games.flush_sync()?;
+        self.unconfirmed = None;
+        self.transport.stored();
+        Ok(())
+    }
+
     fn take_game(&mut self, game: &GameRecord, statistics: &mut Statistics) -> anyhow::Result<()> {
+        if self.unconfirmed.is_none() && self.transport.keeps_copies() {
+            self.unconfirmed = Some(Instant::now());
+        }
+        if self.counted.contains(game.id) {
+            return Ok(());
+        }
         // Before it is stored: a game with illegal moves must not be in the file.
         let window = held_out::window_for(game, &mut self.replay, &mut self.held_out);
         let added = window.add(game).context("a self-play game is not legal")?;
         self.games.append(game)?;
+        self.counted.insert(game.id);
         self.state.games += 1;
         self.state.positions += added.positions as u64;
         self.replay.set_total_positions(self.state.positions);
@@ -267,72 +315,8 @@ impl<G: Geometry> Coordinator<'_, G> {
             self.state.steps,
             self.replay.len()
         );
-        // An actor that has ended has logged why, or the run is stopping.
-        for actor in &self.to_actors {
-            let _ = actor.send(net.clone());
-        }
+        self.transport.publish(&net);
         Ok(())
-    }
-
-    /// Values of the learner and the window, with the names of their curves. `last_batch` is the
-    /// newest training batch.
-    fn figures(
-        &mut self,
-        losses: Option<Losses>,
-        last_batch: Option<&Batch>,
-        clock: &TrainingClock,
-    ) -> Vec<(String, f64)> {
-        let mut values = Vec::new();
-        let mut put = |name: &str, value: f64| values.push((name.to_string(), value));
-        if let Some(losses) = losses {
-            put("loss/total", losses.total);
-            losses.parts.iter().for_each(|&(name, loss)| put(&format!("loss/{name}"), loss));
-            self.newest_loss = Some(losses.total);
-        }
-        put("learner/rate", self.learner.learning_rate(self.run_progress(clock)));
-        put("learner/steps", self.state.steps as f64);
-        put("replay/positions", self.replay.len() as f64);
-        put("replay/bytes", self.replay.bytes() as f64);
-        if let Some(batch) = last_batch {
-            put("replay/mean_age", batch.mean_age);
-        }
-        let samples = self.state.steps as f64 * self.config.learner.batch as f64;
-        put("replay/ratio", samples / self.state.positions.max(1) as f64);
-        if !self.held_out.is_empty() {
-            let mut random = stream(self.config.seed, Purpose::HeldOut, self.state.steps);
-            let mut batch = Batch::default();
-            self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, &mut batch);
-            self.learner.evaluate(&batch).into_iter().for_each(|(name, value)| put(name, value));
-        }
-        values
-    }
-
-    fn report(
-        &mut self,
-        values: Vec<(String, f64)>,
-        statistics: &Statistics,
-        clock: &TrainingClock,
-    ) {
-        let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
-        self.report_progress(statistics, clock);
-    }
-
-    fn report_progress(&mut self, statistics: &Statistics, clock: &TrainingClock) {
-        for rating in self.ratings.try_iter() {
-            self.state.note_rating(rating);
-        }
-        let _ = self.telemetry.send(Event::Progress(Progress {
-            games: self.state.games,
-            positions: self.state.positions,
-            steps: self.state.steps,
-            stages: None,
-            games_per_second: Some(statistics.games_per_second()),
-            evaluations_per_second: Some(statistics.evaluations_per_second()),
-            loss: self.newest_loss,
-            rating: self.state.rating.map(|newest| newest.rating),
-            seconds: clock.seconds(),
-            share_done: self.share_done(clock),
-        }));
     }
 
     /// Writes a checkpoint. Returns its folder and its net.
@@ -341,12 +325,12 @@ impl<G: Geometry> Coordinator<'_, G> {
         clock: &TrainingClock,
     ) -> anyhow::Result<(PathBuf, ModelFile)> {
         // The games that it counts must be on the disk first, and in the run's directory.
-        self.games.flush_sync()?;
+        self.confirm()?;
         self.run.check()?;
         self.games.check()?;
         let play = self.learner.finite_weights()?;
         self.state.seconds = clock.seconds();
-        self.state.next_game = self.numbers.next();
+        self.state.next_game = self.shared.counters.numbers.next();
         let description = serde_json::to_value(Description {
             positions: self.state.positions,
             steps: self.state.steps,
@@ -370,9 +354,9 @@ impl<G: Geometry> Coordinator<'_, G> {
     /// Receives the actors' remaining games until all actors have ended.
     fn drain(&mut self, statistics: &mut Statistics) -> anyhow::Result<()> {
         loop {
-            match self.stream.receive(Duration::from_secs(1)) {
+            match self.transport.receive(Duration::from_secs(1)) {
                 Ok(game) => game.map_or(Ok(()), |game| self.take_game(&game, statistics))?,
-                Err(StreamClosed) => return Ok(()),
+                Err(Closed) => return Ok(()),
             }
         }
     }

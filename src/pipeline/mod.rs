@@ -12,7 +12,9 @@
 
 mod actor_thread;
 mod clock;
+pub mod cluster;
 mod coordinator;
+mod counted;
 mod evaluation_thread;
 mod held_out;
 mod inference;
@@ -24,45 +26,45 @@ mod stagewise;
 mod state;
 mod statistics;
 mod sync;
+mod threads;
 mod trainee;
+mod transport;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread::{self, Scope, ScopedJoinHandle};
+use std::thread;
 
 use anyhow::anyhow;
-use crossbeam_channel::{Sender, bounded, unbounded};
+use crossbeam_channel::bounded;
 
 use crate::config::{Config, Method};
 use crate::game::Geometry;
+use crate::model::Description;
 use crate::net::NetSpec;
-use crate::predict::PredictError;
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
-use crate::store::stream::{GameStream, in_process};
-use crate::telemetry::{Event, Telemetry};
+use crate::telemetry::Telemetry;
 use crate::train::game::SelfPlaySettings;
 use crate::train::replay::Replay;
-use crate::train::selfplay::{Actor, GameNumbers, NetVersion};
-use actor_thread::ActorThread;
+use crate::train::selfplay::{GameNumbers, NetVersion};
 use coordinator::Coordinator;
-use evaluation_thread::EvaluationThread;
+use counted::CountedGames;
 pub use evaluation_thread::LADDER;
 pub use held_out::holds_out;
-use inference::{Inference, PredictorAndGroups};
+use inference::Inference;
 pub use limits::RunLimit;
-use messages::{Activity, NetToRate, NewNet};
 pub use restore::InitialModel;
 use restore::{RestoredRun, restore};
 pub use state::{Ending, ImpossibleCounter, NetRating, RunEnd, RunState};
-use sync::{Schedule, Shared};
+use sync::{Counters, Pace, Schedule, Shared};
+use threads::{EndRunOnDrop, ThreadParts, join_threads};
 pub use trainee::{NetTrainee, Trainee};
+use transport::{InProcess, Transport, in_process};
 
-/// Capacity of the channels for activity reports and for ratings.
-const REPORTS_IN_FLIGHT: usize = 256;
-/// Capacity of the stream of games, in addition to the games of two quotas of positions.
+/// Capacity of the channel for ratings.
+const RATINGS_IN_FLIGHT: usize = 256;
+/// Capacity of the channel for games, in addition to the games of two quotas of positions.
 const GAMES_IN_FLIGHT: usize = 256;
 /// The largest capacity for the games of two quotas. With larger quotas, actors may have to wait.
 const MAX_GAMES_OF_QUOTAS: usize = 65_536;
@@ -126,6 +128,26 @@ pub fn train(
     }
 }
 
+/// Everything that a transport may need to know about a run.
+struct RunParts<'a> {
+    config: &'a Config,
+    description: &'a Description,
+    run: &'a RunDir,
+    counters: &'a Arc<Counters>,
+    schedule: Schedule,
+    state: &'a RunState,
+    /// The numbers of the stored games.
+    counted: &'a CountedGames,
+}
+
+/// Makes the transport of a run from that of its own process.
+type Connect<'a> = dyn Fn(InProcess, RunParts<'_>) -> anyhow::Result<Box<dyn Transport>> + 'a;
+
+/// The transport of a run whose actors are all in its own process.
+fn alone(local: InProcess, _: RunParts<'_>) -> anyhow::Result<Box<dyn Transport>> {
+    Ok(Box::new(local))
+}
+
 /// The same as [`train`] for any kind of model that learns from self-play. `config.net` is not used.
 ///
 /// # Errors
@@ -138,8 +160,20 @@ pub fn train_model(
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
+    train_over(trainee, config, run, telemetry, stop, &alone)
+}
+
+/// The same as [`train_model`] over any transport.
+fn train_over(
+    trainee: &dyn Trainee,
+    config: &Config,
+    run: &mut RunDir,
+    telemetry: &Telemetry,
+    stop: &AtomicBool,
+    connect: &Connect<'_>,
+) -> anyhow::Result<RunEnd> {
     catch_panic(
-        || dispatch!(config.board, G => train_on::<G>(trainee, config, run, telemetry, stop)),
+        || dispatch!(config.board, G => train_on::<G>(trainee, config, run, telemetry, stop, connect)),
     )
 }
 
@@ -159,12 +193,13 @@ fn train_on<G: Geometry>(
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
+    connect: &Connect<'_>,
 ) -> anyhow::Result<RunEnd> {
     let description = trainee.description();
     let mut learner = trainee.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let RestoredRun { mut state, lost_games } =
+    let RestoredRun { mut state, lost_games, counted } =
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
@@ -184,24 +219,30 @@ fn train_on<G: Geometry>(
     run.start(&config.resolved())?;
 
     let shared = shared(&state, replay.is_empty(), limit, stop);
-    let numbers = GameNumbers::from(state.next_game);
-    let (game_stream, stream) = in_process(games_in_flight::<G>(schedule));
-    let (activity_sender, activity) = bounded(REPORTS_IN_FLIGHT);
-    let (rating_sender, ratings) = bounded(REPORTS_IN_FLIGHT);
+    let (channels, mut local) = in_process(games_in_flight::<G>(schedule));
+    let (rating_sender, ratings) = bounded(RATINGS_IN_FLIGHT);
     let net = NetVersion { version: state.version, positions: state.positions };
-    let parts = ThreadParts { config, shared: &shared, numbers: &numbers, schedule };
+    let parts = ThreadParts { config, shared: &shared, pace: Pace::Schedule(schedule) };
 
     thread::scope(|scope| {
         let end = EndRunOnDrop(&shared);
-        let (actors, to_actors) =
-            parts.actors::<G>(scope, predictors, net, game_stream, activity_sender);
+        let actors = parts.actors::<G>(scope, predictors, net, channels, &mut local);
+        let facts = RunParts {
+            config,
+            description: &description,
+            run,
+            counters: &shared.counters,
+            schedule,
+            state: &state,
+            counted: &counted,
+        };
+        let transport = connect(local, facts)?;
         let run_dir = run.path().to_path_buf();
         let (evaluation, to_evaluation) =
             parts.evaluation::<G>(scope, run_dir, telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
             shared: &shared,
-            numbers: &numbers,
             schedule,
             state,
             description,
@@ -209,14 +250,14 @@ fn train_on<G: Geometry>(
             replay,
             held_out,
             games,
+            counted,
             run,
-            stream,
-            activity,
-            to_actors,
+            transport,
             to_evaluation,
             telemetry: telemetry.sender(),
             ratings,
             newest_loss: None,
+            unconfirmed: None,
         };
         let result = coordinator.run();
         if result.is_err() {
@@ -243,37 +284,19 @@ fn shared<'a>(
     limit: Option<RunLimit>,
     stop: &'a AtomicBool,
 ) -> Shared<'a> {
-    Shared {
-        positions_generated: AtomicU64::new(state.positions),
+    let counters = Counters {
+        numbers: GameNumbers::from(state.next_game),
+        positions: AtomicU64::new(state.positions),
         learner_starved: AtomicBool::new(is_starved),
-        stop,
-        finished: AtomicBool::new(limit.is_some()),
-    }
+    };
+    Shared { counters: Arc::new(counters), stop, finished: AtomicBool::new(limit.is_some()) }
 }
 
-/// The capacity of the stream of games.
+/// The capacity of the channel for games.
 fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
     let shortest_game = G::SQUARES / 2;
     let games_of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
     GAMES_IN_FLIGHT + games_of_quotas.min(MAX_GAMES_OF_QUOTAS)
-}
-
-/// Joins all threads. Returns the coordinator's result, or an error of an actor.
-fn join_threads(
-    actors: Vec<ScopedJoinHandle<'_, Result<(), PredictError>>>,
-    evaluation: Option<ScopedJoinHandle<'_, ()>>,
-    result: anyhow::Result<RunEnd>,
-) -> anyhow::Result<RunEnd> {
-    // Joins all threads before it returns an error: otherwise the scope panics if one panicked.
-    let actors: Vec<_> = actors.into_iter().map(ScopedJoinHandle::join).collect();
-    if evaluation.is_some_and(|thread| thread.join().is_err()) {
-        tracing::warn!("the evaluation thread panicked; the run continued without evaluations");
-    }
-    let end = result?;
-    for actor in actors {
-        actor.map_err(|_| anyhow!("an actor thread panicked"))??;
-    }
-    Ok(end)
 }
 
 fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {
@@ -302,80 +325,6 @@ fn resumed_schedule(config: &Config, run: &RunDir, state: &RunState) -> anyhow::
         }
     };
     Ok(wanted.resumed_from(before, state.version, state.positions))
-}
-
-/// What the constructors of the threads need.
-struct ThreadParts<'env> {
-    config: &'env Config,
-    shared: &'env Shared<'env>,
-    numbers: &'env GameNumbers,
-    schedule: Schedule,
-}
-
-/// Ends the run when it is dropped. So the run ends if an actor ends for any reason, or if the
-/// coordinator panics.
-struct EndRunOnDrop<'a>(&'a Shared<'a>);
-
-impl Drop for EndRunOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.end();
-    }
-}
-
-/// The actor threads, and the channels for their nets.
-type Actors<'scope> =
-    (Vec<ScopedJoinHandle<'scope, Result<(), PredictError>>>, Vec<Sender<NewNet>>);
-
-impl<'env> ThreadParts<'env> {
-    /// Starts one actor thread per predictor. `net` is the version of the predictors' net.
-    fn actors<'scope, G: Geometry>(
-        &self,
-        scope: &'scope Scope<'scope, 'env>,
-        predictors: Vec<PredictorAndGroups>,
-        net: NetVersion,
-        games: impl GameStream,
-        activity: Sender<Activity>,
-    ) -> Actors<'scope> {
-        let (shared, numbers) = (self.shared, self.numbers);
-        let (mut threads, mut senders) = (Vec::new(), Vec::new());
-        for (predictor, groups) in predictors {
-            // Unbounded, but never long: an actor takes nets faster than the learner trains them.
-            let (sender, nets) = unbounded();
-            senders.push(sender);
-            let thread = ActorThread::<G> {
-                actor: Actor::new(selfplay_settings(self.config), predictor, groups, numbers, net),
-                numbers,
-                shared,
-                schedule: self.schedule,
-                version: net.version,
-                nets,
-                games: games.boxed_clone(),
-                activity: activity.clone(),
-            };
-            threads.push(scope.spawn(move || {
-                let _end = EndRunOnDrop(shared);
-                thread.run().inspect_err(|error| tracing::warn!("an actor failed: {error}"))
-            }));
-        }
-        (threads, senders)
-    }
-
-    /// Starts the evaluation thread, if the configuration asks for evaluations.
-    fn evaluation<'scope, G: Geometry>(
-        &self,
-        scope: &'scope Scope<'scope, 'env>,
-        run_dir: PathBuf,
-        telemetry: Sender<Event>,
-        ratings: Sender<NetRating>,
-    ) -> (Option<ScopedJoinHandle<'scope, ()>>, Option<Sender<NetToRate>>) {
-        if self.config.evaluation.every_minutes == 0.0 {
-            return (None, None);
-        }
-        let ThreadParts { config, shared, .. } = *self;
-        let thread = EvaluationThread { config, run_dir, shared, telemetry, ratings };
-        let (sender, nets) = bounded(1);
-        (Some(scope.spawn(move || thread.run::<G>(nets))), Some(sender))
-    }
 }
 
 /// The schedule of a new run with this configuration.

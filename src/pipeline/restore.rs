@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::counted::CountedGames;
 use super::{NetTrainee, RunState, Trainee as _, held_out};
 use crate::config::Config;
 use crate::game::Geometry;
@@ -11,8 +12,10 @@ use crate::model::{Description, Weights};
 use crate::players::models::LoadedModel;
 use crate::store::checkpoint::{self, Checkpoint, CheckpointError, ModelLocation, load_model};
 use crate::store::games::{self, GamesError, ReadError, SkipReason, SkippedRecord, Totals};
+use crate::store::leases::LeaseBook;
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{InitialNetInfo, RunDir};
+use crate::store::set_aside;
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
 
@@ -72,6 +75,8 @@ pub(super) struct RestoredRun {
     pub state: RunState,
     /// Games that the newest checkpoint counts but that were lost to damage.
     pub lost_games: u64,
+    /// The numbers of the stored games.
+    pub counted: CountedGames,
 }
 
 /// Restores learner, windows and counters from the files of the run directory.
@@ -105,7 +110,11 @@ pub(super) fn restore<G: Geometry>(
         Err(CheckpointError::NoneYet { .. }) => state_without_checkpoint(run)?,
         found => restore_learner::<G>(description, run, &found?, learner)?,
     };
-    let totals = match games::totals(&run.games()) {
+    let mut counted = CountedGames::default();
+    let count = |id| {
+        counted.insert(id);
+    };
+    let totals = match games::totals_with(&run.games(), count) {
         Err(GamesError::File(error)) if error.is_missing() => Totals::default(),
         totals => totals?,
     };
@@ -114,11 +123,14 @@ pub(super) fn restore<G: Geometry>(
     state.positions = totals.positions;
     let unused = totals.highest_id.map_or(0, |id| id.saturating_add(1));
     // If a user copied a segment, several games have the same number, and each of them counts.
-    state.next_game = state.next_game.max(unused).max(totals.games);
+    let leased = LeaseBook::read(run.path())?.end();
+    state.next_game = state.next_game.max(unused).max(totals.games).max(leased);
     state.check(G::SQUARES).with_context(|| format!("the games in {}", run.games().display()))?;
     let most = held_out::positions_to_read(config.replay.max_positions);
     let newest = games::read_tail(&run.games(), most)?;
-    let skipped = totals.skipped + refill_windows(newest, state.positions, replay, held_out);
+    let excluded = set_aside::read(run.path())?.into_iter().collect();
+    let windows = (&mut *replay, &mut *held_out);
+    let skipped = totals.skipped + refill_windows(newest, state.positions, &excluded, windows);
     if skipped > 0 {
         tracing::warn!("{skipped} damaged game records were skipped");
     }
@@ -133,7 +145,7 @@ pub(super) fn restore<G: Geometry>(
         replay.len(),
         held_out.len()
     );
-    Ok(RestoredRun { state, lost_games })
+    Ok(RestoredRun { state, lost_games, counted })
 }
 
 /// The state of a run without a checkpoint: that of a new run, unless a checkpoint is missing.
@@ -230,19 +242,21 @@ fn count_lost_games(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Resul
     Ok(lost)
 }
 
-/// Fills the windows with the newest games of a run that has generated `total` positions. Returns
+/// Fills the windows with the newest games of a run that has generated `total` positions, without
+/// the `excluded` ones. Returns
 /// the number of records that could not be used, not counting those in [`Totals::skipped`].
-fn refill_windows<G: Geometry>(
+pub(super) fn refill_windows<G: Geometry>(
     newest: games::Games,
     total: u64,
-    replay: &mut Replay<G>,
-    held_out: &mut Replay<G>,
+    excluded: &CountedGames,
+    (replay, held_out): (&mut Replay<G>, &mut Replay<G>),
 ) -> u64 {
     let mut unused = 0;
     for record in newest {
         // The window's size depends on all positions of the run, not only on those read here.
         replay.set_total_positions(total);
         let usable = match record {
+            Ok(record) if excluded.contains(record.id) => continue,
             Ok(record) => held_out::window_for(&record, replay, held_out).add(&record).is_ok(),
             // `Totals::skipped` counts these.
             Err(ReadError::Skipped(SkippedRecord {
@@ -327,7 +341,8 @@ mod tests {
         for most in [held_out::positions_to_read(options.max_positions), enough] {
             let (mut again, mut held_out_again) = windows();
             let newest = games::read_tail(folder.path(), most).expect("the games");
-            assert_eq!(refill_windows(newest, total, &mut again, &mut held_out_again), 0);
+            let windows = (&mut again, &mut held_out_again);
+            assert_eq!(refill_windows(newest, total, &CountedGames::default(), windows), 0);
             assert_eq!(again.total_positions(), replay.total_positions());
             assert!(most == enough || held_out_again.len() == held_out.len());
             let lacking = replay.len().abs_diff(again.len());

@@ -14,11 +14,13 @@
 //!
 //! If a run is resumed with other quotas, they count from its current version and positions.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::state::{ImpossibleCounter, MAX_COUNT};
+use crate::train::selfplay::GameNumbers;
 
 /// How many positions must be, and may be, generated for each version of the net.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -95,14 +97,72 @@ impl Schedule {
     }
 }
 
-/// The state that all threads of a run share.
+/// Counters of self-play, shared by the actors and by what speaks to workers.
 #[derive(Debug)]
-pub struct Shared<'a> {
+pub struct Counters {
+    /// The numbers of new games.
+    pub numbers: GameNumbers,
     /// Positions of all games that the actors have finished, including those not yet received.
-    pub positions_generated: AtomicU64,
+    pub positions: AtomicU64,
     /// Whether there is no position to train on yet, also not in the games that actors have just
     /// finished. Then actors ignore the schedule, because all games so far may be held out.
     pub learner_starved: AtomicBool,
+}
+
+/// How far an actor may play, and when it takes a newer net.
+#[derive(Clone, Debug)]
+pub enum Pace {
+    /// By the schedule of a run in this process.
+    Schedule(Schedule),
+    /// By what a run elsewhere allows this worker.
+    Leased(Arc<Allowance>),
+}
+
+/// What a run elsewhere allows a worker.
+#[derive(Debug, Default)]
+pub struct Allowance {
+    /// The number of positions up to which the run wants games.
+    pub positions: AtomicU64,
+    /// With fewer numbers left than this, actors wait.
+    pub reserve: u64,
+}
+
+impl Pace {
+    /// Whether an actor with net `version` must wait.
+    pub fn has_enough(&self, version: u32, counters: &Counters) -> bool {
+        let (allowed, lacks_numbers) = match self {
+            Pace::Schedule(schedule) => (schedule.positions_allowed(version), false),
+            Pace::Leased(allowance) => (
+                allowance.positions.load(Ordering::Relaxed),
+                counters.numbers.left() < allowance.reserve,
+            ),
+        };
+        let is_wanted = counters.learner_starved.load(Ordering::Relaxed)
+            || counters.positions.load(Ordering::Acquire) < allowed;
+        lacks_numbers || !is_wanted
+    }
+
+    /// Whether an actor takes a newer net as soon as there is one. If the replay ratio is a range, an
+    /// actor may play with its net for long.
+    pub fn takes_nets_at_once(&self) -> bool {
+        match self {
+            Pace::Schedule(schedule) => schedule.has_ratio_range(),
+            Pace::Leased(_) => true,
+        }
+    }
+
+    /// Whether an actor that waits skips the next net, `version`: by a schedule, if its positions are
+    /// all generated, because a newer one follows.
+    pub fn skips(&self, version: u32, counters: &Counters) -> bool {
+        matches!(self, Pace::Schedule(_)) && self.has_enough(version, counters)
+    }
+}
+
+/// The state that all threads of a run share.
+#[derive(Debug)]
+pub struct Shared<'a> {
+    /// The counters that whoever plays for the run changes.
+    pub counters: Arc<Counters>,
     /// Set to end the run at once: by an interrupt, or because one of its parts failed. An
     /// interrupt also ends external opponents. After a failure, the run waits for an opponent that
     /// is thinking, up to its `timeout`.

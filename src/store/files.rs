@@ -78,7 +78,7 @@ fn hint(action: Action, source: &io::Error) -> &'static str {
 }
 
 impl FileError {
-    pub(super) fn at(action: Action, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    pub(crate) fn at(action: Action, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_path_buf();
         move |source| FileError { action, path, source }
     }
@@ -207,7 +207,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
 }
 
 /// Locks a file against other processes; false if another process holds the lock.
-pub(super) fn lock(file: &File, path: &Path) -> Result<bool, FileError> {
+pub(crate) fn lock(file: &File, path: &Path) -> Result<bool, FileError> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),

@@ -7,6 +7,7 @@
 //!   segment are cut off. They are saved to a separate file unless they are one incomplete frame.
 //! - Readers skip a damaged frame anywhere else. No other game is lost.
 
+mod pack;
 mod writer;
 
 use std::fs;
@@ -17,6 +18,7 @@ use super::files::{self, Action, FileError};
 use super::frame::{self, DamageKind, Frame, Scanner};
 use super::limits;
 use crate::game::record::GameRecord;
+pub use pack::{MOST_GAMES, pack, unpack};
 pub use writer::GameWriter;
 
 /// The largest decompressed record, in bytes. Real ones have a few kilobytes.
@@ -97,12 +99,29 @@ pub enum SkipReason {
     /// The frame claims more positions than its game has.
     #[error("it claims more positions than its game has")]
     Positions,
+    /// The number or the positions beside the record are not those of its game.
+    #[error("the number beside the record is not that of its game")]
+    Header,
+    /// A message has more games than it may have.
+    #[error("there are more than {} games", pack::MOST_GAMES)]
+    Many,
     /// The payload cannot be decompressed.
     #[error("the record cannot be decompressed")]
     Packing,
     /// The decompressed payload is not a record.
     #[error(transparent)]
     Content(#[from] CodecError),
+}
+
+impl From<DamageKind> for SkipReason {
+    fn from(damage: DamageKind) -> SkipReason {
+        match damage {
+            DamageKind::Foreign => SkipReason::Foreign,
+            DamageKind::Checksum => SkipReason::Checksum,
+            DamageKind::CutOff => SkipReason::CutOff,
+            DamageKind::Positions => SkipReason::Positions,
+        }
+    }
 }
 
 /// A record that cannot be read.
@@ -170,6 +189,15 @@ pub(super) fn is_in_use(dir: &Path) -> bool {
 ///
 /// The folder or a segment cannot be read.
 pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
+    totals_with(dir, |_| ())
+}
+
+/// The same as [`totals`]; calls `note` with the number of each game.
+///
+/// # Errors
+///
+/// As for [`totals`].
+pub fn totals_with(dir: &Path, mut note: impl FnMut(u64)) -> Result<Totals, GamesError> {
     let mut totals = Totals::default();
     for (_, path) in segments(dir)? {
         // An incomplete record is damage in every segment except the newest.
@@ -178,6 +206,7 @@ pub fn totals(dir: &Path) -> Result<Totals, GamesError> {
             match found {
                 Ok(frame) => {
                     totals.games += 1;
+                    note(frame.id);
                     totals.positions += u64::from(frame.positions);
                     totals.highest_id = totals.highest_id.max(Some(frame.id));
                 }
@@ -287,15 +316,7 @@ impl Iterator for Games {
         }
         let (offset, game) = match self.scanner.next(&self.bytes)? {
             Ok(frame) => (frame.offset, Games::unpack(&frame)),
-            Err(bad) => {
-                let reason = match bad.damage {
-                    DamageKind::Foreign => SkipReason::Foreign,
-                    DamageKind::Checksum => SkipReason::Checksum,
-                    DamageKind::CutOff => SkipReason::CutOff,
-                    DamageKind::Positions => SkipReason::Positions,
-                };
-                (bad.offset, Err(reason))
-            }
+            Err(bad) => (bad.offset, Err(bad.damage.into())),
         };
         Some(game.map_err(|reason| {
             SkippedRecord { path: self.path.clone(), offset: offset as u64, reason }.into()

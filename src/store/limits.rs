@@ -32,6 +32,9 @@ pub const LABELS: u64 = 4 << 30;
 /// An opening book. A million positions of 8x8 have 20 MB.
 pub const BOOK: u64 = 128 << 20;
 
+/// The leases of a run. A thousand workers lease some 2 MB in an hour.
+pub const LEASES: u64 = 256 << 20;
+
 /// A saved game.
 pub const GAME: u64 = 1 << 20;
 

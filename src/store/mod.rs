@@ -1,5 +1,5 @@
-//! Files of the program: run directories, checkpoints, nets, games and opening books; and the stream
-//! of games from the actors to the learner. This module knows no tensors.
+//! Files of the program: run directories, checkpoints, nets, games and opening books. This
+//! module knows no tensors.
 //!
 //! The content of a file is never trusted. It is checked when it is read. If a check fails, the
 //! result is a typed error that names the path, or a record that is skipped and counted.
@@ -35,14 +35,16 @@ pub mod ggf;
 pub mod import;
 mod json_file;
 pub mod labels;
+pub mod leases;
 pub mod limits;
 pub mod lines;
 pub mod model_file;
 pub mod run_dir;
+pub mod set_aside;
 pub mod shipped;
-pub mod stream;
 pub mod warm_start;
 
 pub use codec::CodecError;
+pub(crate) use files::lock as lock_file;
 pub use files::{Action, FileError, TooLong, create_dir, read, read_text, write_atomically};
 pub use json_file::JsonFileError;

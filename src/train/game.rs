@@ -29,6 +29,17 @@ pub struct SelfPlaySettings {
     pub selfplay: Options,
 }
 
+impl SelfPlaySettings {
+    /// Simulations of a full search with a net that was published after `positions` positions of the
+    /// run.
+    pub fn simulations_at(&self, positions: u64) -> u32 {
+        let ramp = self.selfplay.ramp.iter();
+        ramp.take_while(|&&(from, _)| from <= positions)
+            .last()
+            .map_or(self.search.simulations, |&(_, simulations)| simulations)
+    }
+}
+
 /// What a game needs before it can continue.
 #[derive(Clone, Copy, Debug)]
 pub enum GameStatus<G: Geometry> {

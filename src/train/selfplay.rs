@@ -4,8 +4,9 @@
 //! and the batch is as large as the number of games. The actor owns no thread and no channel: the
 //! pipeline calls [`Actor::step`] in a loop and decides what happens in between.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use super::options::selfplay::{Opening, Options};
 
@@ -21,24 +22,57 @@ use crate::search::endgame::Solver;
 /// Size of the exact solver's table in bytes: it fits in a core's second-level cache.
 const SOLVER_TABLE_BYTES: usize = 1 << 20;
 
-/// The counter of game numbers, which all actors of a run share: each number is given once.
+/// The numbers of new games, which all actors of a process share: each number is given once.
+///
+/// A run has all numbers from a first one on. A worker has ranges that the run leased to it.
 #[derive(Debug)]
-pub struct GameNumbers(AtomicU64);
+pub struct GameNumbers(Mutex<VecDeque<Range<u64>>>);
 
 impl GameNumbers {
-    /// A counter that starts at `first`.
+    /// All numbers from `first` on.
     pub fn from(first: u64) -> GameNumbers {
-        GameNumbers(AtomicU64::new(first))
+        GameNumbers(Mutex::new([first..u64::MAX].into()))
     }
 
-    /// Takes the next number.
+    /// No numbers yet.
+    pub fn none() -> GameNumbers {
+        GameNumbers(Mutex::default())
+    }
+
+    /// Takes the next number. Without numbers it is `u64::MAX`, which no run accepts.
     pub fn take(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed)
+        self.take_range(1).start
+    }
+
+    /// Takes up to `count` numbers in a row.
+    pub fn take_range(&self, count: u64) -> Range<u64> {
+        let mut ranges = self.ranges();
+        let Some(first) = ranges.front_mut() else { return u64::MAX..u64::MAX };
+        let taken = first.start..first.start.saturating_add(count).min(first.end);
+        first.start = taken.end;
+        if first.is_empty() {
+            ranges.pop_front();
+        }
+        taken
+    }
+
+    /// Adds numbers, to be taken after those that are there.
+    pub fn add(&self, numbers: Range<u64>) {
+        self.ranges().push_back(numbers);
+    }
+
+    /// How many numbers are left.
+    pub fn left(&self) -> u64 {
+        self.ranges().iter().map(|range| range.end - range.start).sum()
     }
 
     /// The number that the next [`GameNumbers::take`] returns.
     pub fn next(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.ranges().front().map_or(u64::MAX, |range| range.start)
+    }
+
+    fn ranges(&self) -> MutexGuard<'_, VecDeque<Range<u64>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,7 +127,7 @@ impl<G: Geometry> Actor<G> {
             work: Work::default(),
             settings,
         };
-        let simulations = actor.simulations();
+        let simulations = actor.settings.simulations_at(net.positions);
         let games = actor.settings.selfplay.games_per_actor as usize;
         for index in 0..groups.clamp(1, games) {
             let share = games / groups + usize::from(index < games % groups);
@@ -119,12 +153,9 @@ impl<G: Geometry> Actor<G> {
         Ok(())
     }
 
-    /// Simulations of a full search at this point of the run.
-    fn simulations(&self) -> u32 {
-        let ramp = self.settings.selfplay.ramp.iter();
-        ramp.take_while(|&&(from, _)| from <= self.net.positions)
-            .last()
-            .map_or(self.settings.search.simulations, |&(_, simulations)| simulations)
+    /// The version of the net that plays.
+    pub fn net(&self) -> NetVersion {
+        self.net
     }
 
     /// Takes the predictions for one group, continues each of its games until it needs the next
@@ -141,7 +172,7 @@ impl<G: Geometry> Actor<G> {
     ) -> Result<(), PredictError> {
         let turn = self.turn;
         self.turn = (turn + 1) % self.groups.len();
-        let simulations = self.simulations();
+        let simulations = self.settings.simulations_at(self.net.positions);
         let mut query = if self.groups[turn].is_waiting {
             self.predictor.collect(turn)?
         } else {
@@ -182,5 +213,23 @@ impl<G: Geometry> Actor<G> {
 fn apply_predictions<G: Geometry>(games: &mut [SelfPlayGame<G>], predictions: &Predictions) {
     for (index, game) in games.iter_mut().enumerate() {
         game.apply(predictions.get(index, G::SQUARES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_given_once_and_in_order() {
+        let all = GameNumbers::from(7);
+        assert_eq!((all.take(), all.take_range(3), all.next()), (7, 8..11, 11));
+        let leased = GameNumbers::none();
+        assert_eq!((leased.take(), leased.left()), (u64::MAX, 0));
+        leased.add(10..12);
+        leased.add(30..33);
+        assert_eq!((leased.left(), leased.next()), (5, 10));
+        assert_eq!(leased.take_range(4), 10..12);
+        assert_eq!([(); 4].map(|()| leased.take()), [30, 31, 32, u64::MAX]);
     }
 }

@@ -11,7 +11,7 @@ use crate::store::files::{self, Action, FileError};
 use crate::store::{codec, frame, limits};
 
 pub(super) const SEGMENT_BYTES: u64 = 32 << 20;
-const COMPRESSION_LEVEL: i32 = 3;
+pub(super) const COMPRESSION_LEVEL: i32 = 3;
 
 /// Appends games to a folder.
 ///

@@ -1,0 +1,245 @@
+//! What the threads that serve workers share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::RunParts;
+use super::identity::Identity;
+use crate::model::weights::Weights;
+use crate::pipeline::cluster::names::Name;
+use crate::pipeline::cluster::wire::{Announcement, NetId, Report};
+use crate::pipeline::messages::{Activity, NewNet};
+use crate::pipeline::sync::{Counters, Schedule};
+use crate::store::FileError;
+use crate::store::leases::LeaseBook;
+use crate::train::game::Work;
+
+/// The most numbers of one lease.
+const LARGEST_LEASE: u64 = 1 << 20;
+/// The most workers that are remembered.
+const MOST_WORKERS: usize = 4096;
+/// The most workers with curves of their own.
+const MOST_CURVES: usize = 32;
+/// A worker without a report for so long has left.
+const LEFT_AFTER: Duration = Duration::from_secs(15);
+/// Memory of the nets that are kept to play games again, in bytes.
+const NETS_BYTES: usize = 256 << 20;
+
+/// A net that games may still name.
+#[derive(Clone)]
+pub(super) struct KnownNet {
+    pub weights: Arc<Weights>,
+    pub positions: u64,
+}
+
+/// A worker that has sent something.
+#[derive(Default)]
+pub(super) struct Worker {
+    reported: Option<Instant>,
+    report: Report,
+    /// Games that counted since the last curve.
+    games: u64,
+    /// All games that counted, and all that were refused.
+    pub accepted: u64,
+    pub refused: u64,
+    /// Why it is not listened to.
+    pub excluded: Option<Box<str>>,
+}
+
+pub(super) struct Shared {
+    pub run: Name,
+    /// The number of this start of the learner.
+    pub start: u32,
+    pub announcement: Announcement,
+    pub run_dir: PathBuf,
+    pub counters: Arc<Counters>,
+    pub schedule: Schedule,
+    /// The version of the newest net.
+    pub newest: AtomicU32,
+    /// Whether the run has reached its end.
+    pub has_ended: AtomicBool,
+    book: Mutex<LeaseBook>,
+    nets: Mutex<BTreeMap<NetId, KnownNet>>,
+    workers: Mutex<HashMap<Name, Worker>>,
+    activity: Mutex<Vec<Activity>>,
+    set_aside: Mutex<Vec<u64>>,
+    curves: Mutex<Instant>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub fn new(
+        identity: Identity,
+        announcement: Announcement,
+        parts: &RunParts<'_>,
+    ) -> anyhow::Result<Shared> {
+        Ok(Shared {
+            run: identity.run,
+            start: identity.start,
+            announcement,
+            run_dir: parts.run.path().to_path_buf(),
+            counters: Arc::clone(parts.counters),
+            schedule: parts.schedule,
+            newest: AtomicU32::new(parts.state.version),
+            has_ended: AtomicBool::new(false),
+            book: Mutex::new(LeaseBook::read(parts.run.path())?),
+            nets: Mutex::default(),
+            workers: Mutex::default(),
+            activity: Mutex::default(),
+            set_aside: Mutex::default(),
+            curves: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Leases numbers to a worker.
+    ///
+    /// # Errors
+    ///
+    /// The lease cannot be written to the disk.
+    pub fn lease(&self, worker: &Name, count: u64) -> Result<Range<u64>, FileError> {
+        let mut book = locked(&self.book);
+        let numbers = self.counters.numbers.take_range(count.clamp(1, LARGEST_LEASE));
+        book.add(numbers.clone(), worker.as_str())?;
+        Ok(numbers)
+    }
+
+    /// Whether a number is leased to a worker.
+    pub fn is_leased(&self, number: u64, worker: &Name) -> bool {
+        locked(&self.book).owner(number) == Some(worker.as_str())
+    }
+
+    /// Remembers a published net, and forgets the oldest ones.
+    pub fn note_net(&self, net: &NewNet) {
+        let id = NetId { start: self.start, version: net.version };
+        let known = KnownNet { weights: Arc::clone(&net.weights), positions: net.positions };
+        let mut nets = locked(&self.nets);
+        nets.insert(id, known);
+        let numbers = |weights: &Weights| -> usize {
+            weights.iter().map(|(_, array)| array.values.len()).sum()
+        };
+        let each = 4 * numbers(&net.weights).max(1);
+        while nets.len() > 2 && nets.len() * each > NETS_BYTES {
+            nets.pop_first();
+        }
+    }
+
+    /// A net, if it is still known.
+    pub fn net(&self, id: NetId) -> Option<KnownNet> {
+        locked(&self.nets).get(&id).cloned()
+    }
+
+    /// Whether a net exists. Of earlier starts of the learner only the start is known.
+    pub fn net_exists(&self, id: NetId) -> bool {
+        if id.start == self.start {
+            id.version <= self.newest.load(Ordering::Relaxed)
+        } else {
+            (1..self.start).contains(&id.start)
+        }
+    }
+
+    /// Changes what is known of a worker; `None` if there are too many workers.
+    pub fn with_worker<T>(&self, name: &Name, change: impl FnOnce(&mut Worker) -> T) -> Option<T> {
+        let mut workers = locked(&self.workers);
+        if !workers.contains_key(name) && workers.len() >= MOST_WORKERS {
+            return None;
+        }
+        Some(change(workers.entry(name.clone()).or_default()))
+    }
+
+    /// Takes a worker's report. The first one after a pause is logged.
+    pub fn note_report(&self, name: &Name, report: Report) {
+        let activity = Activity {
+            work: Work {
+                simulations: report.simulations,
+                evaluations: report.evaluations,
+                searches: report.searches,
+            },
+            busy: seconds(report.busy),
+            waiting: seconds(report.waiting),
+        };
+        locked(&self.activity).push(activity);
+        let actors = report.actors;
+        let joined = self.with_worker(name, |worker| {
+            let is_new = worker.reported.is_none_or(|last| last.elapsed() > LEFT_AFTER);
+            (worker.reported, worker.report) = (Some(Instant::now()), report);
+            is_new
+        });
+        if joined == Some(true) {
+            tracing::info!("worker {name} has joined, with {actors} actors");
+        }
+    }
+
+    /// A game of a worker counts.
+    pub fn note_game(&self, name: &Name) {
+        self.with_worker(name, |worker| {
+            worker.games += 1;
+            worker.accepted += 1;
+        });
+    }
+
+    /// The excluded workers with their reasons.
+    pub fn excluded(&self) -> Vec<(String, String)> {
+        let workers = locked(&self.workers);
+        let reason = |(name, worker): (&Name, &Worker)| {
+            Some((name.to_string(), worker.excluded.as_ref()?.to_string()))
+        };
+        workers.iter().filter_map(reason).collect()
+    }
+
+    pub fn take_activity(&self) -> Vec<Activity> {
+        std::mem::take(&mut *locked(&self.activity))
+    }
+
+    pub fn add_set_aside(&self, numbers: Vec<u64>) {
+        locked(&self.set_aside).extend(numbers);
+    }
+
+    pub fn take_set_aside(&self) -> Vec<u64> {
+        std::mem::take(&mut *locked(&self.set_aside))
+    }
+
+    /// The values of the curves of workers since the last call.
+    pub fn scalars(&self) -> Vec<(String, f64)> {
+        let elapsed = std::mem::replace(&mut *locked(&self.curves), Instant::now()).elapsed();
+        let newest = self.newest.load(Ordering::Relaxed);
+        let mut workers = locked(&self.workers);
+        let mut present: Vec<(&Name, &mut Worker)> = workers
+            .iter_mut()
+            .filter(|(_, worker)| worker.reported.is_some_and(|last| last.elapsed() < LEFT_AFTER))
+            .collect();
+        present.sort_by(|one, other| one.0.cmp(other.0));
+        let mut values = vec![("workers/count".to_string(), present.len() as f64)];
+        for (name, worker) in present.into_iter().take(MOST_CURVES) {
+            let games = std::mem::take(&mut worker.games) as f64;
+            let lag = worker.reported.map_or(0.0, |last| last.elapsed().as_secs_f64());
+            let behind = match worker.report.net.start == self.start {
+                true => f64::from(newest.saturating_sub(worker.report.net.version)),
+                false => f64::from(newest),
+            };
+            for (key, value) in [
+                ("games_per_second", games / elapsed.as_secs_f64().max(1e-3)),
+                ("games", worker.accepted as f64),
+                ("rejected", worker.refused as f64),
+                ("net_version", f64::from(worker.report.net.version)),
+                ("nets_behind", behind),
+                ("lag_seconds", lag),
+                ("unconfirmed", worker.report.unconfirmed as f64),
+            ] {
+                values.push((format!("workers/{name}/{key}"), value));
+            }
+        }
+        values
+    }
+}
+
+/// Seconds from a message as a duration; nonsense counts as none.
+fn seconds(number: f64) -> Duration {
+    Duration::try_from_secs_f64(number.clamp(0.0, 3600.0)).unwrap_or_default()
+}
