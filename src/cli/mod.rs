@@ -34,10 +34,12 @@ mod play;
 mod players;
 mod runs;
 mod serve;
+mod server_args;
 mod show;
 mod solve;
 mod train;
 mod web;
+mod worker;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -91,6 +93,7 @@ enum Command {
     /// Plays through the Go Text Protocol (GTP), as Othello programs use it
     Gtp(serve::Args),
     Web(web::Args),
+    Worker(worker::Args),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -174,6 +177,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Nboard(args) => serve::run_nboard(args),
         Command::Gtp(args) => serve::run_gtp(args),
         Command::Web(args) => web::run(args),
+        Command::Worker(args) => worker::run(args),
         Command::Completions(args) => manual::run_completions(&args, Cli::command()),
         Command::Man(args) => manual::run_man(&args, Cli::command()),
     }

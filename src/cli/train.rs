@@ -8,8 +8,10 @@ use clap::Args as ClapArgs;
 
 use super::interrupt::stop_flag;
 use super::machine::processor;
+use super::server_args::ServerArgs;
 use super::tell_how_to_play;
 use crate::config::{Config, Method};
+use crate::pipeline::cluster::ServeOptions;
 use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{CopiedGames, WarmStart};
@@ -46,9 +48,45 @@ pub struct Args {
     /// Change a key of the configuration, such as `learner.batch=512`; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
     /// Show no progress.
     #[arg(long)]
     quiet: bool,
+}
+
+/// Workers on other machines.
+#[derive(ClapArgs, Debug)]
+struct ClusterArgs {
+    #[command(flatten)]
+    server: Option<ServerArgs>,
+    /// Play no games here: all games come from workers. By default this machine's actors play too.
+    #[arg(long, requires = "nats")]
+    no_actors: bool,
+    /// The share of workers' games of which exact scores are solved again, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.02, value_parser = share, requires = "nats")]
+    check_scores: f64,
+    /// The share of workers' games that are played again here, from net and seed, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.005, value_parser = share, requires = "nats")]
+    check_games: f64,
+}
+
+/// Parses a share.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "allowed: 0 to 1".into())
+}
+
+impl ClusterArgs {
+    fn options(&self) -> anyhow::Result<Option<ServeOptions>> {
+        let Some(server) = &self.server else { return Ok(None) };
+        Ok(Some(ServeOptions {
+            server: server.options()?,
+            plays: !self.no_actors,
+            solve_share: self.check_scores,
+            replay_share: self.check_games,
+        }))
+    }
 }
 
 /// Runs the subcommand.
@@ -58,13 +96,17 @@ pub struct Args {
 /// The configuration or the run directory is bad, or the run fails.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let stop = stop_flag();
+    let serve = args.cluster.options()?;
     let (mut run, config) = if args.resume { resumed(&args)? } else { started(&args)? };
     tell!("run directory: {}", run.path().display());
     tell!("curves: tensorboard --logdir {}", run.path().display());
     let starts = run.manifest().starts;
     run.set_machine(processor());
     let telemetry = Telemetry::start(run.path(), &config.resolved(), args.quiet)?;
-    let result = pipeline::train(&config, &mut run, &telemetry, stop);
+    let result = match &serve {
+        None => pipeline::train(&config, &mut run, &telemetry, stop),
+        Some(serve) => pipeline::train_with_workers(&config, &mut run, &telemetry, stop, serve),
+    };
     // An error of the run matters more than an error of its curves, so it is returned first.
     let curves = telemetry.finish();
     let summary = match result {
@@ -101,6 +143,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
+    if config.method != Method::AlphaZero && args.cluster.server.is_some() {
+        bail!("--nats is for method \"alphazero\"; here method = \"{}\"", config.method);
+    }
     if config.method != Method::AlphaZero && (args.net.is_some() || !args.games.is_empty()) {
         let method = config.method;
         bail!("--net and --games are for method \"alphazero\"; here method = \"{method}\"");

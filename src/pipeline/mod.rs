@@ -48,6 +48,8 @@ use crate::telemetry::Telemetry;
 use crate::train::game::SelfPlaySettings;
 use crate::train::replay::Replay;
 use crate::train::selfplay::{GameNumbers, NetVersion};
+use cluster::ServeOptions;
+use cluster::serve::WithWorkers;
 use coordinator::Coordinator;
 use counted::CountedGames;
 pub use evaluation_thread::LADDER;
@@ -128,6 +130,25 @@ pub fn train(
     }
 }
 
+/// The same as [`train`] with workers on other machines.
+///
+/// # Errors
+///
+/// As for [`train`]; or the method has no self-play, or the server refuses the run.
+pub fn train_with_workers(
+    config: &Config,
+    run: &mut RunDir,
+    telemetry: &Telemetry,
+    stop: &AtomicBool,
+    serve: &ServeOptions,
+) -> anyhow::Result<RunEnd> {
+    let connect = |local, parts: RunParts<'_>| -> anyhow::Result<Box<dyn Transport>> {
+        Ok(Box::new(WithWorkers::open(serve, local, parts)?))
+    };
+    let with = Playing { plays: serve.plays, connect: &connect };
+    train_over(&NetTrainee(config), config, run, telemetry, stop, &with)
+}
+
 /// Everything that a transport may need to know about a run.
 struct RunParts<'a> {
     config: &'a Config,
@@ -142,6 +163,13 @@ struct RunParts<'a> {
 
 /// Makes the transport of a run from that of its own process.
 type Connect<'a> = dyn Fn(InProcess, RunParts<'_>) -> anyhow::Result<Box<dyn Transport>> + 'a;
+
+/// Who plays for a run.
+struct Playing<'a> {
+    /// Whether this process has actors.
+    plays: bool,
+    connect: &'a Connect<'a>,
+}
 
 /// The transport of a run whose actors are all in its own process.
 fn alone(local: InProcess, _: RunParts<'_>) -> anyhow::Result<Box<dyn Transport>> {
@@ -160,7 +188,8 @@ pub fn train_model(
     telemetry: &Telemetry,
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
-    train_over(trainee, config, run, telemetry, stop, &alone)
+    let with = Playing { plays: true, connect: &alone };
+    train_over(trainee, config, run, telemetry, stop, &with)
 }
 
 /// The same as [`train_model`] over any transport.
@@ -170,10 +199,10 @@ fn train_over(
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
-    connect: &Connect<'_>,
+    with: &Playing<'_>,
 ) -> anyhow::Result<RunEnd> {
     catch_panic(
-        || dispatch!(config.board, G => train_on::<G>(trainee, config, run, telemetry, stop, connect)),
+        || dispatch!(config.board, G => train_on::<G>(trainee, config, run, telemetry, stop, with)),
     )
 }
 
@@ -193,7 +222,7 @@ fn train_on<G: Geometry>(
     run: &mut RunDir,
     telemetry: &Telemetry,
     stop: &AtomicBool,
-    connect: &Connect<'_>,
+    with: &Playing<'_>,
 ) -> anyhow::Result<RunEnd> {
     let description = trainee.description();
     let mut learner = trainee.learner()?;
@@ -210,7 +239,7 @@ fn train_on<G: Geometry>(
     let weights = Arc::new(learner.play_weights());
     let inference = Inference::open(config, &description, &weights)?;
     // A run that has reached a limit has no actors.
-    let actors = limit.map_or(config.selfplay.actors, |_| 0);
+    let actors = if limit.is_none() && with.plays { config.selfplay.actors } else { 0 };
     let predictors = inference.predictors(config, &description, &weights, actors)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     // `open_games` cuts off a damaged end, so the number of lost games is recorded first.
@@ -236,7 +265,7 @@ fn train_on<G: Geometry>(
             state: &state,
             counted: &counted,
         };
-        let transport = connect(local, facts)?;
+        let transport = (with.connect)(local, facts)?;
         let run_dir = run.path().to_path_buf();
         let (evaluation, to_evaluation) =
             parts.evaluation::<G>(scope, run_dir, telemetry.sender(), rating_sender);
