@@ -12,6 +12,7 @@
 
 mod actor_thread;
 mod clock;
+pub mod cluster;
 mod coordinator;
 mod evaluation_thread;
 mod held_out;

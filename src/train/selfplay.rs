@@ -121,10 +121,7 @@ impl<G: Geometry> Actor<G> {
 
     /// Simulations of a full search at this point of the run.
     fn simulations(&self) -> u32 {
-        let ramp = self.settings.selfplay.ramp.iter();
-        ramp.take_while(|&&(from, _)| from <= self.net.positions)
-            .last()
-            .map_or(self.settings.search.simulations, |&(_, simulations)| simulations)
+        self.settings.simulations(self.net.positions)
     }
 
     /// Takes the predictions for one group, continues each of its games until it needs the next

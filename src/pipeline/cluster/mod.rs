@@ -1,0 +1,3 @@
+//! Self-play on several machines.
+
+pub mod trust;
