@@ -256,13 +256,6 @@ const VALUES: &[Forgery] = &[
         let first = (0..base.played_out).find(|&index| game.moves[index].exact.is_some());
         shift(game, first.expect("a proven move"), 31);
     }),
-    ("exact-end", "the last score alone", |game, _| {
-        let last = game.moves[31].clone();
-        let before = game.moves[..31].iter_mut();
-        before.for_each(|played| (played.exact, played.value) = (None, 0.0));
-        game.moves[31] = last;
-        shift(game, 31, 31);
-    }),
 ];
 
 /// Makes the exact scores of moves better for black by 2 discs, without a change of a result.
@@ -389,23 +382,25 @@ fn names_are_distinct_and_tested() {
 /// A record of the right form that other settings have produced.
 #[test]
 fn games_of_other_settings_are_refused() {
-    let own = settings(Shape::Square7, "[search]\nsimulations = 8\nsolve_empties = 8");
+    let own = "[search]\nsimulations = 16\nsolve_empties = 8";
+    let own = settings(Shape::Square7, own);
     let known = Known::new();
     let facts = Facts { board: Shape::Square7, ..known.facts(Shape::Square7, &own) };
     let names = |text: &str| -> BTreeSet<&'static str> {
-        let other = settings(Square7::SHAPE, text);
+        let text = text.replace("[selfplay]", "[selfplay]\nfast_simulations = 2");
+        let other = settings(Square7::SHAPE, &text);
         let games = play::<Square7>(&other, &mut Table::new::<Square7>(1), 0..20);
         let names = games.iter().map(|game| check(game, &facts));
         names.map(|found| found.map_or_else(Refusal::name, |_| "accepted")).collect()
     };
-    let same = "[search]\nsimulations = 5\nsolve_empties = 8\n";
+    let same = "[search]\nsimulations = 5\nsolve_empties = 8\n[selfplay]\n";
     assert_eq!(names(same), BTreeSet::from(["accepted"]), "simulations cannot be seen");
     assert!(
-        names("seed = 9\n[search]\nsimulations = 8\nsolve_empties = 8").contains("opening-move")
+        names("seed = 9\n[search]\nsimulations = 8\nsolve_empties = 8\n[selfplay]").contains("opening-move")
     );
-    assert!(names("[search]\nsimulations = 8\nsolve_empties = 6").contains("no-exact"));
-    let fast = format!("{same}[selfplay]\nfull_share = 0.5");
+    assert!(names("[search]\nsimulations = 8\nsolve_empties = 6\n[selfplay]").contains("no-exact"));
+    let fast = format!("{same}full_share = 0.5");
     assert!(names(&fast).contains("no-policy"));
-    let longer = format!("{same}[selfplay]\nopening_plies = 20");
+    let longer = format!("{same}opening_plies = 20");
     assert!(names(&longer).contains("opening-length"));
 }

@@ -50,10 +50,11 @@ fn a_configuration() -> impl Strategy<Value = String> {
         format!(
             "goal = \"{goal}\"\nseed = {seed}\n[search]\nroot = \"{root}\"\n\
              simulations = {simulations}\nsolve_empties = {empties}\nsolve_leaves = {}\n\
-             solve_growth = {growth}.0\nprune_noise = {prune}\ntempered_targets = {temper}\n\
+             solve_growth = {growth}.0\nprune_noise = {}\ntempered_targets = {temper}\n\
              tree_reuse = {reuse}\ntemperature_late = {late}\n[selfplay]\n\
              fast_simulations = {}\nfull_share = {full_share}\nopening = \"{opening}\"\nopening_plies = {plies}\n",
             leaves.min(empties),
+            prune && !temper,
             simulations.min(3)
         )
     })

@@ -9,7 +9,7 @@ use crate::pipeline::cluster::trust::fixtures::{Known, Table, play, settings};
 use crate::predict::LocalPredictor;
 use crate::train::selfplay::{Actor, GameNumbers};
 
-const TEXT: &str = "seed = 5\n[search]\nsimulations = 24\nsolve_empties = 8\nsolve_leaves = 5\n[selfplay]\nfull_share = 0.6\nopening_plies = 6\ngames_per_actor = 24\nramp = [[100, 12]]";
+const TEXT: &str = "seed = 5\n[search]\nsimulations = 24\nsolve_empties = 8\nsolve_leaves = 5\n[selfplay]\nfast_simulations = 6\nfull_share = 0.6\nopening_plies = 6\ngames_per_actor = 24\nramp = [[100, 12]]";
 const VERSION: NetVersion = NetVersion { version: 0, positions: 0 };
 const STRICT: Thresholds = Thresholds { values: 0.1, policies: 0.1, moves: 0.1 };
 
