@@ -123,7 +123,7 @@ fn kinds<G: Geometry>(
         false,
         forged(&honest, |game, random| {
             for played in game.moves.iter_mut().filter(|played| played.exact.is_none()) {
-                played.value = random.random_range(-1.0..1.0);
+                played.value = Some(random.random_range(-1.0..1.0));
             }
         }),
     );
@@ -132,7 +132,7 @@ fn kinds<G: Geometry>(
         false,
         forged(&honest, |game, _| {
             for played in game.moves.iter_mut().filter(|played| played.exact.is_none()) {
-                played.value = 0.0;
+                played.value = Some(0.0);
             }
         }),
     );

@@ -72,6 +72,7 @@ impl GameSource for InProcessSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::record::Source;
     use crate::game::{Colour, Goal, Shape};
 
     fn a_game(id: u64) -> GameRecord {
@@ -79,6 +80,8 @@ mod tests {
             shape: Shape::Square6,
             goal: Goal::Most,
             id,
+            source: Source::SelfPlay,
+            worker: None,
             net_version: 0,
             opening_moves: 0,
             start_mine: 1,

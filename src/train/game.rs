@@ -10,7 +10,7 @@ use rand::RngExt;
 use super::options::selfplay::{Opening, Options};
 use super::seeds::{Purpose, Random, stream};
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Bitboard, Board, Geometry, Goal, Position, Square, SquareSet};
+use crate::game::{Board, Geometry, Goal, Position, Square, SquareSet};
 use crate::predict::Prediction;
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
@@ -156,17 +156,9 @@ impl<G: Geometry> SelfPlayGame<G> {
             phase: Phase::Opening(opening_moves),
             ticket: None,
             record: GameRecord {
-                shape: G::SHAPE,
-                goal: settings.goal,
-                id,
                 net_version: version,
-                opening_moves: 0,
-                start_mine: position.board.mine.widen(),
-                start_theirs: position.board.theirs.widen(),
-                start_side: position.side,
                 moves: Vec::with_capacity(G::SQUARES),
-                score: 0,
-                resigned: false,
+                ..GameRecord::begin(position, settings.goal, id)
             },
             simulations,
             guide: Vec::new(),
@@ -259,7 +251,7 @@ impl<G: Geometry> SelfPlayGame<G> {
         }
         let choice = self.random.random_range(0..legal.len());
         let square = legal.into_iter().nth(choice)?;
-        self.make_move(square, Vec::new(), 0.0, None);
+        self.make_move(square, Vec::new(), None, None);
         self.phase = Phase::Opening(left - 1);
         None
     }
@@ -303,7 +295,7 @@ impl<G: Geometry> SelfPlayGame<G> {
                 _ => legal.map(|other| if other == square { u16::MAX } else { 0 }).collect(),
             };
             let side = self.position.side;
-            self.make_move(square, policy, value(score), Some(score as i8));
+            self.make_move(square, policy, Some(value(score)), Some(score as i8));
             if self.position.side != side {
                 score = -score;
             }
@@ -344,10 +336,16 @@ impl<G: Geometry> SelfPlayGame<G> {
         let policy = if full { quantised(self.search.target(temperature)) } else { Vec::new() };
         let square = self.search.choose(temperature, &mut self.random);
         let Some(square) = square.map(|own| self.guided(own)) else { return };
-        self.make_move(square, policy, value, exact);
+        self.make_move(square, policy, Some(value), exact);
     }
 
-    fn make_move(&mut self, square: Square, policy: Vec<u16>, value: f32, exact: Option<i8>) {
+    fn make_move(
+        &mut self,
+        square: Square,
+        policy: Vec<u16>,
+        value: Option<f32>,
+        exact: Option<i8>,
+    ) {
         self.record.moves.push(MoveRecord { square, policy, value, exact });
         let board = self.position.board.play_unchecked(square);
         self.position = Position { board, side: !self.position.side }.pass_if_forced();
@@ -361,7 +359,7 @@ impl<G: Geometry> SelfPlayGame<G> {
         } else if let Phase::Opening(left) = self.phase {
             if let Some(own) = self.draw(prediction.policy) {
                 let square = self.guided(own);
-                self.make_move(square, Vec::new(), 0.0, None);
+                self.make_move(square, Vec::new(), None, None);
             }
             self.phase = Phase::Opening(left - 1);
         }

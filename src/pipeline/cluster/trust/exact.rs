@@ -173,7 +173,7 @@ mod tests {
         for (played, side) in other.moves[first..].iter_mut().zip(sides) {
             let black = side == crate::game::Colour::Black;
             let exact = if black { other.score } else { -other.score } as i8;
-            (played.exact, played.value) = (Some(exact), f32::from(exact.signum()));
+            (played.exact, played.value) = (Some(exact), Some(f32::from(exact.signum())));
         }
         // Positions proven before have the old score.
         for played in &mut other.moves[..first] {

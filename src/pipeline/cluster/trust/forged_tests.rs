@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fixtures::{Known, Table, play, settings};
 use super::{Facts, Refusal, check};
-use crate::game::record::GameRecord;
+use crate::game::record::{GameRecord, Source};
 use crate::game::{Bitboard, Board, Colour, Geometry, Goal, Shape, Square, Square6, Square7};
 use crate::train::game::SelfPlaySettings;
 
@@ -33,7 +33,8 @@ impl Base {
 
     /// A searched move with a choice and no exact score.
     fn free(&self) -> usize {
-        let wanted = |index: usize| self.choices[index] > 2 && self.game.moves[index].exact.is_none();
+        let wanted =
+            |index: usize| self.choices[index] > 2 && self.game.moves[index].exact.is_none();
         self.find(self.opening, wanted).expect("a free move")
     }
 
@@ -89,6 +90,8 @@ const HEADERS: &[Forgery] = &[
     ("board", "a larger board", |game, _| game.shape = Shape::Square8),
     ("board", "a board with holes", |game, _| game.shape = Shape::Cross92),
     ("goal", "the other goal", |game, _| game.goal = Goal::Fewest),
+    ("source", "a game of a match", |game, _| game.source = Source::Match),
+    ("source", "a game of an archive", |game, _| game.source = Source::Import),
     ("resigned", "a resignation at the end", |game, _| game.resigned = true),
     ("resigned", "a resignation instead of the end", |game, _| {
         game.resigned = true;
@@ -151,8 +154,8 @@ const OPENINGS: &[Forgery] = &[
     ("opening-policy", "an opening move with a policy", |game, base| {
         game.moves[0].policy = vec![u16::MAX; base.choices[0]];
     }),
-    ("opening-value", "an opening move with a value", |game, _| game.moves[1].value = 0.5),
-    ("opening-value", "an opening move with NaN", |game, _| game.moves[1].value = f32::NAN),
+    ("opening-value", "an opening move with a value", |game, _| game.moves[1].value = Some(0.5)),
+    ("opening-value", "an opening move with NaN", |game, _| game.moves[1].value = Some(f32::NAN)),
     ("opening-exact", "an opening move with a score", |game, _| game.moves[2].exact = Some(0)),
 ];
 
@@ -204,22 +207,26 @@ const MOVES: &[Forgery] = &[
 ];
 
 const VALUES: &[Forgery] = &[
-    ("value", "a little above 1", |game, base| game.moves[base.free()].value = 1.0005),
-    ("value", "below -1", |game, base| game.moves[base.free()].value = -1.5),
-    ("value", "NaN", |game, base| game.moves[base.free()].value = f32::NAN),
-    ("value", "infinite", |game, base| game.moves[base.free()].value = f32::INFINITY),
+    ("no-value", "a search without a value", |game, base| game.moves[base.free()].value = None),
+    ("no-value", "the solver without a value", |game, base| {
+        game.moves[base.solved()].value = None;
+    }),
+    ("value", "a little above 1", |game, base| game.moves[base.free()].value = Some(1.0005)),
+    ("value", "below -1", |game, base| game.moves[base.free()].value = Some(-1.5)),
+    ("value", "NaN", |game, base| game.moves[base.free()].value = Some(f32::NAN)),
+    ("value", "infinite", |game, base| game.moves[base.free()].value = Some(f32::INFINITY)),
     ("value", "minus infinite", |game, base| {
-        game.moves[base.solved()].value = f32::NEG_INFINITY;
+        game.moves[base.solved()].value = Some(f32::NEG_INFINITY);
     }),
     ("exact-value", "the value of a net where the solver plays", |game, base| {
-        game.moves[base.solved()].value *= 0.9;
+        game.moves[base.solved()].value = Some(0.9);
     }),
     ("exact-value", "the result of the other side", |game, base| {
         let played = &mut game.moves[base.played_out];
-        played.value = -played.value;
+        played.value = played.value.map(|value| -value);
     }),
     ("exact-value", "no value of a proven position", |game, base| {
-        game.moves[base.proven().expect("rich")].value = 0.0;
+        game.moves[base.proven().expect("rich")].value = Some(0.0);
     }),
     ("exact-value", "an exact score for an estimate", |game, base| {
         game.moves[base.free()].exact = Some(4);
@@ -396,7 +403,8 @@ fn games_of_other_settings_are_refused() {
     let same = "[search]\nsimulations = 5\nsolve_empties = 8\n[selfplay]\n";
     assert_eq!(names(same), BTreeSet::from(["accepted"]), "simulations cannot be seen");
     assert!(
-        names("seed = 9\n[search]\nsimulations = 8\nsolve_empties = 8\n[selfplay]").contains("opening-move")
+        names("seed = 9\n[search]\nsimulations = 8\nsolve_empties = 8\n[selfplay]")
+            .contains("opening-move")
     );
     assert!(names("[search]\nsimulations = 8\nsolve_empties = 6\n[selfplay]").contains("no-exact"));
     let fast = format!("{same}full_share = 0.5");

@@ -1,5 +1,6 @@
 //! Why a game of a worker does not count.
 
+use crate::game::record::Source;
 use crate::game::{Goal, Shape};
 
 /// Declares the reasons: for each a name for counters and a message.
@@ -47,6 +48,12 @@ refusals! {
         /// The goal of the run.
         wanted: Goal,
     } = "goal", "the game has goal `{found}`, the run `{wanted}`";
+
+    /// It is not of self-play.
+    Source {
+        /// The source in the record.
+        found: Source,
+    } = "source", "the game is of source `{found}`, not of self-play";
 
     /// It does not start at the board's start position.
     Start = "start", "the game does not begin at the start position of its board";
@@ -135,6 +142,12 @@ refusals! {
         wanted: i16,
     } = "score", "the score is {found}, but the last position gives {wanted}";
 
+
+    /// A searched move has no value.
+    NoValue {
+        /// The move.
+        index: usize,
+    } = "no-value", "move {} was searched, but has no value", index + 1;
 
     /// A value is not a number from -1 to 1.
     Value {

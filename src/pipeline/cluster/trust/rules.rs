@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 use super::leases::{Leases, NumberState};
 use super::refusal::Refusal;
-use crate::game::record::{GameRecord, MoveRecord};
+use crate::game::record::{GameRecord, MoveRecord, Source};
 use crate::game::{Bitboard, Colour, Geometry, Position, Shape, SquareSet};
 use crate::train::game::{SelfPlayGame, SelfPlaySettings};
 
@@ -62,6 +62,9 @@ pub fn check(record: &GameRecord, facts: &Facts<'_>) -> Result<Checked, Refusal>
     let (found, wanted) = (record.goal, facts.settings.goal);
     if found != wanted {
         return Err(Refusal::Goal { found, wanted });
+    }
+    if record.source != Source::SelfPlay {
+        return Err(Refusal::Source { found: record.source });
     }
     if record.resigned {
         return Err(Refusal::Resigned);
@@ -160,7 +163,7 @@ fn check_opening<G: Geometry>(
         if !played.policy.is_empty() {
             return Err(Refusal::OpeningPolicy { index });
         }
-        if played.value != 0.0 {
+        if played.value.is_some() {
             return Err(Refusal::OpeningValue { index });
         }
         if played.exact.is_some() {
@@ -182,27 +185,27 @@ struct Searched<'a, G: Geometry> {
 impl<G: Geometry> Searched<'_, G> {
     fn check(&self, settings: &SelfPlaySettings, empties: u32) -> Result<(), Refusal> {
         let (index, played) = (self.index, self.played);
+        let Some(value) = played.value else { return Err(Refusal::NoValue { index }) };
         // NaN is in no range.
-        if !(-1.0..=1.0).contains(&played.value) {
+        if !(-1.0..=1.0).contains(&value) {
             return Err(Refusal::Value { index });
         }
         if self.is_solved && played.exact.is_none() {
             return Err(Refusal::NoExact { index, empties });
         }
         if let Some(exact) = played.exact {
-            self.check_exact(exact)?;
+            self.check_exact(exact, value)?;
         }
         self.check_policy(settings)
     }
 
-    fn check_exact(&self, exact: i8) -> Result<(), Refusal> {
+    fn check_exact(&self, exact: i8, found: f32) -> Result<(), Refusal> {
         let (index, squares) = (self.index, G::SQUARES as i16);
         // The loser's discs count twice, so only a draw can differ in parity from the squares.
         let is_possible = exact == 0 || (i16::from(exact) - squares) % 2 == 0;
         if i16::from(exact).abs() > squares || !is_possible {
             return Err(Refusal::ExactRange { index, found: exact });
         }
-        let found = self.played.value;
         if found != f32::from(exact.signum()) {
             return Err(Refusal::ExactValue { index, found, exact });
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Replay;
-use crate::game::record::GameRecord;
+use crate::game::record::{GameRecord, MoveRecord};
 
 /// The mean distance between two games over their searched moves.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -74,12 +74,17 @@ pub(super) fn steps(claim: &GameRecord, replay: &Replay, moves: Range<usize>) ->
         let (a, b) = (&claim.moves[index], &replay.record.moves[index]);
         let has_policies = !a.policy.is_empty() && a.policy.len() == b.policy.len();
         Step {
-            value: (a.value - b.value).abs(),
+            value: (value(a) - value(b)).abs(),
             policy: has_policies.then(|| total_variation(&a.policy, &b.policy)),
             has_departed: replay.departures.contains(&index),
         }
     };
     moves.map(step).collect()
+}
+
+/// The value of a searched move.
+fn value(played: &MoveRecord) -> f32 {
+    played.value.unwrap_or(0.0)
 }
 
 /// The total variation distance of two policies, given as weights of the same moves.

@@ -155,7 +155,7 @@ fn every_changed_number_is_found() {
         (
             |game, index| {
                 let value = &mut game.moves[index].value;
-                *value = f32::from_bits(value.to_bits() ^ 1);
+                *value = value.map(|value| f32::from_bits(value.to_bits() ^ 1));
             },
             |what| matches!(what, Difference::Value { .. }),
         ),
@@ -288,7 +288,7 @@ fn with_other_end(game: &GameRecord, first: usize, choice: usize) -> GameRecord 
     for (played, side) in other.moves[first..].iter_mut().zip(sides) {
         let black = side == Colour::Black;
         let exact = if black { other.score } else { -other.score } as i8;
-        (played.exact, played.value) = (Some(exact), f32::from(exact.signum()));
+        (played.exact, played.value) = (Some(exact), Some(f32::from(exact.signum())));
     }
     other
 }

@@ -156,7 +156,7 @@ impl Comparison<'_> {
         }
         match () {
             () if claim.exact != replay.exact => Some(Difference::Exact { index }),
-            () if claim.value.to_bits() != replay.value.to_bits() => {
+            () if claim.value.map(f32::to_bits) != replay.value.map(f32::to_bits) => {
                 Some(Difference::Value { index })
             }
             () if claim.policy != replay.policy => Some(Difference::Policy { index }),
