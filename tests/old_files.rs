@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use outflank::game::record::Source;
 use outflank::game::{Goal, Position, Shape, Square6, notation};
 use outflank::model::Kind;
 use outflank::net::inference;
@@ -61,6 +62,9 @@ fn games_are_read() {
     assert_eq!((totals.games, totals.positions, totals.skipped), (24, 737, 0));
     for record in games::read_all(&run().join("games")).expect("games") {
         let record = record.expect("a game");
+        // Layout 1 has no sources and no workers, and all values are known.
+        assert_eq!((record.source, &record.worker), (Source::SelfPlay, &None));
+        assert!(record.moves.iter().all(|played| played.value.is_some()));
         let mut position = Position::<Square6>::start();
         for played in &record.moves {
             position = position.play(played.square).expect("a legal move").pass_if_forced();

@@ -1,7 +1,7 @@
 //! The replay window compared with a plain list of all games that were added.
 
 use outflank::dispatch;
-use outflank::game::record::{GameRecord, MoveRecord, RecordError};
+use outflank::game::record::{GameRecord, MoveRecord, RecordError, Source};
 use outflank::game::{Bitboard, Colour, Geometry, Goal, Position, Shape, Square, Symmetry};
 use outflank::train::replay::{self, Batch, Replay};
 use outflank::train::seeds::{Purpose, Random, stream};
@@ -14,6 +14,8 @@ fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
         shape: G::SHAPE,
         goal: Goal::Most,
         id,
+        source: Source::SelfPlay,
+        worker: None,
         net_version: 0,
         opening_moves: random.random_range(0..6),
         start_mine: start.board.mine.widen(),
@@ -33,7 +35,7 @@ fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
             policy.clear();
         }
         let exact = random.random_bool(0.1).then(|| random.random_range(-30..30));
-        let value = random.random_range(-1.0..1.0);
+        let value = Some(random.random_range(-1.0..1.0));
         record.moves.push(MoveRecord { square, policy, value, exact });
         position = position.play(square).expect("a legal move").pass_if_forced();
     }
@@ -82,10 +84,11 @@ fn sample<G: Geometry>(
         has(end.board.mine) - has(end.board.theirs)
     });
     let result = if score == 0.0 { 0.0 } else { score.signum() };
+    let value = played.value.expect("a known value");
     Sample {
         position,
         policy,
-        value: result * (1.0 - SEARCH_SHARE) + played.value * SEARCH_SHARE,
+        value: result * (1.0 - SEARCH_SHARE) + value * SEARCH_SHARE,
         score: score / G::SQUARES as f32,
         owner: owner.collect(),
     }
@@ -216,7 +219,7 @@ fn a_game_that_breaks_the_rules_adds_nothing() {
     assert!(window.add(&record).is_err());
     record.moves.swap(0, 20);
     for value in [f32::NAN, f32::INFINITY, -2.0] {
-        let valid = std::mem::replace(&mut record.moves[3].value, value);
+        let valid = record.moves[3].value.replace(value);
         assert_eq!(window.add(&record), Err(RecordError::BadValue { index: 3 }));
         record.moves[3].value = valid;
     }
@@ -229,7 +232,8 @@ fn returns_are_weighted_sums_of_the_later_values() {
     for lambda in [0.0f32, 0.7, 1.0] {
         let mut window =
             Replay::<G>::new(&replay::Options { value_lambda: lambda, ..Default::default() });
-        let record = random_game::<G>(0, &mut stream(11, Purpose::Game, 0));
+        let mut record = random_game::<G>(0, &mut stream(11, Purpose::Game, 0));
+        record.moves.iter_mut().step_by(3).for_each(|played| played.value = None);
         window.add(&record).expect("a game by the rules");
         let history = record.positions::<G>().expect("a game by the rules");
         let black = |index: usize, value: f32| match history[index].side {
@@ -240,8 +244,11 @@ fn returns_are_weighted_sums_of_the_later_values() {
         let wanted = |index: usize| {
             let (mut sum, mut weight) = (0.0, 1.0);
             for (later, played) in record.moves.iter().enumerate().skip(index) {
-                sum += weight * (1.0 - lambda) * black(later, played.value);
-                weight *= lambda;
+                // An unknown value has no weight.
+                if let Some(value) = played.value {
+                    sum += weight * (1.0 - lambda) * black(later, value);
+                    weight *= lambda;
+                }
                 if let Some(exact) = played.exact {
                     return sum + weight * black(later, exact.signum() as f32);
                 }
@@ -258,6 +265,33 @@ fn returns_are_weighted_sums_of_the_later_values() {
             let index = found.expect("a position of the game");
             let error = (value - black(index, wanted(index))).abs();
             assert!(error < 1e-3, "lambda {lambda}, move {index}: {value}");
+        }
+    }
+}
+
+#[test]
+fn without_values_and_policies_the_result_is_learnt_and_no_policy() {
+    type G = outflank::game::Square8;
+    let mut random = stream(11, Purpose::Game, 0);
+    let mut record = random_game::<G>(0, &mut random);
+    record.opening_moves = 0;
+    for played in &mut record.moves {
+        *played = MoveRecord::of(played.square);
+    }
+    assert_ne!(record.score, 0);
+    for (lambda, search_share) in [(0.0, 1.0), (0.7, 0.5), (0.0, 0.0)] {
+        let mut window =
+            Replay::<G>::new(&replay::Options { value_lambda: lambda, ..Default::default() });
+        window.add(&record).expect("a game by the rules");
+        let history = record.positions::<G>().expect("a game by the rules");
+        let mut batch = Batch::default();
+        window.sample(300, false, search_share, &mut stream(12, Purpose::Batch, 0), &mut batch);
+        assert!(batch.has_policy.iter().all(|&has| has == 0.0));
+        for (input, &value) in batch.inputs.iter().zip(&batch.value) {
+            let at = history.iter().find(|at| at.board.mine.widen() == input.mine);
+            let result = record.score.signum() as f32;
+            let is_black = at.expect("a position").side == Colour::Black;
+            assert_eq!(value, if is_black { result } else { -result });
         }
     }
 }

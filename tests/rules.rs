@@ -2,7 +2,7 @@
 
 use outflank::dispatch;
 use outflank::game::notation::{self, NotationError};
-use outflank::game::record::{GameRecord, MoveRecord, RecordError};
+use outflank::game::record::{GameRecord, MoveRecord, RecordError, Source};
 use outflank::game::{
     Bitboard, Board, Colour, Cross92, Geometry, Goal, Octagon88, Position, ScoreRule, Shape,
     Square, Square6, Square7, Square8, SquareSet, Symmetry, perft,
@@ -288,18 +288,19 @@ fn refuses_damage<G: Geometry>(record: &GameRecord) {
 }
 
 fn record_of<G: Geometry>(game: &[Position<G>], goal: Goal) -> GameRecord {
-    let record_move = |square| MoveRecord { square, policy: Vec::new(), value: 0.0, exact: None };
     let last = game.last().expect("a position").black_view();
     GameRecord {
         shape: G::SHAPE,
         goal,
         id: 1,
+        source: Source::SelfPlay,
+        worker: None,
         net_version: 0,
         opening_moves: 0,
         start_mine: game[0].board.mine.widen(),
         start_theirs: game[0].board.theirs.widen(),
         start_side: Colour::Black,
-        moves: moves_of(game).into_iter().map(record_move).collect(),
+        moves: moves_of(game).into_iter().map(MoveRecord::of).collect(),
         score: last.final_score(goal) as i16,
         resigned: false,
     }

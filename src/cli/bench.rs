@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Bitboard, Board, Geometry, Goal, Position, Shape, perft};
+use crate::game::{Board, Geometry, Goal, Position, Shape, perft};
 use crate::model::weights::Weights;
 use crate::net::bench::positions;
 use crate::net::inference;
@@ -369,19 +369,7 @@ fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Ve
 /// A game of random moves with uniform policies, as training data.
 fn random_game<G: Geometry>(config: &Config, random: &mut Random) -> GameRecord {
     let start = Position::<G>::start();
-    let mut record = GameRecord {
-        shape: G::SHAPE,
-        goal: config.goal,
-        id: 0,
-        net_version: 0,
-        opening_moves: 0,
-        start_mine: start.board.mine.widen(),
-        start_theirs: start.board.theirs.widen(),
-        start_side: start.side,
-        moves: Vec::new(),
-        score: 0,
-        resigned: false,
-    };
+    let mut record = GameRecord::begin(start, config.goal, 0);
     let mut position = start;
     while let legal = position.board.legal()
         && !legal.is_empty()
@@ -389,7 +377,7 @@ fn random_game<G: Geometry>(config: &Config, random: &mut Random) -> GameRecord 
         let choice = random.random_range(0..legal.len());
         let Some(square) = legal.into_iter().nth(choice) else { break };
         let policy = vec![1 << 15; legal.len()];
-        record.moves.push(MoveRecord { square, policy, value: 0.0, exact: None });
+        record.moves.push(MoveRecord { square, policy, value: Some(0.0), exact: None });
         let board = position.board.play_unchecked(square);
         position = Position { board, side: !position.side }.pass_if_forced();
     }

@@ -16,19 +16,86 @@ pub struct MoveRecord {
     /// square numbers. Empty if no policy is trained on this position (an opening move, or a search
     /// with few simulations).
     pub policy: Vec<u16>,
-    /// The search's value of the position for the side to move, -1 to 1.
-    pub value: f32,
+    /// The search's value of the position for the side to move, -1 to 1; `None` if it is unknown, as
+    /// for an opening move or in a game of an archive.
+    pub value: Option<f32>,
     /// The exact final score for the side to move under perfect play; `None` if the position was
     /// not solved.
     pub exact: Option<i8>,
 }
 
 impl MoveRecord {
-    /// Whether the value is a number from -1 to 1, with a small tolerance for rounding.
+    /// A move of which only its square is known.
+    pub fn of(square: Square) -> MoveRecord {
+        MoveRecord { square, policy: Vec::new(), value: None, exact: None }
+    }
+
+    /// Whether the value is unknown, or a number from -1 to 1 with a small tolerance for rounding.
     pub fn has_valid_value(&self) -> bool {
         const ROUNDING: f32 = 1e-3;
-        self.value.abs() <= 1.0 + ROUNDING
+        self.value.is_none_or(|value| value.abs() <= 1.0 + ROUNDING)
     }
+}
+
+/// Where a game comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Source {
+    /// Self-play of a run.
+    #[default]
+    SelfPlay,
+    /// A match between two players.
+    Match,
+    /// A file of games of other programs or of people.
+    Import,
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Source; 3] = [Source::SelfPlay, Source::Match, Source::Import];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::SelfPlay => "self-play",
+            Source::Match => "match",
+            Source::Import => "import",
+        }
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl std::str::FromStr for Source {
+    type Err = UnknownSource;
+
+    fn from_str(name: &str) -> Result<Source, UnknownSource> {
+        Source::ALL.into_iter().find(|source| source.name() == name).ok_or(UnknownSource)
+    }
+}
+
+/// The error for a name that no source has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownSource;
+
+impl std::fmt::Display for UnknownSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("unknown source; allowed: self-play, match, import")
+    }
+}
+
+impl std::error::Error for UnknownSource {}
+
+/// The longest name of a worker, in bytes.
+pub const LONGEST_WORKER: usize = 32;
+
+/// Whether a text may name a worker: 1 to 32 of `a` to `z`, `0` to `9` and `-`.
+pub fn is_worker_name(name: &str) -> bool {
+    let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    (1..=LONGEST_WORKER).contains(&name.len()) && name.bytes().all(allowed)
 }
 
 /// A finished game.
@@ -40,6 +107,10 @@ pub struct GameRecord {
     pub goal: Goal,
     /// The number of the game, unique within a run.
     pub id: u64,
+    /// Where the game comes from.
+    pub source: Source,
+    /// The worker that played the game ([`is_worker_name`]); `None` for the machine of the run.
+    pub worker: Option<Box<str>>,
     /// The version of the net that played the first move; 0 is the net that the run began with.
     pub net_version: u32,
     /// How many of the first moves were not chosen by search. No net is trained on the positions
@@ -122,6 +193,25 @@ impl std::fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 impl GameRecord {
+    /// A record of self-play without moves.
+    pub fn begin<G: Geometry>(start: Position<G>, goal: Goal, id: u64) -> GameRecord {
+        GameRecord {
+            shape: G::SHAPE,
+            goal,
+            id,
+            source: Source::SelfPlay,
+            worker: None,
+            net_version: 0,
+            opening_moves: 0,
+            start_mine: start.board.mine.widen(),
+            start_theirs: start.board.theirs.widen(),
+            start_side: start.side,
+            moves: Vec::new(),
+            score: 0,
+            resigned: false,
+        }
+    }
+
     /// The start position of the record.
     ///
     /// # Errors
@@ -142,12 +232,13 @@ impl GameRecord {
             .ok_or(RecordError::BadStart)
     }
 
-    /// Replays the record. Returns the position before each move, then the last position.
+    /// Replays the moves, whether or not the game is over after them. Returns the position before
+    /// each move, then the last position.
     ///
     /// # Errors
     ///
-    /// The first part of the record that breaks the rules.
-    pub fn positions<G: Geometry>(&self) -> Result<Vec<Position<G>>, RecordError> {
+    /// The start or the first move that breaks the rules, or has a wrong policy or value.
+    pub fn replay<G: Geometry>(&self) -> Result<Vec<Position<G>>, RecordError> {
         let mut position = self.start::<G>()?;
         let mut positions = Vec::with_capacity(self.moves.len() + 1);
         for (index, played) in self.moves.iter().enumerate() {
@@ -164,11 +255,21 @@ impl GameRecord {
                 .pass_if_forced();
         }
         positions.push(position);
-        if !self.resigned {
-            if !position.board.is_over() {
+        Ok(positions)
+    }
+
+    /// Replays the record like [`GameRecord::replay`], and checks its end.
+    ///
+    /// # Errors
+    ///
+    /// The first part of the record that breaks the rules.
+    pub fn positions<G: Geometry>(&self) -> Result<Vec<Position<G>>, RecordError> {
+        let positions = self.replay::<G>()?;
+        if let Some(last) = positions.last().filter(|_| !self.resigned) {
+            if !last.board.is_over() {
                 return Err(RecordError::Unfinished);
             }
-            let wanted = position.black_view().final_score(self.goal) as i16;
+            let wanted = last.black_view().final_score(self.goal) as i16;
             if wanted != self.score {
                 return Err(RecordError::WrongScore { found: self.score, wanted });
             }

@@ -53,6 +53,10 @@ impl<G: Geometry> Backend for EvaluatorBackend<G> {
     fn describe(&self) -> String {
         format!("{} evaluator, cpu", self.description.kind)
     }
+
+    fn is_batch_invariant(&self) -> bool {
+        true
+    }
 }
 
 /// The arguments of [`Backend::predict`], for the evaluator that was chosen.

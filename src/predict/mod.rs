@@ -125,4 +125,10 @@ pub trait Backend: Send {
 
     /// The code, precision and device, for messages.
     fn describe(&self) -> String;
+
+    /// Whether the prediction for a position has the same bits in every batch, whatever the other
+    /// positions are.
+    fn is_batch_invariant(&self) -> bool {
+        false
+    }
 }

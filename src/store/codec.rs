@@ -3,12 +3,17 @@
 //! All values of one field are stored together (all squares, then all exact scores, ...), because
 //! this compresses better than move by move. Unsigned integers are LEB128 varints, signed ones
 //! zigzag varints. Floats are stored as their IEEE bits, so a decoded record equals the encoded
-//! one. The first byte is the version of this layout.
+//! one. The first byte is the version of this layout. Layout 1 had no source and no worker, and all
+//! of its values are known.
 
-use crate::game::record::{GameRecord, MoveRecord};
+use crate::game::record::{GameRecord, MoveRecord, Source, is_worker_name};
 use crate::game::{Colour, Goal, Shape, Square};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// The oldest layout that is read.
+const OLDEST_VERSION: u8 = 1;
+/// The bits of an unknown value. They are a NaN, which is no known value.
+const UNKNOWN: u32 = u32::MAX;
 const RESIGNED: u8 = 1;
 const WHITE_STARTS: u8 = 2;
 const FEWEST: u8 = 4;
@@ -19,7 +24,9 @@ const MOST_MOVES: u64 = crate::game::MAX_SQUARES as u64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodecError {
     /// The record has a layout version that this program does not read.
-    #[error("the record's layout has version {found}, this program reads version {VERSION}")]
+    #[error(
+        "the record's layout has version {found}, this program reads {OLDEST_VERSION} to {VERSION}"
+    )]
     Version {
         /// The version in the record.
         found: u8,
@@ -74,6 +81,10 @@ pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
         flags |= FEWEST;
     }
     out.push(flags);
+    out.push(source_code(record.source));
+    let worker = record.worker.as_deref().unwrap_or_default();
+    put(&mut out, worker.len() as u64);
+    out.extend_from_slice(worker.as_bytes());
     put(&mut out, record.id);
     put(&mut out, record.net_version.into());
     put(&mut out, record.opening_moves.into());
@@ -86,7 +97,7 @@ pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
         put(&mut out, played.exact.map_or(0, |score| zigzag(score.into()) + 1));
     }
     for played in &record.moves {
-        out.extend_from_slice(&played.value.to_bits().to_le_bytes());
+        out.extend_from_slice(&played.value.map_or(UNKNOWN, f32::to_bits).to_le_bytes());
     }
     for played in &record.moves {
         put(&mut out, played.policy.len() as u64);
@@ -95,6 +106,14 @@ pub(super) fn encode(record: &GameRecord) -> Vec<u8> {
         put(&mut out, u64::from(*weight));
     }
     out
+}
+
+fn source_code(source: Source) -> u8 {
+    match source {
+        Source::SelfPlay => 0,
+        Source::Match => 1,
+        Source::Import => 2,
+    }
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -160,7 +179,7 @@ fn score<T: TryFrom<i64>>(code: u64, shape: Shape, field: &'static str) -> Resul
 pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
     let mut reader = Reader(bytes);
     let version = reader.byte()?;
-    if version != VERSION {
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
         return Err(CodecError::Version { found: version });
     }
     let shape = reader.byte()?;
@@ -169,9 +188,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
     if flags & !(RESIGNED | WHITE_STARTS | FEWEST) != 0 {
         return Err(CodecError::Field { field: "flags" });
     }
+    let (source, worker) = match version {
+        OLDEST_VERSION => (Source::default(), None),
+        _ => (source(&mut reader)?, worker(&mut reader)?),
+    };
     let mut record = GameRecord {
         shape,
         goal: if flags & FEWEST != 0 { Goal::Fewest } else { Goal::Most },
+        source,
+        worker,
         id: reader.varint("id")?,
         net_version: reader.number("net version")?,
         opening_moves: reader.number("opening moves")?,
@@ -182,14 +207,34 @@ pub(super) fn decode(bytes: &[u8]) -> Result<GameRecord, CodecError> {
         moves: Vec::new(),
         resigned: flags & RESIGNED != 0,
     };
-    record.moves = moves(&mut reader, shape)?;
+    record.moves = moves(&mut reader, shape, version)?;
     match reader.0.len() {
         0 => Ok(record),
         count => Err(CodecError::Long { count }),
     }
 }
 
-fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, CodecError> {
+fn source(reader: &mut Reader<'_>) -> Result<Source, CodecError> {
+    let code = reader.byte()?;
+    let found = Source::ALL.into_iter().find(|&source| source_code(source) == code);
+    found.ok_or(CodecError::Field { field: "source" })
+}
+
+fn worker(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, CodecError> {
+    let field = "worker";
+    let length = reader.count(field)?;
+    if length == 0 {
+        return Ok(None);
+    }
+    let name = std::str::from_utf8(reader.take(length)?).ok().filter(|name| is_worker_name(name));
+    Ok(Some(name.ok_or(CodecError::Field { field })?.into()))
+}
+
+fn moves(
+    reader: &mut Reader<'_>,
+    shape: Shape,
+    version: u8,
+) -> Result<Vec<MoveRecord>, CodecError> {
     let count = reader.count("moves")?;
     let squares = shape.layout().squares;
     let mut moves = Vec::with_capacity(count);
@@ -197,12 +242,7 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
         if square as usize >= squares {
             return Err(CodecError::Field { field: "square" });
         }
-        moves.push(MoveRecord {
-            square: Square(square),
-            policy: Vec::new(),
-            value: 0.0,
-            exact: None,
-        });
+        moves.push(MoveRecord::of(Square(square)));
     }
     for played in &mut moves {
         let field = "exact score";
@@ -212,7 +252,9 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
         };
     }
     for played in &mut moves {
-        played.value = f32::from_bits(u32::from_le_bytes(reader.array()?));
+        let bits = u32::from_le_bytes(reader.array()?);
+        let is_known = version == OLDEST_VERSION || bits != UNKNOWN;
+        played.value = is_known.then_some(f32::from_bits(bits));
         if !played.has_valid_value() {
             return Err(CodecError::Field { field: "value" });
         }
@@ -227,117 +269,5 @@ fn moves(reader: &mut Reader<'_>, shape: Shape) -> Result<Vec<MoveRecord>, Codec
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn a_move(squares: u8) -> impl Strategy<Value = MoveRecord> {
-        (
-            0..squares,
-            proptest::collection::vec(any::<u16>(), 0..20),
-            -1.0f32..1.0,
-            proptest::option::of(-(squares as i8)..=squares as i8),
-        )
-            .prop_map(|(square, policy, value, exact)| MoveRecord {
-                square: Square(square),
-                policy,
-                value,
-                exact,
-            })
-    }
-
-    prop_compose! {
-        /// Any record that the types allow; its moves need not be legal.
-        pub fn any_record()(
-            shape in proptest::sample::select(&Shape::ALL[..]),
-        )(
-            shape in Just(shape),
-            (fewest, white, resigned) in any::<(bool, bool, bool)>(),
-            (id, net_version, opening_moves) in any::<(u64, u32, u16)>(),
-            score in -(shape.layout().squares as i16)..=shape.layout().squares as i16,
-            (start_mine, start_theirs) in any::<(u128, u128)>(),
-            moves in proptest::collection::vec(a_move(shape.layout().squares as u8), 0..64),
-        ) -> GameRecord {
-            GameRecord {
-                shape,
-                goal: if fewest { Goal::Fewest } else { Goal::Most },
-                id,
-                net_version,
-                opening_moves,
-                start_mine,
-                start_theirs,
-                start_side: if white { Colour::White } else { Colour::Black },
-                moves,
-                score,
-                resigned,
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_record_is_decoded_unchanged(record in any_record()) {
-            prop_assert_eq!(decode(&encode(&record)), Ok(record));
-        }
-
-        #[test]
-        fn bytes_cut_short_are_an_error(record in any_record(), cut in any::<prop::sample::Index>()) {
-            let bytes = encode(&record);
-            prop_assert_eq!(decode(&bytes[..cut.index(bytes.len())]), Err(CodecError::Short));
-        }
-
-        #[test]
-        fn any_bytes_are_a_record_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = decode(&bytes);
-        }
-    }
-
-    #[test]
-    fn scores_above_the_number_of_squares_are_refused() {
-        let mut record = crate::store::games::tests::a_game(0, 9);
-        record.moves[50].exact = Some(64);
-        assert_eq!(decode(&encode(&record)).as_ref(), Ok(&record));
-        record.moves[50].exact = Some(-65);
-        assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "exact score" }));
-        record.moves[50].exact = None;
-        (record.resigned, record.score) = (true, i16::MIN);
-        assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "score" }));
-    }
-
-    #[test]
-    fn a_value_outside_minus_one_to_one_is_refused() {
-        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.5, -1e30] {
-            let played = MoveRecord { square: Square(0), policy: Vec::new(), value, exact: None };
-            let record = GameRecord { moves: vec![played], ..empty() };
-            assert_eq!(decode(&encode(&record)), Err(CodecError::Field { field: "value" }));
-        }
-    }
-
-    fn empty() -> GameRecord {
-        GameRecord {
-            shape: Shape::Square6,
-            goal: Goal::Most,
-            id: 1,
-            net_version: 0,
-            opening_moves: 0,
-            start_mine: 1,
-            start_theirs: 2,
-            start_side: Colour::Black,
-            moves: Vec::new(),
-            score: 0,
-            resigned: true,
-        }
-    }
-
-    #[test]
-    fn varints_are_decoded_unchanged() {
-        for number in [0, 1, 127, 128, u64::MAX] {
-            let mut bytes = Vec::new();
-            put(&mut bytes, number);
-            assert_eq!(Reader(&bytes).varint("n"), Ok(number));
-        }
-        let too_long = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02];
-        assert_eq!(Reader(&too_long).varint("n"), Err(CodecError::Field { field: "n" }));
-    }
-}
+#[path = "codec_tests.rs"]
+pub(super) mod tests;

@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 
 use super::writer::SEGMENT_BYTES;
 use super::*;
-use crate::game::record::MoveRecord;
+use crate::game::record::{MoveRecord, Source};
 use crate::game::{Board, Colour, Goal, Position, Shape, Square8};
 use crate::store::codec::tests::any_record;
 
@@ -18,13 +18,15 @@ pub(crate) fn a_game(id: u64, training_positions: usize) -> GameRecord {
     while let Some(square) = position.board.legal().next() {
         let count = position.board.legal().len();
         let policy = vec![7; count];
-        moves.push(MoveRecord { square, policy, value: 0.5, exact: None });
+        moves.push(MoveRecord { square, policy, value: Some(0.5), exact: None });
         position = position.play(square).expect("a legal move").pass_if_forced();
     }
     GameRecord {
         shape: Shape::Square8,
         goal: Goal::Most,
         id,
+        source: Source::SelfPlay,
+        worker: None,
         net_version: 3,
         opening_moves: (moves.len() - training_positions) as u16,
         start_mine: board.mine.into(),

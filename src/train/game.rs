@@ -10,7 +10,7 @@ use rand::RngExt;
 use super::options::selfplay::{Opening, Options};
 use super::seeds::{Purpose, Random, stream};
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Bitboard, Board, Geometry, Goal, Position, Square, SquareSet};
+use crate::game::{Board, Geometry, Goal, Position, Square, SquareSet};
 use crate::predict::Prediction;
 use crate::search::draw::draw;
 use crate::search::endgame::Solver;
@@ -30,14 +30,23 @@ pub struct SelfPlaySettings {
 }
 
 impl SelfPlaySettings {
-    /// Simulations of a full search with a net that was published after `positions` positions of the
-    /// run.
-    pub fn simulations_at(&self, positions: u64) -> u32 {
+    /// Simulations of a full search in a game that starts when the run has generated this many
+    /// positions.
+    pub fn simulations(&self, positions: u64) -> u32 {
         let ramp = self.selfplay.ramp.iter();
         ramp.take_while(|&&(from, _)| from <= positions)
             .last()
             .map_or(self.search.simulations, |&(_, simulations)| simulations)
     }
+}
+
+/// The opening of a game, as its number decides it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DrawnOpening {
+    /// The number of opening moves; fewer are played if the game ends before.
+    pub length: u32,
+    /// The moves. `None` if the net chooses them.
+    pub moves: Option<Vec<Square>>,
 }
 
 /// What a game needs before it can continue.
@@ -91,6 +100,10 @@ pub struct SelfPlayGame<G: Geometry> {
     ticket: Option<Ticket>,
     record: GameRecord,
     simulations: u32,
+    /// The moves of [`SelfPlayGame::follow`].
+    guide: Vec<Square>,
+    /// See [`SelfPlayGame::departures`].
+    departures: Vec<usize>,
     /// The work since the owner last took it.
     pub work: Work,
 }
@@ -143,21 +156,63 @@ impl<G: Geometry> SelfPlayGame<G> {
             phase: Phase::Opening(opening_moves),
             ticket: None,
             record: GameRecord {
-                shape: G::SHAPE,
-                goal: settings.goal,
-                id,
                 net_version: version,
-                opening_moves: 0,
-                start_mine: position.board.mine.widen(),
-                start_theirs: position.board.theirs.widen(),
-                start_side: position.side,
                 moves: Vec::with_capacity(G::SQUARES),
-                score: 0,
-                resigned: false,
+                ..GameRecord::begin(position, settings.goal, id)
             },
             simulations,
+            guide: Vec::new(),
+            departures: Vec::new(),
             work: Work::default(),
         }
+    }
+
+    /// The opening of game `id`. It needs no prediction.
+    pub fn opening(settings: &SelfPlaySettings, id: u64) -> DrawnOpening {
+        let mut game = SelfPlayGame::<G>::new(settings, id, 0, 1);
+        let mut length = 0;
+        if let Phase::Opening(drawn) = game.phase {
+            length = drawn;
+        }
+        while let Phase::Opening(left @ 1..) = game.phase {
+            if game.opening_move(settings, left).is_some() {
+                return DrawnOpening { length, moves: None };
+            }
+        }
+        let moves = game.record.moves.iter().map(|played| played.square).collect();
+        DrawnOpening { length, moves: Some(moves) }
+    }
+
+    /// Makes a new game play these moves in place of those that its searches choose, as long as
+    /// they are legal. The record has the results of its own searches. So the game can be compared
+    /// with another one move by move.
+    ///
+    /// Moves that need no prediction are not replaced: those of a random opening, and those that
+    /// the solver plays.
+    pub fn follow(&mut self, moves: Vec<Square>) {
+        self.guide = moves;
+    }
+
+    /// The moves of [`SelfPlayGame::follow`] that the game would not have chosen, counted from 0.
+    pub fn departures(&self) -> &[usize] {
+        &self.departures
+    }
+
+    /// The record so far. It is complete when the game is finished.
+    pub fn record(&self) -> &GameRecord {
+        &self.record
+    }
+
+    /// The move to make where the game itself would make `own`.
+    fn guided(&mut self, own: Square) -> Square {
+        let place = self.record.moves.len();
+        let legal = self.position.board.legal();
+        let guide = self.guide.get(place).filter(|&&square| legal.contains(square));
+        let square = guide.copied().unwrap_or(own);
+        if square != own {
+            self.departures.push(place);
+        }
+        square
     }
 
     /// Continues until a prediction is needed or the game is over.
@@ -196,7 +251,7 @@ impl<G: Geometry> SelfPlayGame<G> {
         }
         let choice = self.random.random_range(0..legal.len());
         let square = legal.into_iter().nth(choice)?;
-        self.make_move(square, Vec::new(), 0.0, None);
+        self.make_move(square, Vec::new(), None, None);
         self.phase = Phase::Opening(left - 1);
         None
     }
@@ -240,7 +295,7 @@ impl<G: Geometry> SelfPlayGame<G> {
                 _ => legal.map(|other| if other == square { u16::MAX } else { 0 }).collect(),
             };
             let side = self.position.side;
-            self.make_move(square, policy, value(score), Some(score as i8));
+            self.make_move(square, policy, Some(value(score)), Some(score as i8));
             if self.position.side != side {
                 score = -score;
             }
@@ -280,11 +335,17 @@ impl<G: Geometry> SelfPlayGame<G> {
         let exact = self.search.tree().exact();
         let policy = if full { quantised(self.search.target(temperature)) } else { Vec::new() };
         let square = self.search.choose(temperature, &mut self.random);
-        let Some(square) = square else { return };
-        self.make_move(square, policy, value, exact);
+        let Some(square) = square.map(|own| self.guided(own)) else { return };
+        self.make_move(square, policy, Some(value), exact);
     }
 
-    fn make_move(&mut self, square: Square, policy: Vec<u16>, value: f32, exact: Option<i8>) {
+    fn make_move(
+        &mut self,
+        square: Square,
+        policy: Vec<u16>,
+        value: Option<f32>,
+        exact: Option<i8>,
+    ) {
         self.record.moves.push(MoveRecord { square, policy, value, exact });
         let board = self.position.board.play_unchecked(square);
         self.position = Position { board, side: !self.position.side }.pass_if_forced();
@@ -296,8 +357,9 @@ impl<G: Geometry> SelfPlayGame<G> {
         if let Some(ticket) = self.ticket.take() {
             self.search.apply(ticket, prediction);
         } else if let Phase::Opening(left) = self.phase {
-            if let Some(square) = self.draw(prediction.policy) {
-                self.make_move(square, Vec::new(), 0.0, None);
+            if let Some(own) = self.draw(prediction.policy) {
+                let square = self.guided(own);
+                self.make_move(square, Vec::new(), None, None);
             }
             self.phase = Phase::Opening(left - 1);
         }

@@ -37,7 +37,7 @@ struct StoredPosition<G: Geometry> {
     policy_start: u32,
     /// The number of the game, counted since the window was created, modulo 2^32.
     game: u32,
-    /// The search's value for the side to move, in units of 1/32767.
+    /// The search's value for the side to move, or the result if it is unknown, in units of 1/32767.
     value: i16,
     /// The score for the side to move: exact if known, otherwise the game's final score.
     score: i8,
@@ -297,7 +297,8 @@ impl<G: Geometry> Replay<G> {
 
 /// The lambda return of each position of a game, for the side to move: a weighted mean of its
 /// search's value and those of the later positions (Sutton and Barto 2018, section 12.1). It ends
-/// at the first solved position, otherwise at the game's result.
+/// at the first solved position, otherwise at the game's result. An unknown value has no weight: in
+/// a game without values each return is the game's result.
 fn returns<G: Geometry>(record: &GameRecord, history: &[Position<G>], lambda: f32) -> Vec<f32> {
     let mut values = Vec::with_capacity(record.moves.len());
     // The return of the later positions, for black.
@@ -307,7 +308,9 @@ fn returns<G: Geometry>(record: &GameRecord, history: &[Position<G>], lambda: f3
         if let Some(score) = played.exact {
             later = sign * score.signum() as f32;
         }
-        later = sign * played.value * (1.0 - lambda) + later * lambda;
+        if let Some(value) = played.value {
+            later = sign * value * (1.0 - lambda) + later * lambda;
+        }
         values.push(sign * later);
     }
     values.reverse();

@@ -127,7 +127,7 @@ impl<G: Geometry> Actor<G> {
             work: Work::default(),
             settings,
         };
-        let simulations = actor.settings.simulations_at(net.positions);
+        let simulations = actor.settings.simulations(net.positions);
         let games = actor.settings.selfplay.games_per_actor as usize;
         for index in 0..groups.clamp(1, games) {
             let share = games / groups + usize::from(index < games % groups);
@@ -172,7 +172,7 @@ impl<G: Geometry> Actor<G> {
     ) -> Result<(), PredictError> {
         let turn = self.turn;
         self.turn = (turn + 1) % self.groups.len();
-        let simulations = self.settings.simulations_at(self.net.positions);
+        let simulations = self.settings.simulations(self.net.positions);
         let mut query = if self.groups[turn].is_waiting {
             self.predictor.collect(turn)?
         } else {

@@ -1,7 +1,7 @@
 //! Valid games and ladders as seeds of inputs.
 
 use outflank::game::notation::{obf, transcript};
-use outflank::game::record::{GameRecord, MoveRecord};
+use outflank::game::record::{GameRecord, MoveRecord, Source};
 use outflank::game::{Bitboard, Colour, Geometry, Goal, Position, Square6};
 use serde_json::json;
 
@@ -13,13 +13,15 @@ pub fn a_game<G: Geometry>(id: u64) -> GameRecord {
     while let Some(square) = position.board.legal().next() {
         let policy = vec![7; position.board.legal().len()];
         let exact = (moves.len() > 20).then_some(-3);
-        moves.push(MoveRecord { square, policy, value: 0.5, exact });
+        moves.push(MoveRecord { square, policy, value: Some(0.5), exact });
         position = position.play(square).expect("a legal move").pass_if_forced();
     }
     GameRecord {
         shape: G::SHAPE,
         goal: Goal::Most,
         id,
+        source: Source::SelfPlay,
+        worker: None,
         net_version: 3,
         opening_moves: 4,
         start_mine: start.board.mine.widen(),

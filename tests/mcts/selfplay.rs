@@ -51,13 +51,15 @@ fn games_follow_the_rules<G: Geometry>(goal: Goal, root: Root, opening: Opening)
         assert_eq!((record.id, record.net_version), (id, 3));
         assert!(record.opening_moves as u32 <= settings.selfplay.opening_plies);
         for (place, (played, position)) in record.moves.iter().zip(&positions).enumerate() {
-            assert!((-1.0..=1.0).contains(&played.value));
-            if place < record.opening_moves as usize {
+            let is_opening = place < record.opening_moves as usize;
+            assert_eq!(played.value.is_none(), is_opening);
+            assert!(played.value.is_none_or(|value| (-1.0..=1.0).contains(&value)));
+            if is_opening {
                 assert!(played.policy.is_empty() && played.exact.is_none());
             }
             if let Some(exact) = played.exact {
                 assert_eq!(exact as i32, solver.score(position.board), "move {place} of {id}");
-                assert_eq!(played.value, exact.signum() as f32);
+                assert_eq!(played.value, Some(exact.signum() as f32));
             }
             if !played.policy.is_empty() {
                 assert!(played.policy.contains(&u16::MAX));

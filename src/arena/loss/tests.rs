@@ -9,7 +9,7 @@ use super::*;
 use crate::arena::ladder::{Ladder, MatchTerms};
 use crate::arena::matches::{self, MatchGame};
 use crate::arena::openings::OpeningSource;
-use crate::game::record::{GameRecord, MoveRecord};
+use crate::game::record::{GameRecord, MoveRecord, Source};
 use crate::game::{Bitboard, Board, Cross92, Square6};
 use crate::players::contestant::PlayerContext;
 use crate::players::open::contestant;
@@ -168,13 +168,15 @@ fn random_game(id: u64, seed: u64) -> GameRecord {
     while let Some(square) =
         crate::players::player::random_square(position.board.legal(), &mut random)
     {
-        moves.push(MoveRecord { square, policy: Vec::new(), value: 0.0, exact: None });
+        moves.push(MoveRecord::of(square));
         position = position.play(square).expect("legal").pass_if_forced();
     }
     GameRecord {
         shape: Square6::SHAPE,
         goal: Goal::Most,
         id,
+        source: Source::SelfPlay,
+        worker: None,
         net_version: 0,
         opening_moves: 4,
         start_mine: start.board.mine.widen(),

@@ -18,6 +18,7 @@
 mod link;
 mod names;
 pub(super) mod serve;
+pub mod trust;
 mod wire;
 mod worker;
 

@@ -118,4 +118,8 @@ impl Backend for Amx {
     fn describe(&self) -> String {
         "own kernel, bf16 on AMX, cpu".to_owned()
     }
+
+    fn is_batch_invariant(&self) -> bool {
+        true
+    }
 }

@@ -121,4 +121,8 @@ impl Backend for Winograd {
         };
         format!("own kernel, {filters} after Winograd on {}, cpu", instructions())
     }
+
+    fn is_batch_invariant(&self) -> bool {
+        true
+    }
 }
