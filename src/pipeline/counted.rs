@@ -16,6 +16,13 @@ impl CountedGames {
         is_new
     }
 
+    /// Removes a number.
+    pub fn remove(&mut self, number: u64) {
+        if let Some(bits) = self.0.get_mut(&(number / 64)) {
+            *bits &= !(1 << (number % 64));
+        }
+    }
+
     /// Whether a number is in the set.
     pub fn contains(&self, number: u64) -> bool {
         self.0.get(&(number / 64)).is_some_and(|bits| bits & 1 << (number % 64) != 0)
@@ -50,6 +57,10 @@ mod tests {
                 prop_assert_eq!(counted.contains(number), plain.contains(&number));
                 prop_assert_eq!(counted.insert(number), plain.insert(number));
                 prop_assert!(counted.contains(number));
+                if number % 3 == 0 {
+                    counted.remove(number);
+                    plain.remove(&number);
+                }
             }
         }
     }

@@ -22,7 +22,15 @@ pub mod trust;
 mod wire;
 mod worker;
 
+use std::time::SystemTime;
+
 pub use link::{LinkError, Login, ServerOptions};
 pub use names::Name;
 pub use serve::ServeOptions;
 pub use worker::{WorkerEnd, WorkerOptions, work};
+
+/// Milliseconds of the machine's clock, for logs: `scripts/cluster_measure.py` compares the logs of
+/// several processes of one machine.
+fn milliseconds() -> u128 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_millis())
+}

@@ -4,37 +4,82 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::{Receiver, Sender};
+use rand::RngExt as _;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::network::{Command, Message};
+use super::replayer::Doubt;
 use super::shared::Shared;
-use super::{Receipt, RemoteGame, ServeOptions};
+use super::{Receipt, RemoteGame};
 use crate::game::record::GameRecord;
+use crate::game::{Geometry, Shape};
 use crate::pipeline::cluster::names::Name;
+use crate::pipeline::cluster::trust::exact::Sample;
+use crate::pipeline::cluster::trust::{ExactChecker, Facts, check};
 use crate::pipeline::cluster::wire::{SentGame, unpack};
 use crate::pipeline::counted::CountedGames;
-use crate::pipeline::{RunParts, holds_out};
+use crate::pipeline::holds_out;
 use crate::store::games::training_positions;
+use crate::train::game::SelfPlaySettings;
+use crate::train::seeds::Random;
+
+/// Positions that are solved again have at most this many empty squares: some milliseconds each.
+const MOST_EMPTIES: u32 = 16;
+/// Positions of a game that are solved again.
+const SOLVED_AGAIN: usize = 3;
+/// Size of the solver's table in bytes.
+const SOLVER_TABLE_BYTES: usize = 1 << 20;
 
 pub(super) struct Checker {
-    shared: Arc<Shared>,
-    commands: UnboundedSender<Command>,
+    pub board: Shape,
+    pub settings: SelfPlaySettings,
+    pub shared: Arc<Shared>,
+    pub commands: UnboundedSender<Command>,
+    /// Games that are played again.
+    pub doubts: Sender<Doubt>,
+    pub solve_share: f64,
+    pub replay_share: f64,
     /// Games that were counted before, so that positions are counted once.
-    seen: CountedGames,
+    pub seen: CountedGames,
+    /// Not seeded: a worker must not know which games are looked at.
+    pub random: Random,
+}
+
+/// Why a game does not count.
+enum Fault {
+    /// It is not a game of this run. A damaged record proves no intent.
+    Refused(&'static str, String),
+    /// It was forged.
+    Forged(String),
 }
 
 impl Checker {
-    pub fn new(
-        _options: &ServeOptions,
-        parts: &RunParts<'_>,
-        shared: Arc<Shared>,
-        commands: UnboundedSender<Command>,
-    ) -> anyhow::Result<Checker> {
-        Ok(Checker { shared, commands, seen: parts.counted.clone() })
+    /// Checks messages until no more come.
+    pub fn run(self, messages: &Receiver<Message>, games: &Sender<RemoteGame>) {
+        dispatch!(self.board, G => CheckerOn::<G>::new(self).run(messages, games));
+    }
+}
+
+struct CheckerOn<G: Geometry> {
+    checker: Checker,
+    exact: ExactChecker<G>,
+    sample: Sample,
+}
+
+impl<G: Geometry> CheckerOn<G> {
+    fn new(checker: Checker) -> CheckerOn<G> {
+        CheckerOn {
+            exact: ExactChecker::new(&checker.settings, SOLVER_TABLE_BYTES),
+            sample: Sample {
+                share: checker.solve_share,
+                positions: SOLVED_AGAIN,
+                most_empties: MOST_EMPTIES,
+            },
+            checker,
+        }
     }
 
-    /// Checks messages until no more come.
-    pub fn run(mut self, messages: &Receiver<Message>, games: &Sender<RemoteGame>) {
+    fn run(mut self, messages: &Receiver<Message>, games: &Sender<RemoteGame>) {
         for message in messages {
             if !self.check_message(&message, games) {
                 return;
@@ -44,14 +89,14 @@ impl Checker {
 
     /// Checks the games of a message; false if the coordinator has ended.
     fn check_message(&mut self, message: &Message, games: &Sender<RemoteGame>) -> bool {
-        let worker = &message.worker;
-        let sent = match unpack(&message.bytes) {
-            Ok((_, sent)) if !sent.is_empty() => sent,
+        let (worker, commands) = (&message.worker, self.checker.commands.clone());
+        let (kernel, sent) = match unpack(&message.bytes) {
+            Ok((kernel, sent)) if !sent.is_empty() => (Arc::<str>::from(kernel), sent),
             found => {
                 let why = found.map_or_else(|error| error.to_string(), |_| "it has no game".into());
                 tracing::warn!("refused a message of worker {worker}: {why}");
-                self.shared.with_worker(worker, |worker| worker.refused += 1);
-                let _ = self.commands.send(Command::Unreadable(message.number));
+                self.checker.shared.note_refusal(worker, "message");
+                let _ = commands.send(Command::Unreadable(message.number));
                 return true;
             }
         };
@@ -59,37 +104,72 @@ impl Checker {
         for game in sent {
             let number = game.record.id;
             let receipt = Receipt { message: message.number, of, number, refused: None };
-            match self.check_game(worker, game) {
+            let refused = match self.check_game(worker, &kernel, game) {
                 Ok(record) => {
                     if games.send(RemoteGame { record, receipt }).is_err() {
                         return false;
                     }
+                    continue;
                 }
-                Err(why) => {
+                Err(Fault::Refused(kind, why)) => {
                     tracing::warn!("refused game {number} of worker {worker}: {why}");
-                    self.shared.with_worker(worker, |worker| worker.refused += 1);
-                    let refused = Receipt { refused: Some(why), ..receipt };
-                    let _ = self.commands.send(Command::Done(vec![refused]));
+                    self.checker.shared.note_refusal(worker, kind);
+                    why
                 }
-            }
+                Err(Fault::Forged(why)) => {
+                    self.checker.shared.exclude(worker, &format!("game {number}: {why}"));
+                    why
+                }
+            };
+            let refused = Receipt { refused: Some(refused.into()), ..receipt };
+            let _ = commands.send(Command::Done(vec![refused]));
         }
         true
     }
 
-    fn check_game(&mut self, worker: &Name, sent: SentGame) -> Result<GameRecord, Box<str>> {
-        if !self.shared.is_leased(sent.record.id, worker) {
-            return Err("its number was not leased to this worker".into());
+    fn check_game(
+        &mut self,
+        worker: &Name,
+        kernel: &Arc<str>,
+        sent: SentGame,
+    ) -> Result<GameRecord, Fault> {
+        let checker = &mut self.checker;
+        let shared = &checker.shared;
+        if !shared.is_heard(worker) {
+            return Err(Fault::Refused("excluded", "the worker is not listened to".into()));
         }
-        let record = sent.record;
-        if self.seen.insert(record.id) {
-            let counters = &self.shared.counters;
-            let positions = training_positions(&record);
-            if positions > 0 && !holds_out(&record) {
+        let facts = Facts {
+            board: checker.board,
+            settings: &checker.settings,
+            is_leased: &|number| shared.is_leased(number, worker),
+            has_net: &|version| {
+                version == sent.first.version
+                    && shared.net_exists(sent.first)
+                    && shared.net_exists(sent.last)
+            },
+        };
+        check(&sent.record, &facts)
+            .map_err(|refusal| Fault::Refused(refusal.name(), refusal.to_string()))?;
+        // A game that comes again is not checked again; the coordinator does not count it.
+        if checker.seen.insert(sent.record.id) {
+            let wrong = self.exact.check(&sent.record, &self.sample, &mut checker.random);
+            if let Err(wrong) = wrong {
+                checker.seen.remove(sent.record.id);
+                return Err(Fault::Forged(wrong.to_string()));
+            }
+            let counters = &shared.counters;
+            let positions = training_positions(&sent.record);
+            if positions > 0 && !holds_out(&sent.record) {
                 counters.learner_starved.store(false, Ordering::Relaxed);
             }
             counters.positions.fetch_add(positions.into(), Ordering::AcqRel);
-            self.shared.note_game(worker);
+            shared.note_game(worker, sent.record.id);
+            if checker.random.random::<f64>() < checker.replay_share {
+                let (worker, kernel) = (worker.clone(), Arc::clone(kernel));
+                // If many wait already, this one is left out.
+                let _ = checker.doubts.try_send(Doubt { worker, kernel, sent: sent.clone() });
+            }
         }
-        Ok(record)
+        Ok(GameRecord { worker: Some(worker.as_str().into()), ..sent.record })
     }
 }

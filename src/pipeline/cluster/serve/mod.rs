@@ -11,8 +11,10 @@
 //! worker is told as well.
 
 mod checker;
+mod exclusions;
 mod identity;
 mod network;
+mod replayer;
 mod shared;
 
 use std::sync::Arc;
@@ -25,20 +27,24 @@ use crossbeam_channel::{Receiver, Select, TryRecvError, bounded};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::link::{ServerOptions, runtime};
+use super::milliseconds;
 use super::wire::{Announcement, PROTOCOL};
 use crate::game::record::GameRecord;
-use crate::pipeline::RunParts;
 use crate::pipeline::messages::{Activity, NewNet};
 use crate::pipeline::transport::{Closed, InProcess, Transport};
+use crate::pipeline::{RunParts, selfplay_settings};
 use checker::Checker;
 use identity::Identity;
 use network::{Command, Network};
+use replayer::ReplayThread;
 use shared::Shared;
 
 /// Games of workers that wait for the coordinator.
 const GAMES_IN_FLIGHT: usize = 1024;
 /// Messages that wait for the checker.
 const MESSAGES_IN_FLIGHT: usize = 16;
+/// Games that wait to be played again.
+const DOUBTS_IN_FLIGHT: usize = 64;
 
 /// How a learner serves workers.
 #[derive(Clone, Debug)]
@@ -125,7 +131,27 @@ impl WithWorkers {
             .name("network".into())
             .spawn(move || runtime.block_on(network.run(ready)))
             .context("cannot start the network thread")?;
-        let checker = Checker::new(options, &parts, Arc::clone(&shared), commands.clone())?;
+        let (to_replayer, doubts) = bounded(DOUBTS_IN_FLIGHT);
+        let replayer = ReplayThread {
+            config: parts.config.clone(),
+            description: parts.description.clone(),
+            shared: Arc::clone(&shared),
+        };
+        let replayer = std::thread::Builder::new()
+            .name("replayer".into())
+            .spawn(move || replayer.run(&doubts))
+            .context("cannot start the replay thread")?;
+        let checker = Checker {
+            board: parts.config.board,
+            settings: selfplay_settings(parts.config),
+            shared: Arc::clone(&shared),
+            commands: commands.clone(),
+            doubts: to_replayer,
+            solve_share: options.solve_share,
+            replay_share: options.replay_share,
+            seen: parts.counted.clone(),
+            random: rand::make_rng(),
+        };
         let checker = std::thread::Builder::new()
             .name("checker".into())
             .spawn(move || checker.run(&messages, &to_coordinator))
@@ -138,7 +164,7 @@ impl WithWorkers {
             receipts: Vec::new(),
             shared,
             commands,
-            threads: vec![network, checker],
+            threads: vec![network, checker, replayer],
         };
         // A wrong login or address ends the run at once; a server that is not there does not.
         match is_ready.recv_timeout(Duration::from_secs(6)) {
@@ -190,6 +216,8 @@ impl Transport for WithWorkers {
     fn publish(&mut self, net: &NewNet) {
         self.local.publish(net);
         self.shared.newest.store(net.version, Ordering::Relaxed);
+        let start = self.shared.start;
+        tracing::debug!("net {start}-{} published at {} ms", net.version, milliseconds());
         let _ = self.commands.send(Command::Publish(net.clone()));
     }
 

@@ -377,17 +377,15 @@ impl Desk {
     }
 
     fn lease(&self, worker: &Name, count: u64) -> LeaseReply {
-        let excluded = self.shared.with_worker(worker, |worker| worker.excluded.clone());
-        match excluded {
-            None => LeaseReply::Refused("too many workers".into()),
-            Some(Some(why)) => LeaseReply::Refused(format!("this worker is excluded: {why}")),
-            Some(None) => match self.shared.lease(worker, count) {
-                Ok(numbers) => LeaseReply::Numbers(numbers.start, numbers.end),
-                Err(error) => {
-                    tracing::warn!("no numbers for worker {worker}: {error}");
-                    LeaseReply::Numbers(0, 0)
-                }
-            },
+        if !self.shared.is_heard(worker) {
+            return LeaseReply::Refused("it is excluded, or there are too many workers".into());
+        }
+        match self.shared.lease(worker, count) {
+            Ok(numbers) => LeaseReply::Numbers(numbers.start, numbers.end),
+            Err(error) => {
+                tracing::warn!("no numbers for worker {worker}: {error}");
+                LeaseReply::Numbers(0, 0)
+            }
         }
     }
 

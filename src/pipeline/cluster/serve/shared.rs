@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::RunParts;
+use super::exclusions;
 use super::identity::Identity;
 use crate::model::weights::Weights;
 use crate::pipeline::cluster::names::Name;
+use crate::pipeline::cluster::trust::Ledger;
+use crate::pipeline::cluster::trust::ledger::Standing;
 use crate::pipeline::cluster::wire::{Announcement, NetId, Report};
 use crate::pipeline::messages::{Activity, NewNet};
 use crate::pipeline::sync::{Counters, Schedule};
@@ -38,16 +41,11 @@ pub(super) struct KnownNet {
 
 /// A worker that has sent something.
 #[derive(Default)]
-pub(super) struct Worker {
+struct Worker {
     reported: Option<Instant>,
     report: Report,
     /// Games that counted since the last curve.
     games: u64,
-    /// All games that counted, and all that were refused.
-    pub accepted: u64,
-    pub refused: u64,
-    /// Why it is not listened to.
-    pub excluded: Option<Box<str>>,
 }
 
 pub(super) struct Shared {
@@ -65,6 +63,9 @@ pub(super) struct Shared {
     book: Mutex<LeaseBook>,
     nets: Mutex<BTreeMap<NetId, KnownNet>>,
     workers: Mutex<HashMap<Name, Worker>>,
+    ledger: Mutex<Ledger>,
+    /// The clock of the ledger.
+    since: Instant,
     activity: Mutex<Vec<Activity>>,
     set_aside: Mutex<Vec<u64>>,
     curves: Mutex<Instant>,
@@ -80,6 +81,7 @@ impl Shared {
         announcement: Announcement,
         parts: &RunParts<'_>,
     ) -> anyhow::Result<Shared> {
+        let excluded = exclusions::read(parts.run.path())?;
         Ok(Shared {
             run: identity.run,
             start: identity.start,
@@ -92,6 +94,8 @@ impl Shared {
             book: Mutex::new(LeaseBook::read(parts.run.path())?),
             nets: Mutex::default(),
             workers: Mutex::default(),
+            ledger: Mutex::new(Ledger::restored(&excluded)),
+            since: Instant::now(),
             activity: Mutex::default(),
             set_aside: Mutex::default(),
             curves: Mutex::new(Instant::now()),
@@ -145,7 +149,7 @@ impl Shared {
     }
 
     /// Changes what is known of a worker; `None` if there are too many workers.
-    pub fn with_worker<T>(&self, name: &Name, change: impl FnOnce(&mut Worker) -> T) -> Option<T> {
+    fn with_worker<T>(&self, name: &Name, change: impl FnOnce(&mut Worker) -> T) -> Option<T> {
         let mut workers = locked(&self.workers);
         if !workers.contains_key(name) && workers.len() >= MOST_WORKERS {
             return None;
@@ -176,29 +180,53 @@ impl Shared {
         }
     }
 
+    /// Whether games of a worker are taken.
+    pub fn is_heard(&self, name: &Name) -> bool {
+        locked(&self.ledger).is_heard(name.as_str())
+    }
+
     /// A game of a worker counts.
-    pub fn note_game(&self, name: &Name) {
-        self.with_worker(name, |worker| {
-            worker.games += 1;
-            worker.accepted += 1;
-        });
+    pub fn note_game(&self, name: &Name, number: u64) {
+        self.with_worker(name, |worker| worker.games += 1);
+        locked(&self.ledger).accept(name.as_str(), number, self.since.elapsed().as_secs());
+    }
+
+    /// A game or a message of a worker is refused.
+    pub fn note_refusal(&self, name: &Name, kind: &'static str) {
+        locked(&self.ledger).refuse(name.as_str(), kind);
+    }
+
+    /// A game was played again, and is right.
+    pub fn note_replay(&self, name: &Name) {
+        locked(&self.ledger).confirm(name.as_str());
+    }
+
+    /// A worker has forged a game. It is not listened to any more, and its games of the last hour
+    /// are set aside.
+    pub fn exclude(&self, name: &Name, why: &str) {
+        let mut ledger = locked(&self.ledger);
+        if !ledger.is_heard(name.as_str()) {
+            return;
+        }
+        let games = ledger.fail(name.as_str(), why, self.since.elapsed().as_secs());
+        tracing::warn!(
+            "worker {name} is not listened to any more, and {} games of its last hour are set \
+             aside: {why}",
+            games.len()
+        );
+        if let Err(error) = exclusions::write(&self.run_dir, &ledger.excluded()) {
+            tracing::warn!("{error}");
+        }
+        locked(&self.set_aside).extend(games);
     }
 
     /// The excluded workers with their reasons.
     pub fn excluded(&self) -> Vec<(String, String)> {
-        let workers = locked(&self.workers);
-        let reason = |(name, worker): (&Name, &Worker)| {
-            Some((name.to_string(), worker.excluded.as_ref()?.to_string()))
-        };
-        workers.iter().filter_map(reason).collect()
+        locked(&self.ledger).excluded().excluded.into_iter().collect()
     }
 
     pub fn take_activity(&self) -> Vec<Activity> {
         std::mem::take(&mut *locked(&self.activity))
-    }
-
-    pub fn add_set_aside(&self, numbers: Vec<u64>) {
-        locked(&self.set_aside).extend(numbers);
     }
 
     pub fn take_set_aside(&self) -> Vec<u64> {
@@ -209,6 +237,7 @@ impl Shared {
     pub fn scalars(&self) -> Vec<(String, f64)> {
         let elapsed = std::mem::replace(&mut *locked(&self.curves), Instant::now()).elapsed();
         let newest = self.newest.load(Ordering::Relaxed);
+        let ledger = locked(&self.ledger);
         let mut workers = locked(&self.workers);
         let mut present: Vec<(&Name, &mut Worker)> = workers
             .iter_mut()
@@ -218,6 +247,7 @@ impl Shared {
         let mut values = vec![("workers/count".to_string(), present.len() as f64)];
         for (name, worker) in present.into_iter().take(MOST_CURVES) {
             let games = std::mem::take(&mut worker.games) as f64;
+            let standing = ledger.standing(name.as_str());
             let lag = worker.reported.map_or(0.0, |last| last.elapsed().as_secs_f64());
             let behind = match worker.report.net.start == self.start {
                 true => f64::from(newest.saturating_sub(worker.report.net.version)),
@@ -225,8 +255,9 @@ impl Shared {
             };
             for (key, value) in [
                 ("games_per_second", games / elapsed.as_secs_f64().max(1e-3)),
-                ("games", worker.accepted as f64),
-                ("rejected", worker.refused as f64),
+                ("games", standing.map_or(0, |standing| standing.accepted) as f64),
+                ("rejected", standing.map_or(0, Standing::refusals) as f64),
+                ("replayed", standing.map_or(0, |standing| standing.replayed) as f64),
                 ("net_version", f64::from(worker.report.net.version)),
                 ("nets_behind", behind),
                 ("lag_seconds", lag),

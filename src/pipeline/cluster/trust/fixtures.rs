@@ -1,8 +1,6 @@
 //! Games of self-play for tests.
 
-use std::collections::BTreeSet;
-
-use super::{Facts, Leases};
+use super::Facts;
 use crate::config::Config;
 use crate::game::record::GameRecord;
 use crate::game::{Geometry, Shape};
@@ -95,20 +93,12 @@ pub fn play<G: Geometry>(
     numbers.into_iter().map(&mut play).collect()
 }
 
-/// Leases of all numbers below 10,000, and net 0.
-pub struct Known {
-    pub leases: Leases,
-    pub nets: BTreeSet<u32>,
-}
-
-impl Known {
-    pub fn new() -> Known {
-        let mut leases = Leases::default();
-        leases.grant(0..10_000);
-        Known { leases, nets: BTreeSet::from([0]) }
-    }
-
-    pub fn facts<'a>(&'a self, board: Shape, settings: &'a SelfPlaySettings) -> Facts<'a> {
-        Facts { board, settings, leases: &self.leases, nets: &self.nets }
+/// Facts of a run whose worker may use all numbers below 10,000, and that has net 0 only.
+pub fn facts(board: Shape, settings: &SelfPlaySettings) -> Facts<'_> {
+    Facts {
+        board,
+        settings,
+        is_leased: &|number| number < 10_000,
+        has_net: &|version| version == 0,
     }
 }

@@ -10,8 +10,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::refusal::Refusal;
-
 /// Games that were accepted longer ago than this are not set aside, in seconds.
 pub const SUSPECT_SECONDS: u64 = 3600;
 /// The most game numbers of a worker that are remembered. Older ones are forgotten.
@@ -26,7 +24,7 @@ const LONGEST_TEXT: usize = 256;
 pub struct Standing {
     /// Games that passed `check`.
     pub accepted: u64,
-    /// Games that did not, by [`Refusal::name`].
+    /// Games that did not, and messages that cannot be read, by the kind of the fault.
     pub refused: BTreeMap<&'static str, u64>,
     /// Accepted games that were played again or solved without a failure.
     pub replayed: u64,
@@ -123,11 +121,17 @@ impl Ledger {
         true
     }
 
-    /// Counts a game that did not pass `check`, unless the worker is not heard.
-    pub fn refuse(&mut self, worker: &str, refusal: Refusal) {
+    /// Counts a game that did not pass `check`, by [`Refusal::name`], or a message that cannot be
+    /// read, unless the worker is not heard.
+    pub fn refuse(&mut self, worker: &str, kind: &'static str) {
         if let Some(standing) = self.heard(worker) {
-            *standing.refused.entry(refusal.name()).or_default() += 1;
+            *standing.refused.entry(kind).or_default() += 1;
         }
+    }
+
+    /// The standing of a known worker.
+    pub fn standing(&self, worker: &str) -> Option<&Standing> {
+        self.workers.get(worker)
     }
 
     /// Counts an accepted game that passed a second check.
@@ -163,9 +167,9 @@ mod tests {
             assert!(ledger.accept("anna", number, 0));
         }
         ledger.confirm("anna");
-        ledger.refuse("anna", Refusal::Unfinished);
-        ledger.refuse("anna", Refusal::Unfinished);
-        ledger.refuse("bert", Refusal::Resigned);
+        ledger.refuse("anna", "unfinished");
+        ledger.refuse("anna", "unfinished");
+        ledger.refuse("bert", "resigned");
         let standings: BTreeMap<_, _> = ledger.workers().collect();
         let anna = standings["anna"];
         assert_eq!((anna.accepted, anna.replayed, anna.refusals()), (3, 1, 2));
@@ -185,7 +189,7 @@ mod tests {
         assert!(ledger.is_heard("bert"));
         // From then on nothing of the worker counts.
         assert!(!ledger.accept("anna", 5, 4001));
-        ledger.refuse("anna", Refusal::Unfinished);
+        ledger.refuse("anna", "unfinished");
         ledger.confirm("anna");
         assert!(ledger.fail("anna", "again", 4002).is_empty());
         let (_, anna) = ledger.workers().next().expect("a worker");

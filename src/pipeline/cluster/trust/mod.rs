@@ -15,14 +15,12 @@
 //! Nothing here uses a network, a file or a clock: callers pass in what the checks need.
 
 pub mod exact;
-pub mod leases;
 pub mod ledger;
 mod refusal;
 pub mod replay;
 pub mod rules;
 
 pub use exact::ExactChecker;
-pub use leases::Leases;
 pub use ledger::Ledger;
 pub use refusal::Refusal;
 pub use replay::Replayer;

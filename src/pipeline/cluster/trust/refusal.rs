@@ -67,12 +67,6 @@ refusals! {
         number: u64,
     } = "number-not-leased", "the worker may not use game number {number}";
 
-    /// Another game has used its number.
-    NumberUsed {
-        /// The number.
-        number: u64,
-    } = "number-used", "the worker has sent a game with number {number} before";
-
     /// It is said to be of a net that does not exist.
     NoSuchNet {
         /// The version in the record.

@@ -15,25 +15,22 @@
 //! - The solver plays perfectly: all of its positions have the same exact score, and the game ends
 //!   with it. Its policies have the whole weight on the played move.
 
-use std::collections::BTreeSet;
-
-use super::leases::{Leases, NumberState};
 use super::refusal::Refusal;
 use crate::game::record::{GameRecord, MoveRecord, Source};
 use crate::game::{Bitboard, Colour, Geometry, Position, Shape, SquareSet};
 use crate::train::game::{SelfPlayGame, SelfPlaySettings};
 
 /// What a run knows of the games that a worker may play.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// The board of the run.
     pub board: Shape,
     /// The settings of its self-play.
     pub settings: &'a SelfPlaySettings,
-    /// The game numbers of the worker.
-    pub leases: &'a Leases,
-    /// The versions of all nets of the run.
-    pub nets: &'a BTreeSet<u32>,
+    /// Whether the worker may use a game number.
+    pub is_leased: &'a dyn Fn(u64) -> bool,
+    /// Whether the run has a net of this version.
+    pub has_net: &'a dyn Fn(u32) -> bool,
 }
 
 /// The parts of a game that has passed the checks.
@@ -69,12 +66,10 @@ pub fn check(record: &GameRecord, facts: &Facts<'_>) -> Result<Checked, Refusal>
     if record.resigned {
         return Err(Refusal::Resigned);
     }
-    match facts.leases.state(record.id) {
-        NumberState::Free => {}
-        NumberState::Used => return Err(Refusal::NumberUsed { number: record.id }),
-        NumberState::NotLeased => return Err(Refusal::NumberNotLeased { number: record.id }),
+    if !(facts.is_leased)(record.id) {
+        return Err(Refusal::NumberNotLeased { number: record.id });
     }
-    if !facts.nets.contains(&record.net_version) {
+    if !(facts.has_net)(record.net_version) {
         return Err(Refusal::NoSuchNet { version: record.net_version });
     }
     dispatch!(record.shape, G => check_moves::<G>(record, facts.settings))

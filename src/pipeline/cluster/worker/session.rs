@@ -18,12 +18,15 @@ use crate::config::Config;
 use crate::game::Geometry;
 use crate::model::Description;
 use crate::model::weights::Weights;
+use crate::pipeline::cluster::milliseconds;
+use crate::pipeline::cluster::trust::replay::kernel_name;
 use crate::pipeline::cluster::wire::{NetId, NetNotice, Report, SentGame, State, Stored};
 use crate::pipeline::inference::Inference;
 use crate::pipeline::messages::NewNet;
 use crate::pipeline::sync::{Allowance, Counters, Pace, Shared};
 use crate::pipeline::threads::{ActorThreads, EndRunOnDrop, ThreadParts};
 use crate::pipeline::transport::{Closed, FinishedGame, InProcess, Transport as _, in_process};
+use crate::players::models::open_backend;
 use crate::store::games::training_positions;
 use crate::train::selfplay::{GameNumbers, NetVersion};
 
@@ -62,6 +65,8 @@ pub(super) struct Session {
     outbox_bytes: u64,
     /// CRC-32 of the announcement.
     announcement: u32,
+    /// The kind of the actors' kernels; empty before they start.
+    kernel: String,
     counters: Arc<Counters>,
     allowance: Arc<Allowance>,
     commands: UnboundedSender<Command>,
@@ -122,6 +127,7 @@ impl Session {
             outbox,
             outbox_bytes: options.outbox_bytes,
             announcement,
+            kernel: String::new(),
             counters,
             allowance: Arc::new(Allowance { positions: AtomicU64::new(0), reserve }),
             commands,
@@ -160,6 +166,9 @@ impl Session {
     fn play_on<G: Geometry>(&mut self, stop: &AtomicBool) -> anyhow::Result<()> {
         let Some((notice, weights)) = self.waiting_net.take() else { return Ok(()) };
         let config = self.config.clone();
+        let backend = open_backend(&self.description, &weights, &config.inference, &config.device)?;
+        self.kernel = kernel_name(&*backend);
+        drop(backend);
         let inference = Inference::open(&config, &self.description, &weights)?;
         let actors = config.selfplay.actors;
         let predictors = inference.predictors(&config, &self.description, &weights, actors)?;
@@ -209,6 +218,8 @@ impl Session {
                 let version = self.nets.len() as u32;
                 self.nets.push(notice.id);
                 self.report.net = notice.id;
+                let NetId { start, version: of_run } = notice.id;
+                tracing::debug!("net {start}-{of_run} loaded at {} ms", milliseconds());
                 local.publish(&NewNet { weights, version, positions: notice.positions });
             }
             for activity in local.activity() {
@@ -296,7 +307,7 @@ impl Session {
             return;
         }
         let count = self.finished.len().min(MOST_IN_A_MESSAGE);
-        match self.outbox.add(KERNEL, &self.finished[..count]) {
+        match self.outbox.add(&self.kernel, &self.finished[..count]) {
             Ok(()) => {
                 self.finished.drain(..count);
                 self.oldest = (!self.finished.is_empty()).then(Instant::now);
@@ -342,6 +353,7 @@ impl Session {
                 for (number, why) in refused.iter().take(3) {
                     tracing::warn!("the learner refused game {number}: {why}");
                 }
+                tracing::debug!("stored games: {games:?}");
                 self.counts.stored += games.len() as u64;
                 self.counts.refused += refused.len() as u64;
                 let numbers =
@@ -416,6 +428,3 @@ fn join(actors: ActorThreads<'_>) -> anyhow::Result<()> {
     }
     Ok(())
 }
-
-/// The kind of the kernels.
-const KERNEL: &str = "any";
