@@ -207,7 +207,8 @@ impl<G: Geometry> SelfPlayGame<G> {
     fn guided(&mut self, own: Square) -> Square {
         let place = self.record.moves.len();
         let legal = self.position.board.legal();
-        let guide = self.guide.get(place).filter(|&&square| legal.contains(square));
+        let is_legal = |square: Square| square.index() < G::SQUARES && legal.contains(square);
+        let guide = self.guide.get(place).filter(|&&square| is_legal(square));
         let square = guide.copied().unwrap_or(own);
         if square != own {
             self.departures.push(place);

@@ -29,6 +29,8 @@ pub use rules::{Checked, Facts, check};
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
+mod forged_searches;
+#[cfg(test)]
 mod forged_tests;
 #[cfg(test)]
 mod honest_tests;
