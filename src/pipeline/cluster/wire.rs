@@ -7,10 +7,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::game::record::GameRecord;
-use crate::store::games::{self, MOST_GAMES, SkipReason};
+use crate::store::games::{self, SkipReason};
 
 /// The version of the messages. A worker of another version does not join.
 pub const PROTOCOL: u32 = 1;
+
+/// The most nets of a game in a message.
+pub const MOST_NETS: usize = 8;
 
 /// A run that workers can join.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -137,19 +140,18 @@ pub struct PackHeader {
     pub protocol: u32,
     /// The kind of its kernels.
     pub kernel: String,
-    /// For each game the net of its first move and that of its last.
-    pub nets: Vec<(NetId, NetId)>,
+    /// For each game the nets that played it, in their order; at most [`MOST_NETS`].
+    pub nets: Vec<Vec<NetId>>,
 }
 
 /// A game as a worker sends it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SentGame {
-    /// The game; its `net_version` is that of `first`.
+    /// The game; its `net_version` is that of the first net.
     pub record: GameRecord,
-    /// The net of the first move.
-    pub first: NetId,
-    /// The net of the last move.
-    pub last: NetId,
+    /// The nets that played it, in their order. Of more than [`MOST_NETS`] the last ones are left
+    /// out.
+    pub nets: Vec<NetId>,
 }
 
 /// Why a message is not read.
@@ -175,7 +177,7 @@ pub enum WireError {
     Game(SkipReason),
     /// The header does not fit the games.
     #[error(
-        "the header has {header} pairs of nets for {games} games; allowed: one for each, at most {MOST_GAMES}"
+        "the header has {header} lists of nets for {games} games; allowed: one for each, of 1 to {MOST_NETS} nets"
     )]
     Count {
         /// Entries of the header.
@@ -191,7 +193,7 @@ pub enum WireError {
 ///
 /// A game cannot be compressed.
 pub fn pack(kernel: &str, sent: &[SentGame]) -> Result<Vec<u8>, games::GamesError> {
-    let nets = sent.iter().map(|game| (game.first, game.last)).collect();
+    let nets = sent.iter().map(|game| game.nets.clone()).collect();
     let header = PackHeader { protocol: PROTOCOL, kernel: kernel.into(), nets };
     // Strings and numbers are always JSON.
     let mut bytes = serde_json::to_vec(&header).unwrap_or_default();
@@ -213,11 +215,12 @@ pub fn unpack(bytes: &[u8]) -> Result<(String, Vec<SentGame>), WireError> {
         return Err(WireError::Protocol { found: header.protocol });
     }
     let records = games::unpack(rest).map_err(WireError::Game)?;
-    if records.len() != header.nets.len() {
+    let is_allowed = |nets: &Vec<NetId>| (1..=MOST_NETS).contains(&nets.len());
+    if records.len() != header.nets.len() || !header.nets.iter().all(is_allowed) {
         return Err(WireError::Count { header: header.nets.len(), games: records.len() });
     }
     let nets = header.nets.into_iter();
-    let game = |(record, (first, last))| SentGame { record, first, last };
+    let game = |(record, nets)| SentGame { record, nets };
     Ok((header.kernel, records.into_iter().zip(nets).map(game).collect()))
 }
 
@@ -236,7 +239,7 @@ mod tests {
 
     fn sent(ids: &[u64]) -> Vec<SentGame> {
         let net = |version| NetId { start: 2, version };
-        let game = |&id| SentGame { record: a_game(id, 20), first: net(3), last: net(4) };
+        let game = |&id| SentGame { record: a_game(id, 20), nets: vec![net(3), net(4)] };
         ids.iter().map(game).collect()
     }
 
@@ -259,12 +262,16 @@ mod tests {
             [serde_json::to_vec(header).expect("JSON").as_slice(), &bytes[end..]].concat()
         };
         let net = NetId::default();
-        let right = PackHeader { protocol: 1, kernel: "a".into(), nets: vec![(net, net); 2] };
+        let right = PackHeader { protocol: 1, kernel: "a".into(), nets: vec![vec![net]; 2] };
         assert!(unpack(&of(&right)).is_ok());
         let other = PackHeader { protocol: 2, ..right.clone() };
         assert_eq!(text(&of(&other)), "the message has version 2, this program reads version 1");
-        let other = PackHeader { nets: vec![(net, net); 3], ..right };
-        assert!(text(&of(&other)).starts_with("the header has 3 pairs of nets for 2 games"));
+        for nets in [vec![vec![net]; 3], vec![vec![net], vec![]], vec![vec![net; 9]; 2]] {
+            let count = nets.len();
+            let other = PackHeader { nets, ..right.clone() };
+            let wanted = format!("the header has {count} lists of nets for 2 games");
+            assert!(text(&of(&other)).starts_with(&wanted));
+        }
     }
 
     proptest! {

@@ -143,9 +143,8 @@ impl<G: Geometry> CheckerOn<G> {
             settings: &checker.settings,
             is_leased: &|number| shared.is_leased(number, worker),
             has_net: &|version| {
-                version == sent.first.version
-                    && shared.net_exists(sent.first)
-                    && shared.net_exists(sent.last)
+                sent.nets.first().is_some_and(|net| net.version == version)
+                    && sent.nets.iter().all(|&net| shared.net_exists(net))
             },
         };
         check(&sent.record, &facts)

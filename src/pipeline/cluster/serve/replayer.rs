@@ -44,10 +44,10 @@ impl ReplayThread {
         let settings = selfplay_settings(&self.config);
         let mut replayer = Replayer::<G>::new(settings, Thresholds::default());
         while let Ok(first) = doubts.recv() {
-            let nets = (first.sent.first, first.sent.last);
+            let nets = first.sent.nets.clone();
             let (mut group, mut others) = (vec![first], Vec::new());
             for doubt in doubts.try_iter().take(AT_ONCE - 1) {
-                let fits = (doubt.sent.first, doubt.sent.last) == nets;
+                let fits = doubt.sent.nets == nets;
                 if fits { group.push(doubt) } else { others.push(doubt) }
             }
             let rest = others.into_iter().map(|doubt| vec![doubt]);
@@ -67,7 +67,13 @@ impl ReplayThread {
         group: &[Doubt],
     ) -> Result<(), PredictError> {
         let Some(Doubt { sent, .. }) = group.first() else { return Ok(()) };
-        let (Some(first), Some(last)) = (self.shared.net(sent.first), self.shared.net(sent.last))
+        let (first_id, last_id) = match *sent.nets {
+            [net] => (net, net),
+            [first, last] => (first, last),
+            // Which of more nets played a position is not known.
+            _ => return Ok(()),
+        };
+        let (Some(first), Some(last)) = (self.shared.net(first_id), self.shared.net(last_id))
         else {
             // An old net: these games were long on their way.
             return Ok(());
@@ -81,12 +87,12 @@ impl ReplayThread {
             .iter()
             .map(|doubt| Claim {
                 record: &doubt.sent.record,
-                last_net: doubt.sent.last.version,
+                last_net: last_id.version,
                 kernel: &doubt.kernel,
             })
             .collect();
-        let first = net(sent.first, &first, &mut *first_backend);
-        let last = net(sent.last, &last, &mut *last_backend);
+        let first = net(first_id, &first, &mut *first_backend);
+        let last = net(last_id, &last, &mut *last_backend);
         let verdicts = replayer.replay(&claims, first, Some(last))?;
         for (doubt, verdict) in group.iter().zip(verdicts) {
             let (worker, number) = (&doubt.worker, doubt.sent.record.id);

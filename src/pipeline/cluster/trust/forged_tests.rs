@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fixtures::{Known, Table, play, settings};
+use super::fixtures::{Table, facts, play, settings};
 use super::forged_searches::{MOVES, POLICIES, VALUES};
 use super::{Facts, Refusal, check};
 use crate::game::record::{GameRecord, Source};
@@ -20,8 +20,7 @@ pub(super) struct Base {
 
 impl Base {
     fn of(game: GameRecord, settings: &SelfPlaySettings) -> Base {
-        let known = Known::new();
-        let checked = check(&game, &known.facts(game.shape, settings)).expect("an honest game");
+        let checked = check(&game, &facts(game.shape, settings)).expect("an honest game");
         let positions = game.positions::<Square6>().expect("an honest game");
         let choices = positions.iter().map(|position| position.board.legal().len()).collect();
         Base { game, opening: checked.opening, played_out: checked.played_out, choices }
@@ -115,7 +114,6 @@ const HEADERS: &[Forgery] = &[
     }),
     ("number-not-leased", "a number of another worker", |game, _| game.id = 10_000),
     ("number-not-leased", "the greatest number", |game, _| game.id = u64::MAX),
-    ("number-used", "a number for the second time", |game, _| game.id = 9_999),
     ("no-such-net", "a net of the future", |game, _| game.net_version = 1),
     ("no-such-net", "the greatest net version", |game, _| game.net_version = u32::MAX),
     ("too-many-moves", "one move more", |game, _| {
@@ -177,9 +175,7 @@ fn other_number(base: &Base, is_wanted: impl Fn(usize) -> bool) -> u64 {
 fn forged_records_are_refused_with_their_names() {
     let settings = settings(Shape::Square6, TEXT);
     let base = base(&settings);
-    let mut known = Known::new();
-    assert!(known.leases.use_up(9_999));
-    let facts = known.facts(Shape::Square6, &settings);
+    let facts = facts(Shape::Square6, &settings);
     let kinds = [HEADERS, OPENINGS, MOVES, VALUES, POLICIES].concat();
     assert!(kinds.len() >= 60, "{} kinds", kinds.len());
     let mut wrong = Vec::new();
@@ -199,8 +195,7 @@ fn forged_records_are_refused_with_their_names() {
 #[test]
 fn moves_after_the_end_are_refused() {
     let settings = settings(Shape::Square6, TEXT);
-    let known = Known::new();
-    let facts = known.facts(Shape::Square6, &settings);
+    let facts = facts(Shape::Square6, &settings);
     let mut table = Table::new::<Square6>(1);
     let games = play::<Square6>(&settings, &mut table, 0..300);
     let mut game = games.into_iter().find(|game| game.moves.len() < 32).expect("an early end");
@@ -225,8 +220,7 @@ fn names_are_distinct_and_tested() {
 fn games_of_other_settings_are_refused() {
     let own = "[search]\nsimulations = 16\nsolve_empties = 8";
     let own = settings(Shape::Square7, own);
-    let known = Known::new();
-    let facts = Facts { board: Shape::Square7, ..known.facts(Shape::Square7, &own) };
+    let facts = Facts { board: Shape::Square7, ..facts(Shape::Square7, &own) };
     let names = |text: &str| -> BTreeSet<&'static str> {
         let text = text.replace("[selfplay]", "[selfplay]\nfast_simulations = 2");
         let other = settings(Square7::SHAPE, &text);

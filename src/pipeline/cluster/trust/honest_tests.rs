@@ -1,11 +1,10 @@
 //! Games that self-play has played pass all checks.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::fixtures::{Known, Table, play, settings};
+use super::fixtures::{Table, facts, play, settings};
 use super::{Facts, check};
 use crate::config::Config;
 use crate::game::{Geometry, Shape};
@@ -16,11 +15,10 @@ use crate::train::game::SelfPlaySettings;
 /// Checks that games of these settings pass. Returns how many exact scores they have before the
 /// solver plays.
 fn games_pass<G: Geometry>(settings: &SelfPlaySettings, salt: u64) -> usize {
-    let known = Known::new();
     let numbers = salt % 5000..salt % 5000 + 4;
     let mut proven = 0;
     for game in play::<G>(settings, &mut Table::new::<G>(salt), numbers) {
-        let checked = check(&game, &known.facts(G::SHAPE, settings));
+        let checked = check(&game, &facts(G::SHAPE, settings));
         let checked = checked.unwrap_or_else(|refusal| panic!("{refusal}: {game:?}"));
         assert_eq!(checked.opening, usize::from(game.opening_moves));
         proven += checked.exact - (game.moves.len() - checked.played_out);
@@ -92,8 +90,7 @@ fn games_of_a_stored_run_pass() {
     let text = std::fs::read_to_string(run.join("config.toml")).expect("a configuration");
     let config = Config::parse_stored("config.toml", &text, &[]).expect("a configuration");
     let settings = selfplay_settings(&config);
-    let known = Known { nets: BTreeSet::from_iter(0..1000), ..Known::new() };
-    let facts = Facts { nets: &known.nets, ..known.facts(config.board, &settings) };
+    let facts = Facts { has_net: &|version| version < 1000, ..facts(config.board, &settings) };
     let mut count = 0;
     for game in games::read_all(&run.join("games")).expect("games") {
         let mut game = game.expect("a record");

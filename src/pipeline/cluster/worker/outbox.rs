@@ -192,7 +192,7 @@ mod tests {
 
     fn sent(ids: std::ops::Range<u64>) -> Vec<SentGame> {
         let net = NetId { start: 1, version: 0 };
-        ids.map(|id| SentGame { record: a_game(id, 9), first: net, last: net }).collect()
+        ids.map(|id| SentGame { record: a_game(id, 9), nets: vec![net] }).collect()
     }
 
     fn due(outbox: &mut Outbox) -> Vec<u64> {

@@ -20,7 +20,9 @@ use crate::model::Description;
 use crate::model::weights::Weights;
 use crate::pipeline::cluster::milliseconds;
 use crate::pipeline::cluster::trust::replay::kernel_name;
-use crate::pipeline::cluster::wire::{NetId, NetNotice, Report, SentGame, State, Stored};
+use crate::pipeline::cluster::wire::{
+    MOST_NETS, NetId, NetNotice, Report, SentGame, State, Stored,
+};
 use crate::pipeline::inference::Inference;
 use crate::pipeline::messages::NewNet;
 use crate::pipeline::sync::{Allowance, Counters, Pace, Shared};
@@ -260,10 +262,11 @@ impl Session {
     }
 
     fn take_game(&mut self, FinishedGame { mut record, last_net }: FinishedGame) {
-        let net = |version: u32| self.nets.get(version as usize).copied().unwrap_or_default();
-        let (first, last) = (net(record.net_version), net(last_net));
-        record.net_version = first.version;
-        self.finished.push(SentGame { record, first, last });
+        let first = record.net_version as usize;
+        let nets = self.nets.iter().take(last_net as usize + 1).skip(first).take(MOST_NETS);
+        let nets: Vec<NetId> = nets.copied().collect();
+        record.net_version = nets.first().map_or(0, |net| net.version);
+        self.finished.push(SentGame { record, nets });
         self.games += 1;
         self.oldest.get_or_insert_with(Instant::now);
     }

@@ -5,7 +5,7 @@ use crate::game::{Colour, Shape, Square, Square6};
 use crate::net::fixtures::{resnet, trained};
 use crate::net::inference::{self, BackendKind, Options, Precision};
 use crate::pipeline::cluster::trust::check;
-use crate::pipeline::cluster::trust::fixtures::{Known, Table, play, settings};
+use crate::pipeline::cluster::trust::fixtures::{Table, facts, play, settings};
 use crate::predict::LocalPredictor;
 use crate::train::selfplay::{Actor, GameNumbers};
 
@@ -148,8 +148,7 @@ type Forgery = (fn(&mut GameRecord, usize), fn(Difference) -> bool);
 #[test]
 fn every_changed_number_is_found() {
     let settings = settings(Shape::Square6, TEXT);
-    let known = Known::new();
-    let facts = known.facts(Shape::Square6, &settings);
+    let facts = facts(Shape::Square6, &settings);
     let games = play::<Square6>(&settings, &mut Table::new::<Square6>(8), 0..60);
     let forgeries: [Forgery; 4] = [
         (
@@ -234,8 +233,7 @@ fn moves_that_the_search_does_not_choose_are_found() {
 #[test]
 fn an_end_with_bad_moves_is_found_and_one_with_other_best_moves_is_the_same() {
     let settings = settings(Shape::Square6, TEXT);
-    let known = Known::new();
-    let facts = known.facts(Shape::Square6, &settings);
+    let facts = facts(Shape::Square6, &settings);
     let mut table = Table::new::<Square6>(8);
     let mut counts = [0; 2];
     for game in play::<Square6>(&settings, &mut table, 0..30) {
