@@ -30,7 +30,7 @@ fn print_missing(missing: &'static str) {
     for text in [
         "error: this program was built on another machine, for a processor with ",
         missing,
-        ", which this one lacks\n  fix: build it here, with `cargo build --release`\n",
+        ", which this one lacks\n  fix: build it here with `cargo build --release`, or for more machines (docs/cluster.md)\n",
     ] {
         // An error of standard error cannot be reported anywhere.
         let _ = stderr.write_all(text.as_bytes());

@@ -51,3 +51,89 @@ fn nets_reach_all_actors_and_end_when_the_transport_is_closed() {
     local.close(true);
     assert_eq!(nets.iter().map(|net| net.version).collect::<Vec<_>>(), [1, 2]);
 }
+
+/// Delivers every game twice, in any order.
+#[cfg(feature = "torch")]
+struct TwiceInAnyOrder {
+    inner: InProcess,
+    waiting: Vec<GameRecord>,
+    random: crate::train::seeds::Random,
+    is_closed: bool,
+}
+
+#[cfg(feature = "torch")]
+impl Transport for TwiceInAnyOrder {
+    fn receive(&mut self, wait: Duration) -> Result<Option<GameRecord>, Closed> {
+        use rand::RngExt as _;
+
+        let wait = if self.waiting.len() < 20 { wait } else { Duration::ZERO };
+        match self.inner.receive(wait) {
+            Ok(Some(game)) => self.waiting.extend([game.clone(), game]),
+            Ok(None) => {}
+            Err(Closed) => self.is_closed = true,
+        }
+        if self.waiting.is_empty() {
+            return if self.is_closed { Err(Closed) } else { Ok(None) };
+        }
+        let drawn = self.random.random_range(0..self.waiting.len());
+        Ok(Some(self.waiting.swap_remove(drawn)))
+    }
+
+    fn publish(&mut self, net: &NewNet) {
+        self.inner.publish(net);
+    }
+
+    fn activity(&mut self) -> Vec<Activity> {
+        self.inner.activity()
+    }
+
+    fn close(&mut self, has_ended: bool) {
+        self.inner.close(has_ended);
+    }
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn games_that_come_twice_and_in_any_order_count_once() {
+    use std::collections::HashSet;
+    use std::sync::atomic::AtomicBool;
+
+    use crate::config::Config;
+    use crate::pipeline::{NetTrainee, Playing, RunParts, train_over};
+    use crate::store::games::{read_all, training_positions};
+    use crate::store::run_dir::RunDir;
+    use crate::telemetry::Telemetry;
+    use crate::train::seeds::{Purpose, stream};
+
+    let text = r#"
+        board = "6x6"
+        limits.steps = 16
+        net.blocks = 1
+        net.channels = 8
+        search.simulations = 2
+        selfplay.games_per_actor = 8
+        replay.min_positions = 200
+        learner.batch = 32
+        learner.steps_per_publish = 4
+        evaluation.every_minutes = 0
+    "#;
+    let config = Config::parse("test", text, &[]).expect("a configuration");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut run = RunDir::create(&folder.path().join("run"), text, 0).expect("a run");
+    let telemetry = Telemetry::start(run.path(), text, true).expect("telemetry");
+    let connect = |inner, _: RunParts<'_>| -> anyhow::Result<Box<dyn Transport>> {
+        let (waiting, random) = (Vec::new(), stream(1, Purpose::Match, 0));
+        Ok(Box::new(TwiceInAnyOrder { inner, waiting, random, is_closed: false }))
+    };
+    let with = Playing { plays: true, connect: &connect };
+    let stop = AtomicBool::new(false);
+    let end = train_over(&NetTrainee(&config), &config, &mut run, &telemetry, &stop, &with);
+    let state = end.expect("the end of the run").state;
+    let games: Vec<_> =
+        read_all(&run.games()).expect("games").map(|game| game.expect("one")).collect();
+    let numbers: HashSet<u64> = games.iter().map(|game| game.id).collect();
+    assert_eq!((numbers.len() as u64, games.len() as u64), (state.games, state.games));
+    let positions: u64 = games.iter().map(|game| u64::from(training_positions(game))).sum();
+    assert_eq!(positions, state.positions);
+    assert!(state.games > 10 && state.steps == 16, "{state:?}");
+}

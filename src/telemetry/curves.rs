@@ -132,6 +132,12 @@ const CURVES: &[Curve] = &[
         "mean error of the patterns in discs, on the boards of training or on held-out ones",
     ),
     curve("ntuple_error/", "8_stage/ntuple_error_", "the same for n-tuples and one-hot nets"),
+    curve("workers/count", "9_workers/count", "workers that have reported in the last 15 seconds"),
+    curve(
+        "workers/",
+        "9_workers/",
+        "of each of the first 32 workers: games a second, games that count, refused and replayed games, its net, nets it is behind, seconds since its report, and games that are not confirmed",
+    ),
 ];
 
 /// The tag and the description of a curve in TensorBoard. For a curve that is not in the table, the
@@ -156,6 +162,7 @@ mod tests {
     fn rows() -> Vec<String> {
         let whole = |name: &str| match name.ends_with(['/', '_']) {
             true if name.contains("_error") => format!("{name}BOARDS"),
+            true if name.contains("workers/") => format!("{name}WORKER"),
             true => format!("{name}PLAYER"),
             false => name.to_string(),
         };

@@ -5,6 +5,7 @@ import { button, choice, complain, h, keep, recall } from "./dom.js";
 import { Chart } from "./chart.js";
 import { Replay } from "./replay.js";
 import { minutesWord, short } from "./words.js";
+import { workersTable } from "./workers.js";
 
 /** Runs are looked at this often, in milliseconds. */
 const INTERVAL = 3000;
@@ -48,12 +49,13 @@ export class WatchView {
     p.state = h("span", { class: "state" });
     p.facts = h("dl", { class: "facts" });
     p.control = h("div", { class: "actions" });
+    p.workers = h("div", {});
     p.charts = h("div", { class: "charts" });
     p.replay = new Replay(about, analyse);
     p.config = h("pre", { tabindex: 0 });
     p.error = h("p", { class: "soft" });
     p.front = h("section", { class: "card" }, h("header", {}, h("div", { class: "row" }, p.title, p.state), p.control), p.facts, p.error);
-    p.right = h("section", { class: "right" }, p.front,
+    p.right = h("section", { class: "right" }, p.front, p.workers,
       h("div", { class: "row" }, p.axis.element), p.charts, p.replay.element,
       h("details", { class: "card" }, h("summary", {}, "Configuration"), p.config));
     p.right.hidden = true;
@@ -139,6 +141,8 @@ export class WatchView {
     this.#parts.right.hidden = !run;
     if (!run) return;
     this.#drawFront(run);
+    const workers = run.state === "running" && workersTable(this.#curves.get(run.id)?.curves ?? {});
+    this.#parts.workers.replaceChildren(...(workers ? [workers] : []));
     this.#drawCharts();
   }
 

@@ -16,7 +16,7 @@ const MOST_POINTS: usize = 600;
 /// The most lines of a file that are read; the file of a long run has some thousands.
 const MOST_LINES: usize = 200_000;
 /// The most curves.
-const MOST_CURVES: usize = 200;
+const MOST_CURVES: usize = 320;
 /// A longer time between two lines is a time in which the run did not train.
 const LONGEST_PAUSE: f64 = 600.0;
 /// The last line of a run may come this soon after the one before, in seconds. Its speeds say nothing.

@@ -1,0 +1,35 @@
+// The workers of a run on other machines, as a table.
+
+import { h } from "./dom.js";
+import { short } from "./words.js";
+
+const COLUMNS = [
+  ["games_per_second", "Games/s", (value) => value.toFixed(1)],
+  ["games", "Games", short],
+  ["rejected", "Refused", short],
+  ["net_version", "Net", short],
+  ["nets_behind", "Nets behind", short],
+  ["lag_seconds", "Silent for", (value) => `${value.toFixed(1)} s`],
+  ["unconfirmed", "Not confirmed", short],
+];
+
+/** The newest value of a curve, or null if the newest line has none: then the worker has left. */
+const newest = (curves, name) => curves[name]?.at(-1) ?? null;
+
+/**
+ * @param {Object<string, (?number)[]>} curves
+ * @returns {?HTMLElement} null without workers
+ */
+export function workersTable(curves) {
+  const names = Object.keys(curves).map((name) => /^workers\/(.+)\/games_per_second$/.exec(name)?.[1])
+    .filter((name) => name && newest(curves, `workers/${name}/games_per_second`) !== null);
+  if (!names.length) return null;
+  const cell = (name, [key, , word]) => {
+    const value = newest(curves, `workers/${name}/${key}`);
+    return h("td", {}, value === null ? "" : word(value));
+  };
+  return h("section", { class: "card workers" }, h("h2", {}, "Workers"),
+    h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Worker"), ...COLUMNS.map(([, word]) => h("th", { scope: "col" }, word)))),
+      h("tbody", {}, ...names.map((name) => h("tr", {}, h("th", { scope: "row" }, name), ...COLUMNS.map((column) => cell(name, column)))))));
+}
