@@ -100,9 +100,9 @@ pub(super) const VALUES: &[Forgery] = &[
 /// Makes the exact scores of moves better for black by 2 discs, without a change of a result.
 fn shift(game: &mut GameRecord, first: usize, last: usize) {
     let positions = game.positions::<Square6>().expect("a game");
-    for index in first..=last {
-        let played = &mut game.moves[index];
-        let black = positions[index].side == Colour::Black;
+    let moves = game.moves[first..=last].iter_mut();
+    for (played, position) in moves.zip(&positions[first..]) {
+        let black = position.side == Colour::Black;
         // The base has no draw, and no score near the greatest one.
         let step = if game.score == -2 { -2 } else { 2 };
         played.exact = played.exact.map(|score| if black { score + step } else { score - step });
