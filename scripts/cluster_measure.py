@@ -142,7 +142,7 @@ def games_of(args, run):
 
 def counters(run):
     with open(os.path.join(run, "run.json")) as file:
-        return json.load(file)
+        return json.load(file)["summary"]
 
 
 def check_counts(args, cluster):

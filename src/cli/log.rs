@@ -37,9 +37,11 @@ pub fn start() {
     tracing::debug!("{OWN} {}", env!("CARGO_PKG_VERSION"));
 }
 
-/// The program at `level`, libraries at warnings at most.
+/// The program at `level`, libraries at warnings at most. The client of NATS is silent: the program
+/// says itself what its errors mean.
 fn at(level: LevelFilter) -> Targets {
-    Targets::new().with_default(LevelFilter::WARN.min(level)).with_target(OWN, level)
+    let targets = Targets::new().with_default(LevelFilter::WARN.min(level));
+    targets.with_target(OWN, level).with_target("async_nats", LevelFilter::OFF)
 }
 
 /// Parses levels: `LEVEL`, `MODULE=LEVEL`, or several of these separated by commas.

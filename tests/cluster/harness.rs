@@ -193,7 +193,7 @@ impl Cluster {
         assert_eq!(numbers.len(), all, "a game is there twice");
         let text = fs::read_to_string(self.run().join("run.json")).expect("run.json");
         let manifest: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(manifest["games"], all, "{text}");
+        assert_eq!(manifest["summary"]["games"], all, "{text}");
         numbers
     }
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::context::{GetStreamErrorKind, RequestError, RequestErrorKind};
+use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
 
 use super::names::{Name, NameError};
@@ -211,14 +212,20 @@ pub async fn connect(
 /// Checks that the server has JetStream. A worker may not ask for the account, so a refusal or a
 /// timeout proves nothing.
 async fn check_jetstream(url: &str, jetstream: &Context) -> Result<(), LinkError> {
-    match jetstream.get_stream("outflank-none").await {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let message = chain(&error);
-            let is_missing = message.contains("no responders") || message.contains("10039");
-            if is_missing { Err(LinkError::NoJetStream { url: url.into() }) } else { Ok(()) }
+    let Err(error) = jetstream.get_stream("outflank-none").await else { return Ok(()) };
+    let is_missing = match error.kind() {
+        GetStreamErrorKind::JetStream(error) => {
+            [ErrorCode::NOT_ENABLED, ErrorCode::NOT_ENABLED_FOR_ACCOUNT]
+                .contains(&error.error_code())
         }
-    }
+        GetStreamErrorKind::Request => {
+            let source = std::error::Error::source(&error);
+            let request = source.and_then(|source| source.downcast_ref::<RequestError>());
+            request.is_some_and(|error| error.kind() == RequestErrorKind::NoResponders)
+        }
+        _ => false,
+    };
+    if is_missing { Err(LinkError::NoJetStream { url: url.into() }) } else { Ok(()) }
 }
 
 fn connect_options(options: &ServerOptions, name: &str) -> Result<ConnectOptions, LinkError> {

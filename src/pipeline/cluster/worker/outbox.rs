@@ -142,11 +142,6 @@ impl Outbox {
         }
     }
 
-    /// All messages are due again: the server may have lost them.
-    pub fn send_all_again(&mut self) {
-        self.messages.values_mut().for_each(|waiting| waiting.sent = None);
-    }
-
     /// These games are done with. Removes messages without any other game.
     ///
     /// # Errors
