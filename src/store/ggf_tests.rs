@@ -64,6 +64,7 @@ fn games_of_other_programs_are_read() {
     let header = Header {
         black: "a]b".into(),
         white: "chris".into(),
+        place: Some("NBoard".into()),
         date: Some("2014-02-21 20:52:27 GMT".into()),
         ..Header::default()
     };
@@ -92,6 +93,7 @@ fn other_programs_can_read_what_is_written() {
         black: "me [and] you".into(),
         white: "net\\a\nb".into(),
         date: Some("2026.11.24_20:38:11.GMT".into()),
+        place: None,
         result: Some(-12),
         goal: Goal::Fewest,
     };
@@ -143,7 +145,7 @@ proptest! {
         is_anti in any::<bool>(),
     ) {
         let goal = if is_anti { Goal::Fewest } else { Goal::Most };
-        let header = Header { black: black.clone(), white, date, result, goal };
+        let header = Header { black: black.clone(), white, place: None, date, result, goal };
         let text = write_with::<Square8>(&header, Position::start(), &[]);
         prop_assert_eq!(text.lines().count(), 1);
         let game = read::<Square8>(&text).expect("own writing");
