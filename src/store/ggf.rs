@@ -302,6 +302,12 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
     if size.parse() != Ok(width) || marks.len() != cells + 1 {
         return Err(no_board());
     }
+    // Two boards have the same bounding box and other holes.
+    let is_square = |cell: usize| layout.cell_of.iter().any(|&own| usize::from(own) == cell);
+    let has_holes = layout.squares < cells;
+    if has_holes && (0..cells).any(|cell| is_square(cell) != (marks[cell] != '.')) {
+        return Err(no_board());
+    }
     let plain = |mark: char| if mark == '*' { 'X' } else { mark.to_ascii_uppercase() };
     let mut line: String = layout.cell_of.iter().map(|&cell| plain(marks[cell as usize])).collect();
     line.push(' ');

@@ -130,6 +130,18 @@ fn errors_name_the_fault() {
     }
 }
 
+/// The octagon and the cross have the same bounding box.
+#[test]
+fn a_board_with_other_holes_is_refused() {
+    use crate::game::{Cross92, Octagon88};
+    let text = write(Position::<Octagon88>::start(), &[]);
+    assert!(read::<Octagon88>(&text).is_ok());
+    assert!(matches!(read::<Cross92>(&text), Err(GgfError::NoBoard { .. })));
+    let text = write(Position::<Cross92>::start(), &[]);
+    assert!(read::<Cross92>(&text).is_ok());
+    assert!(matches!(read::<Octagon88>(&text), Err(GgfError::NoBoard { .. })));
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "(\\(;)?([A-Z]{1,2}\\[[ -~]{0,12}\\]?){0,6}") {
