@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use rand::SeedableRng;
+use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
-use crate::game::{Board, Geometry, Position, Shape, Square};
+use crate::game::{Board, Geometry, Goal, Position, Shape, Square};
 use crate::players::player::{combine, random_square};
+use crate::store::import::{self, Fault, Game, ImportError};
 use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 
 /// Random openings are exhausted after this many attempts in a row without a new one.
@@ -46,16 +48,38 @@ pub enum OpeningSource {
     },
     /// A text file with a transcript or a position in OBF on each line.
     File(PathBuf),
+    /// The first moves of games: a file, a folder of files, or a run directory.
+    Games {
+        /// Where the games are.
+        path: PathBuf,
+        /// The number of moves, from 1 to [`MOST_PLIES`].
+        plies: u32,
+    },
 }
 
 /// A text that is not a source of openings.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{text}` is not a source of openings; allowed: start, random:PLIES with PLIES from 1 to 40, or \
-     the path of a file of transcripts or OBF positions"
+    "`{text}` is not a source of openings; allowed: start, random:PLIES, the path of a file of \
+     transcripts or OBF positions, or GAMES:PLIES with the path of games; PLIES is 1 to {MOST_PLIES}"
 )]
 pub struct OpeningSourceError {
     text: Box<str>,
+}
+
+/// The most openings of games that are kept in memory; games after them are not used.
+const MOST_OPENINGS: usize = 1 << 20;
+/// The most moves of an opening.
+const MOST_PLIES: u32 = 40;
+
+fn plies_of(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|plies| (1..=MOST_PLIES).contains(plies))
+}
+
+/// The games of a text `PATH:PLIES`.
+fn games(text: &str) -> Option<OpeningSource> {
+    let (path, plies) = text.rsplit_once(':').filter(|(path, _)| !path.is_empty())?;
+    Some(OpeningSource::Games { path: path.into(), plies: plies_of(plies)? })
 }
 
 impl FromStr for OpeningSource {
@@ -67,11 +91,10 @@ impl FromStr for OpeningSource {
         match text.split_once(':') {
             _ if text == "start" => Ok(OpeningSource::Start),
             Some(("random", plies)) => {
-                let plies = plies.parse().ok().filter(|plies| (1..=40).contains(plies));
-                plies.map(|plies| OpeningSource::Random { plies }).ok_or_else(invalid)
+                plies_of(plies).map(|plies| OpeningSource::Random { plies }).ok_or_else(invalid)
             }
             _ if text.is_empty() || text == "random" => Err(invalid()),
-            _ => Ok(OpeningSource::File(text.into())),
+            _ => Ok(games(text).unwrap_or_else(|| OpeningSource::File(text.into()))),
         }
     }
 }
@@ -82,6 +105,7 @@ impl fmt::Display for OpeningSource {
             OpeningSource::Start => f.write_str("start"),
             OpeningSource::Random { plies } => write!(f, "random:{plies}"),
             OpeningSource::File(path) => write!(f, "{}", path.display()),
+            OpeningSource::Games { path, plies } => write!(f, "{}:{plies}", path.display()),
         }
     }
 }
@@ -109,6 +133,19 @@ pub enum OpeningError {
         /// The first bad line.
         first: Option<BadLine<OpeningLineError>>,
     },
+    /// Games cannot be read.
+    #[error(transparent)]
+    Games(#[from] ImportError),
+    /// No game is on the board and has enough moves.
+    #[error("{} has no game of {board} with {plies} moves and a move left", path.display())]
+    NoGame {
+        /// Where the games are.
+        path: PathBuf,
+        /// The board.
+        board: Shape,
+        /// The number of moves.
+        plies: u32,
+    },
     /// After this many random moves no game has a legal move left.
     #[error(
         "no game on board {board} has a move left after {plies} random plies \
@@ -123,7 +160,7 @@ pub enum OpeningError {
 }
 
 /// An error in a line of a file of openings.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum OpeningLineError {
     /// The line is not UTF-8 text.
     #[error(transparent)]
@@ -131,6 +168,14 @@ pub enum OpeningLineError {
     /// The line is neither a transcript nor a position.
     #[error(transparent)]
     Notation(#[from] NotationError),
+    /// A game of a file breaks the rules or cannot be read.
+    #[error("{}: {fault}", file.display())]
+    Game {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
     /// The game is over in the position.
     #[error("the game is over in this position")]
     GameOver,
@@ -141,10 +186,19 @@ pub enum OpeningLineError {
 pub struct OpeningBook<G: Geometry> {
     /// Distinct up to symmetry and exchange of the colours.
     pub openings: Vec<Opening<G>>,
-    /// Lines of a file that were left out.
+    /// Lines of a file, or games, that were left out.
     pub bad_lines: BadLines<OpeningLineError>,
-    /// The number of lines that lead to the position of an earlier opening.
+    /// The number of lines or games that lead to the position of an earlier opening.
     pub repeated: usize,
+    /// Games that are on another board, or too short.
+    pub too_short: usize,
+}
+
+impl<G: Geometry> OpeningBook<G> {
+    fn empty() -> OpeningBook<G> {
+        let (openings, bad_lines) = (Vec::new(), BadLines::default());
+        OpeningBook { openings, bad_lines, repeated: 0, too_short: 0 }
+    }
 }
 
 impl OpeningSource {
@@ -165,9 +219,11 @@ impl OpeningSource {
                 openings: vec![from_start()],
                 bad_lines: BadLines::default(),
                 repeated: 0,
+                too_short: 0,
             }),
             OpeningSource::Random { plies } => random_book(count, *plies, seed),
             OpeningSource::File(path) => file_book(path, count),
+            OpeningSource::Games { path, plies } => games_book(path, *plies, count, seed),
         }
     }
 }
@@ -192,7 +248,7 @@ fn random_book<G: Geometry>(
     if openings.is_empty() {
         return Err(OpeningError::NoMoveLeft { board: G::SHAPE, plies });
     }
-    Ok(OpeningBook { openings, bad_lines: BadLines::default(), repeated: 0 })
+    Ok(OpeningBook { openings, bad_lines: BadLines::default(), repeated: 0, too_short: 0 })
 }
 
 fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> Option<Opening<G>> {
@@ -210,8 +266,7 @@ fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> O
 fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<OpeningBook<G>, OpeningError> {
     let unreadable = |source| OpeningError::Unreadable { path: path.into(), source };
     let file = BufReader::new(File::open(path).map_err(unreadable)?);
-    let mut book =
-        OpeningBook { openings: Vec::new(), bad_lines: BadLines::default(), repeated: 0 };
+    let mut book = OpeningBook::empty();
     let mut seen = HashSet::new();
     for line in Lines::new(file) {
         let line = line.map_err(unreadable)?;
@@ -234,6 +289,55 @@ fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<OpeningBook<G>, O
         return Err(OpeningError::Nothing { path: path.into(), first });
     }
     Ok(book)
+}
+
+/// Openings of games, `count` of them drawn by the seed.
+fn games_book<G: Geometry>(
+    path: &Path,
+    plies: u32,
+    count: usize,
+    seed: u64,
+) -> Result<OpeningBook<G>, OpeningError> {
+    let mut book = OpeningBook::empty();
+    let mut seen = HashSet::new();
+    for file in import::files(path, None)? {
+        // Moves do not depend on the goal.
+        for found in file.games(G::SHAPE, Goal::Most)? {
+            let found = found?;
+            match found.game.map(|game| first_moves::<G>(&game, plies as usize)) {
+                Err(fault) => {
+                    let problem = OpeningLineError::Game { file: file.path.clone(), fault };
+                    book.bad_lines.note(found.number as usize, problem);
+                }
+                Ok(None) => book.too_short += 1,
+                Ok(Some(_)) if seen.len() == MOST_OPENINGS => {}
+                Ok(Some(opening)) => match seen.insert(opening.position.board.canonical()) {
+                    true => book.openings.push(opening),
+                    false => book.repeated += 1,
+                },
+            }
+        }
+    }
+    if book.openings.is_empty() {
+        return Err(OpeningError::NoGame { path: path.into(), board: G::SHAPE, plies });
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(combine(&[seed, u64::from(plies)]));
+    let count = count.clamp(1, book.openings.len());
+    let (drawn, _) = book.openings.partial_shuffle(&mut random, count);
+    book.openings = drawn.to_vec();
+    Ok(book)
+}
+
+/// The first moves of a game from the board's own start, if a move is left after them.
+fn first_moves<G: Geometry>(game: &Game, plies: usize) -> Option<Opening<G>> {
+    let start = game.record.start::<G>().ok().filter(|&start| start == Position::start())?;
+    let moves: Vec<_> = game.squares().take(plies).collect();
+    let mut position = start;
+    for &square in &moves {
+        position = position.play(square)?.pass_if_forced();
+    }
+    let is_opening = moves.len() == plies && !position.board.legal().is_empty();
+    is_opening.then_some(Opening { start, moves, position })
 }
 
 fn read_line<G: Geometry>(line: &str) -> Result<Opening<G>, OpeningLineError> {
@@ -265,115 +369,4 @@ pub fn canonical_game<G: Geometry>(start: Board<G>, moves: &[Square]) -> (Board<
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::game::{Cross92, Square6, Square8, Symmetry};
-
-    #[test]
-    fn sources_are_read_and_written() {
-        for text in ["start", "random:8", "games/xot.txt"] {
-            assert_eq!(text.parse::<OpeningSource>().expect("a source").to_string(), text);
-        }
-        for text in ["", "random", "random:", "random:0", "random:41", "random:x"] {
-            assert!(text.parse::<OpeningSource>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn random_openings_are_distinct_up_to_symmetry() {
-        let book = OpeningSource::Random { plies: 6 }.book::<Square8>(200, 7).expect("a book");
-        let boards: HashSet<_> =
-            book.openings.iter().map(|opening| opening.position.board.canonical()).collect();
-        assert_eq!(boards.len(), 200);
-        for opening in &book.openings {
-            assert_eq!(opening.moves.len(), 6);
-            let text = crate::game::notation::transcript::<Square8>(opening.moves.iter().copied());
-            let (_, position) = parse_transcript(&text, opening.start).expect("legal moves");
-            assert_eq!(position, opening.position);
-        }
-    }
-
-    /// There are 1, 3 and 14 distinct positions after 1, 2 and 3 plies: the published counts.
-    #[test]
-    fn short_openings_run_out_at_the_published_counts() {
-        for (plies, count) in [(1, 1), (2, 3), (3, 14)] {
-            let book = OpeningSource::Random { plies }.book::<Square8>(1000, 1).expect("a book");
-            assert_eq!(book.openings.len(), count, "{plies} plies");
-        }
-    }
-
-    #[test]
-    fn more_random_moves_than_a_game_has_are_refused() {
-        for plies in [32, 40] {
-            let error =
-                OpeningSource::Random { plies }.book::<Square6>(10, 1).expect_err("no opening");
-            let wanted = format!("no game on board 6x6 has a move left after {plies} random plies");
-            assert!(error.to_string().starts_with(&wanted), "{error}");
-        }
-        let late = OpeningSource::Random { plies: 24 }.book::<Square6>(10, 1).expect("a book");
-        assert_eq!(late.openings.len(), 10, "some games are over earlier, others are not");
-    }
-
-    #[test]
-    fn the_openings_depend_on_the_seed() {
-        let book =
-            |seed| OpeningSource::Random { plies: 8 }.book::<Cross92>(20, seed).expect("a book");
-        assert_eq!(book(1).openings, book(1).openings);
-        assert_ne!(book(1).openings, book(2).openings);
-    }
-
-    #[test]
-    fn bad_lines_of_a_file_are_listed_and_left_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("openings.txt");
-        let position = crate::game::notation::obf(Position::<Square6>::start());
-        let text = format!("# openings\n\nc2b4\nz9\n{position}\nc2\nd5\nc2c2\n-X- X\n");
-        std::fs::write(&path, text).expect("writable");
-        let book = OpeningSource::File(path).book::<Square6>(10, 1);
-        let Ok(book) = book else { panic!("{book:?}") };
-        let lines: Vec<_> = book.bad_lines.first().iter().map(|bad| bad.line).collect();
-        assert_eq!(lines, [4, 8, 9]);
-        assert_eq!(book.openings.len(), 3);
-        assert_eq!(book.repeated, 1, "d5 is a mirror image of c2");
-    }
-
-    #[test]
-    fn a_line_that_is_not_utf8_is_left_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("openings.txt");
-        std::fs::write(&path, b"f5d6\n# \xe9\nf5\xe9d6\nf5f6\nc4c3\n").expect("writable");
-        let book = OpeningSource::File(path).book::<Square8>(1, 1).expect("a book");
-        assert_eq!(
-            (book.openings.len(), book.repeated),
-            (1, 0),
-            "only the requested openings are kept"
-        );
-        assert_eq!(
-            book.bad_lines.remarks(),
-            ["line 3: byte 0xe9 is not UTF-8 text; save the file as UTF-8 or ASCII; left out"]
-        );
-    }
-
-    #[test]
-    fn a_file_without_an_opening_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("openings.txt");
-        std::fs::write(&path, "nonsense\n").expect("writable");
-        let error =
-            OpeningSource::File(path.clone()).book::<Square8>(10, 1).expect_err("no opening");
-        assert!(error.to_string().contains("line 1"), "{error}");
-        std::fs::remove_file(&path).expect("removable");
-        assert!(OpeningSource::File(path).book::<Square8>(10, 1).is_err());
-    }
-
-    #[test]
-    fn mirrored_games_have_the_same_canonical_game() {
-        let (moves, _) = parse_transcript("f5d6c3d3", Position::<Square8>::start()).expect("legal");
-        let start = Board::<Square8>::start();
-        let mirrored: Vec<_> =
-            moves.iter().map(|&square| Symmetry::ALL[7].square::<Square8>(square)).collect();
-        assert_eq!(Symmetry::ALL[7].board(start), start);
-        assert_eq!(canonical_game(start, &moves), canonical_game(start, &mirrored));
-        assert_ne!(canonical_game(start, &moves), canonical_game(start, &moves[..3]));
-    }
-}
+mod tests;

@@ -27,7 +27,8 @@ pub struct MatchArgs {
     /// colours
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub games: u32,
-    /// The openings of the games: random:PLIES, start, or a file of transcripts or OBF positions
+    /// The openings of the games: random:PLIES, start, a file of transcripts or OBF positions, or
+    /// GAMES:PLIES for the first moves of games, such as WTH_2001.wtb:8
     #[arg(long, value_name = "SOURCE", default_value = "random:6")]
     pub openings: OpeningSource,
     /// Threads that play games; by default one for each core. Players with a time limit divide the
@@ -57,8 +58,14 @@ impl MatchArgs {
     pub fn book<G: Geometry>(&self, seed: u64) -> anyhow::Result<OpeningBook<G>> {
         let wanted = self.games.div_ceil(2) as usize;
         let book = self.openings.book::<G>(wanted, seed)?;
+        let of_games = matches!(self.openings, OpeningSource::Games { .. });
         for remark in book.bad_lines.remarks() {
+            let remark = if of_games { remark.replacen("line", "game", 1) } else { remark };
             tell!("warning: {}: {remark}", self.openings);
+        }
+        if book.too_short > 0 {
+            let count = book.too_short;
+            tell!("note: {count} games are too short, or on another board; left out");
         }
         Ok(book)
     }

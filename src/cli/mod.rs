@@ -24,6 +24,7 @@ mod doctor;
 mod eval;
 mod export;
 mod game_args;
+mod games;
 mod interrupt;
 mod log;
 mod loss;
@@ -79,6 +80,7 @@ enum Command {
     Play(play::Args),
     Analyse(Box<analyse::Args>),
     Export(export::Args),
+    Games(Box<games::Args>),
     Show(show::Args),
     Runs(runs::Args),
     Config(config::Args),
@@ -166,6 +168,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Config(args) => config::run(args),
         Command::Players(args) => players::run(&args),
         Command::Export(args) => export::run(args),
+        Command::Games(args) => games::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),

@@ -14,7 +14,7 @@ use crate::config::{Config, Method};
 use crate::pipeline::cluster::ServeOptions;
 use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
-use crate::store::warm_start::{CopiedGames, WarmStart};
+use crate::store::warm_start::{CopiedGames, LeftOut, WarmStart};
 use crate::telemetry::Telemetry;
 
 /// The folder of runs without `--run-dir`.
@@ -34,11 +34,12 @@ pub struct Args {
     /// number, or with --resume the highest one.
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
-    /// Start with the games of an earlier run, whatever its net; by default with none. The newest
-    /// positions, at most `replay.max_positions`, are copied and trained on at the replay ratio
-    /// before the new net plays. They count as the run's own. May be repeated; each run then gives
-    /// an equal share.
-    #[arg(long, value_name = "RUN_DIR", conflicts_with = "resume")]
+    /// Start with the games of an earlier run, whatever its net, or of a file: WTHOR, GGF, JSON or
+    /// transcripts; by default with none. The newest positions, at most `replay.max_positions`, are
+    /// copied and trained on at the replay ratio before the new net plays. They count as the run's
+    /// own. Games without policies and values teach only their results. May be repeated; each source
+    /// then gives an equal share.
+    #[arg(long, value_name = "GAMES", conflicts_with = "resume")]
     games: Vec<PathBuf>,
     /// Start with the weights of this net: a net file or its folder, a checkpoint, or a run
     /// directory. Its board, goal and `[net]` must be those of the run. By default the weights are
@@ -171,9 +172,16 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         net.put(&mut run)?;
     }
     if !args.games.is_empty() {
+        let LeftOut { unfinished, faulty, first } = warm_start.left_out().clone();
         let CopiedGames { games, positions, skipped } = warm_start.copy(&run.games())?;
         run.note_copied_games(games)?;
-        tell!("begins with {games} games, {positions} positions from earlier runs");
+        tell!("begins with {games} games, {positions} positions from earlier runs and files");
+        first.iter().for_each(|game| tell!("warning: {game}; left out"));
+        if unfinished + faulty > 0 {
+            tell!(
+                "warning: left out {unfinished} unfinished games, {faulty} illegal or unreadable"
+            );
+        }
         if skipped > 0 {
             tell!("warning: {skipped} games cannot be read; left out");
         }

@@ -55,5 +55,5 @@ pub use geometry::{
     UnknownShape,
 };
 pub use layout::Layout;
-pub use rules::{Goal, ScoreRule};
+pub use rules::{Goal, ScoreRule, UnknownGoal};
 pub use symmetry::Symmetry;

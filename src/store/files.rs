@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -193,17 +193,88 @@ pub(super) fn write_synced(path: &Path, content: &[u8]) -> Result<(), FileError>
 ///
 /// The content cannot be written. The file then keeps its old content.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let parent = parent_of(path);
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = parent.join(name);
+    let temporary = temporary_for(path);
     write_synced(&temporary, content)?;
     if let Err(source) = fs::rename(&temporary, path) {
         let _ = fs::remove_file(&temporary);
         return Err(FileError::at(Action::Rename, path)(source));
     }
-    sync_dir(parent)
+    sync_dir(parent_of(path))
+}
+
+/// A new file that is written part by part. It has a temporary name until [`NewFile::finish`], and
+/// is removed if that is not called.
+#[derive(Debug)]
+pub struct NewFile {
+    file: BufWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    is_finished: bool,
+}
+
+impl NewFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// A file of this name exists, or the folder cannot be written.
+    pub fn create(path: &Path) -> Result<NewFile, FileError> {
+        let at = FileError::at(Action::Write, path);
+        if path.symlink_metadata().is_ok() {
+            return Err(at(io::ErrorKind::AlreadyExists.into()));
+        }
+        let temporary = temporary_for(path);
+        let file = File::create(&temporary).map_err(at)?;
+        let file = BufWriter::with_capacity(1 << 16, file);
+        Ok(NewFile { file, temporary, path: path.to_path_buf(), is_finished: false })
+    }
+
+    /// Syncs the file to the disk and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// The rest cannot be written, or the file cannot be renamed.
+    pub fn finish(mut self) -> Result<(), FileError> {
+        self.file.flush().map_err(FileError::at(Action::Write, &self.path))?;
+        self.file.get_ref().sync_all().map_err(FileError::at(Action::Sync, &self.path))?;
+        fs::rename(&self.temporary, &self.path)
+            .map_err(FileError::at(Action::Rename, &self.path))?;
+        self.is_finished = true;
+        sync_dir(parent_of(&self.path))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for NewFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // An error here is ignored: the error that ended the writing matters more.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// The name of a file before it is complete: `.NAME.PROCESS.tmp` in the same folder.
+fn temporary_for(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    parent_of(path).join(name)
 }
 
 /// Locks a file against other processes; false if another process holds the lock.

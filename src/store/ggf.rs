@@ -13,6 +13,8 @@ use crate::game::{Board, Colour, Geometry, Goal, Position, Square};
 
 /// Longer names are cut to this many characters. Edax refuses values of more than 255 bytes.
 const LONGEST_NAME: usize = 60;
+/// The place of games that have no other.
+const PROGRAM: &str = "Outflank";
 /// An error message shows at most this many characters of a wrong text.
 const EXCERPT: usize = 40;
 
@@ -69,6 +71,8 @@ pub struct Header {
     pub black: String,
     /// White's name.
     pub white: String,
+    /// The place, PC; `None` for this program.
+    pub place: Option<String>,
     /// The date; this program writes it as `year.month.day_hour:minute:second.zone`.
     pub date: Option<String>,
     /// Black's discs minus white's at the end; `None` if the game is not over.
@@ -82,6 +86,7 @@ impl Default for Header {
         Header {
             black: "black".into(),
             white: "white".into(),
+            place: None,
             date: None,
             result: None,
             goal: Goal::Most,
@@ -116,7 +121,8 @@ pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Squ
     let layout = G::SHAPE.layout();
     let line = obf(start);
     let marks = line.as_bytes();
-    let mut text = String::from("(;GM[Othello]PC[Outflank]");
+    let place = plain(header.place.as_deref().unwrap_or(PROGRAM));
+    let mut text = format!("(;GM[Othello]PC[{place}]");
     if let Some(date) = &header.date {
         let _ = write!(text, "DT[{}]", plain(date));
     }
@@ -199,6 +205,7 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
             }
             "PB" => game.header.black = value,
             "PW" => game.header.white = value,
+            "PC" => game.header.place = Some(value).filter(|place| place != PROGRAM),
             "DT" => game.header.date = Some(value),
             "RE" => game.header.result = result(&value),
             "TY" if value.contains(['a', 'A']) => game.header.goal = Goal::Fewest,
@@ -293,6 +300,12 @@ fn board<G: Geometry>(value: &str) -> Result<Position<G>, GgfError> {
     let marks: Vec<char> = marks.chars().filter(|mark| !mark.is_whitespace()).collect();
     let Some(side) = marks.last() else { return Err(no_board()) };
     if size.parse() != Ok(width) || marks.len() != cells + 1 {
+        return Err(no_board());
+    }
+    // Two boards have the same bounding box and other holes.
+    let is_square = |cell: usize| layout.cell_of.iter().any(|&own| usize::from(own) == cell);
+    let has_holes = layout.squares < cells;
+    if has_holes && (0..cells).any(|cell| is_square(cell) != (marks[cell] != '.')) {
         return Err(no_board());
     }
     let plain = |mark: char| if mark == '*' { 'X' } else { mark.to_ascii_uppercase() };

@@ -64,6 +64,7 @@ fn games_of_other_programs_are_read() {
     let header = Header {
         black: "a]b".into(),
         white: "chris".into(),
+        place: Some("NBoard".into()),
         date: Some("2014-02-21 20:52:27 GMT".into()),
         ..Header::default()
     };
@@ -92,6 +93,7 @@ fn other_programs_can_read_what_is_written() {
         black: "me [and] you".into(),
         white: "net\\a\nb".into(),
         date: Some("2026.11.24_20:38:11.GMT".into()),
+        place: None,
         result: Some(-12),
         goal: Goal::Fewest,
     };
@@ -128,6 +130,18 @@ fn errors_name_the_fault() {
     }
 }
 
+/// The octagon and the cross have the same bounding box.
+#[test]
+fn a_board_with_other_holes_is_refused() {
+    use crate::game::{Cross92, Octagon88};
+    let text = write(Position::<Octagon88>::start(), &[]);
+    assert!(read::<Octagon88>(&text).is_ok());
+    assert!(matches!(read::<Cross92>(&text), Err(GgfError::NoBoard { .. })));
+    let text = write(Position::<Cross92>::start(), &[]);
+    assert!(read::<Cross92>(&text).is_ok());
+    assert!(matches!(read::<Octagon88>(&text), Err(GgfError::NoBoard { .. })));
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "(\\(;)?([A-Z]{1,2}\\[[ -~]{0,12}\\]?){0,6}") {
@@ -143,7 +157,7 @@ proptest! {
         is_anti in any::<bool>(),
     ) {
         let goal = if is_anti { Goal::Fewest } else { Goal::Most };
-        let header = Header { black: black.clone(), white, date, result, goal };
+        let header = Header { black: black.clone(), white, place: None, date, result, goal };
         let text = write_with::<Square8>(&header, Position::start(), &[]);
         prop_assert_eq!(text.lines().count(), 1);
         let game = read::<Square8>(&text).expect("own writing");

@@ -27,6 +27,7 @@
 pub mod book;
 pub mod checkpoint;
 mod codec;
+pub mod export;
 mod files;
 mod find;
 mod frame;
@@ -46,5 +47,7 @@ pub mod warm_start;
 
 pub use codec::CodecError;
 pub(crate) use files::lock as lock_file;
-pub use files::{Action, FileError, TooLong, create_dir, read, read_text, write_atomically};
+pub use files::{
+    Action, FileError, NewFile, TooLong, create_dir, read, read_text, write_atomically,
+};
 pub use json_file::JsonFileError;

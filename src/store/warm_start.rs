@@ -1,14 +1,19 @@
-//! Copies games of earlier runs into a new run, which trains on them before it plays its own.
+//! Copies games of earlier runs and of archives into a new run, which trains on them before it plays
+//! its own.
 //!
 //! A larger net can start from the games of a smaller net instead of from random play. In this way
 //! KataGo's main run grew from 6 blocks of 96 channels to 20 of 256 (Wu 2019, arXiv:1902.10565).
 //! The games are copied, so that the new run does not depend on the files of the earlier runs.
+//!
+//! Games of archives have no policies and no values. Unfinished ones are left out.
 
 use std::path::{Path, PathBuf};
 
 use super::games::{
     GameWriter, Games, GamesError, ReadError, read_tail, totals, training_positions,
 };
+use super::import::{self, Ending, Found, GameFile, ImportError};
+use super::lines::{SHOWN, shortened};
 use super::run_dir::{GAMES, RunDirError, is_run};
 use crate::game::record::GameRecord;
 use crate::game::{Goal, Shape};
@@ -22,13 +27,16 @@ pub enum WarmStartError {
     /// Games cannot be read or written.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// A run has no readable game.
+    /// A file of games cannot be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// A run or file has no readable game.
     #[error("{} has no games that can be read", path.display())]
     Empty {
-        /// The run directory.
+        /// The run directory or file.
         path: PathBuf,
     },
-    /// A run's games have another board or goal.
+    /// Games have another board or goal.
     #[error(
         "{}: its games have board {} and goal {}, the configuration has board {} and goal {}",
         path.display(),
@@ -38,7 +46,7 @@ pub enum WarmStartError {
         wanted.1.name()
     )]
     OtherGame {
-        /// The run directory.
+        /// The run directory or file.
         path: PathBuf,
         /// The board and goal of its games.
         found: (Shape, Goal),
@@ -54,55 +62,79 @@ pub struct CopiedGames {
     pub games: u64,
     /// Their training positions.
     pub positions: u64,
-    /// Records that could not be read.
+    /// Records of runs that could not be read.
     pub skipped: u64,
 }
 
-/// The newest games of some runs, checked but not yet copied.
+/// Games of files that are not used.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LeftOut {
+    /// They end early.
+    pub unfinished: u64,
+    /// They break the rules, or cannot be read.
+    pub faulty: u64,
+    /// The first of each file, each with its fault.
+    pub first: Vec<String>,
+}
+
+/// The newest games of some runs and files, checked but not yet copied.
 pub struct WarmStart {
-    sources: Vec<SourceRun>,
+    sources: Vec<Source>,
+    left_out: LeftOut,
 }
 
 impl WarmStart {
-    /// Opens the newest games of `runs`, with about `positions` training positions together. Each
-    /// run gives an equal share, or all its games if it has fewer.
+    /// Opens the newest games of `sources`, run directories or files and folders of games, with
+    /// about `positions` training positions together. Each gives an equal share, or all its games if
+    /// it has fewer.
     ///
     /// # Errors
     ///
-    /// A directory is not a run, has no games, or its first game read has not the board and goal
+    /// A source cannot be read, has no games, or the first game read has not the board and goal
     /// `wanted`.
     pub fn open(
-        runs: &[PathBuf],
+        sources: &[PathBuf],
         positions: u64,
         wanted: (Shape, Goal),
     ) -> Result<WarmStart, WarmStartError> {
-        let share = positions.div_ceil(runs.len().max(1) as u64);
-        let sources = runs.iter().map(|run| SourceRun::open(run, share, wanted));
-        Ok(WarmStart { sources: sources.collect::<Result<_, _>>()? })
+        let share = positions.div_ceil(sources.len().max(1) as u64);
+        let mut start = WarmStart { sources: Vec::new(), left_out: LeftOut::default() };
+        for path in sources {
+            let source = match is_run(path).map_err(RunDirError::from)? {
+                true => Source::of_run(path, share, wanted)?,
+                false => Source::of_files(path, share, wanted, &mut start.left_out)?,
+            };
+            start.sources.push(source);
+        }
+        Ok(start)
     }
 
-    /// Appends the games to the folder `to`, with ids from 0. The runs are mixed evenly, each from
-    /// its oldest game to its newest, so that the newest games of all runs come last.
+    /// The games of files that are not used.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+
+    /// Appends the games to the folder `to`, with ids from 0. The sources are mixed evenly, each from
+    /// its oldest game to its newest, so that the newest games of all come last.
     ///
     /// # Errors
     ///
-    /// A segment cannot be read, or the games cannot be written.
+    /// A source cannot be read, or the games cannot be written.
     pub fn copy(mut self, to: &Path) -> Result<CopiedGames, WarmStartError> {
         let mut writer = GameWriter::open(to)?;
         let mut copied = CopiedGames::default();
         while let Some(index) = self.furthest_behind() {
             let source = &mut self.sources[index];
-            match source.games.next() {
-                Some(Ok(game)) => {
+            match source.games.next()? {
+                Next::Game(game) => {
                     let positions = u64::from(training_positions(&game));
                     source.taken += positions;
-                    writer.append(&GameRecord { id: copied.games, ..game })?;
+                    writer.append(&GameRecord { id: copied.games, ..*game })?;
                     copied.games += 1;
                     copied.positions += positions;
                 }
-                Some(Err(ReadError::Skipped(_))) => copied.skipped += 1,
-                Some(Err(ReadError::File(error))) => return Err(GamesError::from(error).into()),
-                None => {
+                Next::Skipped => copied.skipped += 1,
+                Next::End => {
                     self.sources.swap_remove(index);
                 }
             }
@@ -111,27 +143,37 @@ impl WarmStart {
         Ok(copied)
     }
 
-    /// The index of the run with the smallest copied share; `None` after all runs are copied.
+    /// The index of the source with the smallest copied share; `None` after all are copied.
     fn furthest_behind(&self) -> Option<usize> {
         let shares = self.sources.iter().map(|source| source.taken as f64 / source.expected as f64);
         shares.enumerate().min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index)
     }
 }
 
-/// The games of one run.
-struct SourceRun {
-    games: Games,
+/// The games of one run, or of the files of one path.
+struct Source {
+    games: SourceGames,
     /// Positions to copy. A few more may be copied, since whole games are.
     expected: u64,
     /// Positions copied so far.
     taken: u64,
 }
 
-impl SourceRun {
-    fn open(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<SourceRun, WarmStartError> {
-        if !is_run(run).map_err(RunDirError::from)? {
-            return Err(RunDirError::NoRun { path: run.to_path_buf() }.into());
-        }
+enum SourceGames {
+    Run(Games),
+    Files(Box<FileGames>),
+}
+
+/// What follows in a source.
+enum Next {
+    Game(Box<GameRecord>),
+    /// A record that cannot be read.
+    Skipped,
+    End,
+}
+
+impl Source {
+    fn of_run(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<Source, WarmStartError> {
         let dir = run.join(GAMES);
         let Some(first) = read_tail(&dir, share)?.find_map(Result::ok) else {
             return Err(WarmStartError::Empty { path: run.to_path_buf() });
@@ -141,7 +183,120 @@ impl SourceRun {
             return Err(WarmStartError::OtherGame { path: run.to_path_buf(), found, wanted });
         }
         let expected = totals(&dir)?.positions.min(share).max(1);
-        Ok(SourceRun { games: read_tail(&dir, share)?, expected, taken: 0 })
+        Ok(Source { games: SourceGames::Run(read_tail(&dir, share)?), expected, taken: 0 })
+    }
+
+    /// The games of files. They are read twice: first to check and count them.
+    fn of_files(
+        path: &Path,
+        share: u64,
+        wanted: (Shape, Goal),
+        left_out: &mut LeftOut,
+    ) -> Result<Source, WarmStartError> {
+        let files = import::files(path, None)?;
+        let mut positions = 0;
+        for file in &files {
+            let mut named = SHOWN;
+            for found in file.games(wanted.0, wanted.1)? {
+                let found = found?;
+                match usable(&found) {
+                    Usable::Game(record) if (record.shape, record.goal) != wanted => {
+                        let (path, found) = (file.path.clone(), (record.shape, record.goal));
+                        return Err(WarmStartError::OtherGame { path, found, wanted });
+                    }
+                    Usable::Game(record) => positions += u64::from(training_positions(record)),
+                    Usable::No { is_unfinished, reason } => {
+                        *match is_unfinished {
+                            true => &mut left_out.unfinished,
+                            false => &mut left_out.faulty,
+                        } += 1;
+                        if named > 0 {
+                            named -= 1;
+                            let (path, unit) = (file.path.display(), file.unit());
+                            left_out
+                                .first
+                                .push(format!("{path}: {unit} {}: {reason}", found.number));
+                        }
+                    }
+                }
+            }
+        }
+        if positions == 0 {
+            return Err(WarmStartError::Empty { path: path.to_path_buf() });
+        }
+        let games = FileGames {
+            files: files.into_iter(),
+            wanted,
+            current: None,
+            before: positions.saturating_sub(share),
+        };
+        let expected = positions.min(share).max(1);
+        Ok(Source { games: SourceGames::Files(Box::new(games)), expected, taken: 0 })
+    }
+}
+
+impl SourceGames {
+    fn next(&mut self) -> Result<Next, WarmStartError> {
+        match self {
+            SourceGames::Files(games) => games.next(),
+            SourceGames::Run(games) => match games.next() {
+                Some(Ok(game)) => Ok(Next::Game(Box::new(game))),
+                Some(Err(ReadError::Skipped(_))) => Ok(Next::Skipped),
+                Some(Err(ReadError::File(error))) => Err(GamesError::from(error).into()),
+                None => Ok(Next::End),
+            },
+        }
+    }
+}
+
+/// Whether a game of a file can be trained on.
+enum Usable<'a> {
+    Game(&'a GameRecord),
+    No { is_unfinished: bool, reason: String },
+}
+
+fn usable(found: &Found) -> Usable<'_> {
+    match &found.game {
+        Ok(game) if game.ending != Ending::Unfinished => Usable::Game(&game.record),
+        Ok(game) => {
+            let reason = format!("unfinished after move {}", game.record.moves.len());
+            Usable::No { is_unfinished: true, reason }
+        }
+        Err(fault) => Usable::No { is_unfinished: false, reason: shortened(fault) },
+    }
+}
+
+/// The last games of some files.
+struct FileGames {
+    files: std::vec::IntoIter<GameFile>,
+    wanted: (Shape, Goal),
+    current: Option<import::Games>,
+    /// Positions of the games before those that are wanted.
+    before: u64,
+}
+
+impl FileGames {
+    fn next(&mut self) -> Result<Next, WarmStartError> {
+        loop {
+            let Some(games) = &mut self.current else {
+                let Some(file) = self.files.next() else { return Ok(Next::End) };
+                self.current = Some(file.games(self.wanted.0, self.wanted.1)?);
+                continue;
+            };
+            let Some(found) = games.next().transpose()? else {
+                self.current = None;
+                continue;
+            };
+            let Usable::Game(record) = usable(&found) else { continue };
+            let positions = u64::from(training_positions(record));
+            // The game in which the wanted positions begin is taken whole.
+            if self.before >= positions {
+                self.before -= positions;
+                continue;
+            }
+            self.before = 0;
+            return Ok(Next::Game(Box::new(record.clone())));
+        }
     }
 }
 
@@ -199,10 +354,49 @@ mod tests {
             Ok(_) => panic!("{name} was taken"),
             Err(error) => error.to_string(),
         };
-        assert!(refused("nothing", WANTED).contains("nothing holds no run"));
+        assert!(refused("nothing", WANTED).contains("nothing"));
         assert!(refused("empty", WANTED).contains("empty has no games"));
         let message = refused("played", (Shape::Square6, Goal::Fewest));
         assert!(message.contains("its games have board 8x8 and goal most"), "{message}");
         assert!(message.contains("configuration has board 6x6 and goal fewest"), "{message}");
+    }
+
+    #[test]
+    fn files_give_their_last_games_and_name_those_that_are_left_out() {
+        use crate::store::import::wthor::tests::{file, whole_game};
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.wtb");
+        let (mut unfinished, mut illegal) = (whole_game(false), whole_game(false));
+        unfinished[8 + 20..].fill(0);
+        illegal[8 + 20] = 11;
+        let mut games = vec![whole_game(false); 5];
+        games.extend([illegal, unfinished, whole_game(true), whole_game(true)]);
+        std::fs::write(&path, file(1999, &games)).expect("writable");
+        a_run(&folder.path().join("run"), 0..3);
+        let sources = [path.clone(), folder.path().join("run")];
+        // Two games of 60 moves from the file, and three of 30 positions from the run.
+        let start = WarmStart::open(&sources, 200, WANTED).expect("games");
+        let left_out = start.left_out().clone();
+        assert_eq!((left_out.unfinished, left_out.faulty), (1, 1));
+        let named = |number, text| format!("{}: game {number}: {text}", path.display());
+        assert_eq!(left_out.first[0], named(6, "move 21, byte 11, is not legal"));
+        assert_eq!(left_out.first[1], named(7, "unfinished after move 20"));
+        let copied = start.copy(&folder.path().join("new")).expect("games");
+        assert_eq!(copied.games, 5);
+        let games: Vec<_> = read_all(&folder.path().join("new"))
+            .expect("the folder")
+            .map(|game| game.expect("a game"))
+            .collect();
+        let (imported, own): (Vec<_>, Vec<_>) =
+            games.iter().partition(|game| game.source == crate::game::record::Source::Import);
+        assert_eq!((imported.len(), own.len()), (2, 3));
+        for game in imported {
+            let bare = |it: &crate::game::record::MoveRecord| (it.value, it.policy.len(), it.exact);
+            assert!(game.moves.iter().all(|played| bare(played) == (None, 0, None)));
+            assert!(game.positions::<crate::game::Square8>().is_ok());
+        }
+        let other = WarmStart::open(&[path], 200, (Shape::Square6, Goal::Most));
+        let error = other.err().expect("another board").to_string();
+        assert!(error.contains("its games have board 8x8 and goal most"), "{error}");
     }
 }

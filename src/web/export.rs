@@ -72,6 +72,7 @@ fn text<G: Geometry>(wanted: &Wanted, goal: Goal) -> Result<String, ApiError> {
             let header = Header {
                 black: wanted.black.clone().unwrap_or(own.black),
                 white: wanted.white.clone().unwrap_or(own.white),
+                place: None,
                 date: None,
                 result: session.is_over().then(|| session.black_view().difference()),
                 goal,

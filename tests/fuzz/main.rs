@@ -6,6 +6,7 @@
 //! test also checks properties of accepted inputs.
 
 mod files;
+mod games;
 mod input;
 mod limits;
 mod protocols;

@@ -1,25 +1,21 @@
 //! `outflank book import`: adds the first moves of games to a book.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use super::{read, summary};
-use crate::game::notation::{NotationError, parse_transcript};
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::store::book::{Book, Header};
-use crate::store::games;
-use crate::store::import::wthor::WthorFile;
-use crate::store::lines::{BadLines, LineError, Lines};
-use crate::store::run_dir;
+use crate::store::import::{self, Fault, Game};
+use crate::store::lines::BadLines;
 
 /// Adds the positions of games to a book.
 ///
 /// A file of games has one transcript a line; what follows it after a blank is ignored. Other
-/// sources are WTHOR files (`.wtb`) and run directories. The positions have no scores until
+/// sources are WTHOR, GGF and JSON files (`.wtb`, `.ggf`, `.json`), folders of files, and run
+/// directories. The positions have no scores until
 /// `outflank book grow` searches them, and no player moves by them before. Games that cannot be used
 /// are left out, and the first ten of a file are named.
 #[derive(clap::Args, Debug)]
@@ -27,7 +23,7 @@ pub struct Args {
     /// The file of the book; if it does not exist, it is made
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Files of transcripts, WTHOR files or run directories
+    /// Files of transcripts, WTHOR, GGF or JSON, folders of them, or run directories
     #[arg(value_name = "GAMES", required = true)]
     sources: Vec<PathBuf>,
     /// How many moves of each game
@@ -80,13 +76,13 @@ fn import_all<G: Geometry>(args: &Args, book: Book<G>) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error in a line of a file of games.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-enum GameLineError {
+/// Why a game is not used.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+enum GameProblem {
     #[error(transparent)]
-    Line(#[from] LineError),
-    #[error(transparent)]
-    Notation(#[from] NotationError),
+    Fault(#[from] Fault),
+    #[error("the game is for board {shape} and goal {goal}")]
+    OtherGame { shape: Shape, goal: Goal },
 }
 
 /// A book that gets games.
@@ -98,16 +94,36 @@ struct Import<G: Geometry> {
 
 impl<G: Geometry> Import<G> {
     fn source(&mut self, path: &Path) -> anyhow::Result<()> {
-        let is_wthor = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wtb"));
-        let skipped = match path.is_dir() {
-            true => self.run(path)?,
-            false if is_wthor => self.archive(path)?,
-            false => self.transcripts(path)?,
-        };
-        for remark in skipped {
-            tell!("warning: {}: {remark}", path.display());
+        for file in import::files(path, None)? {
+            let mut bad = BadLines::default();
+            for found in file.games(G::SHAPE, self.book.goal())? {
+                let found = found?;
+                let problem = match found.game {
+                    Err(fault) => GameProblem::Fault(fault),
+                    Ok(game) if (game.record.shape, game.record.goal) != self.game() => {
+                        let Game { record, .. } = game;
+                        GameProblem::OtherGame { shape: record.shape, goal: record.goal }
+                    }
+                    Ok(game) => {
+                        let positions = game.record.replay::<G>()?;
+                        if positions.first() == Some(&Position::start()) {
+                            self.add(positions)?;
+                        }
+                        continue;
+                    }
+                };
+                bad.note(found.number as usize, problem);
+            }
+            for remark in bad.remarks() {
+                let remark = remark.replacen("line", file.unit(), 1);
+                tell!("warning: {}: {remark}", file.path.display());
+            }
         }
         Ok(())
+    }
+
+    fn game(&self) -> (Shape, Goal) {
+        (G::SHAPE, self.book.goal())
     }
 
     /// Adds the positions of a game from the start position on, as many as are wanted.
@@ -122,74 +138,4 @@ impl<G: Geometry> Import<G> {
         }
         Ok(())
     }
-
-    fn transcripts(&mut self, path: &Path) -> anyhow::Result<Vec<String>> {
-        let name = || format!("cannot read {}", path.display());
-        let file = File::open(path).with_context(name)?;
-        let mut bad = BadLines::default();
-        for line in Lines::new(BufReader::new(file)) {
-            let line = line.with_context(name)?;
-            match line.text.map_err(GameLineError::from).and_then(|text| replay(&text)) {
-                Ok(positions) => self.add(positions)?,
-                Err(problem) => {
-                    bad.note(line.number, problem);
-                }
-            }
-        }
-        Ok(bad.remarks())
-    }
-
-    fn archive(&mut self, path: &Path) -> anyhow::Result<Vec<String>> {
-        if (G::SHAPE, self.book.goal()) != (Shape::Square8, Goal::Most) {
-            bail!("{}: games of WTHOR are for board 8x8 and goal most", path.display());
-        }
-        let mut bad = BadLines::default();
-        for (index, game) in WthorFile::read(path)?.games.iter().enumerate() {
-            match game.replay::<G>() {
-                Ok(game) => self.add(game.positions)?,
-                Err(problem) => {
-                    bad.note(index + 1, problem);
-                }
-            }
-        }
-        Ok(bad.remarks().into_iter().map(|remark| remark.replacen("line", "game", 1)).collect())
-    }
-
-    fn run(&mut self, path: &Path) -> anyhow::Result<Vec<String>> {
-        if !run_dir::is_run(path)? {
-            bail!("{} is no run directory", path.display());
-        }
-        let mut bad = BadLines::default();
-        for (index, record) in games::read_all(&path.join(run_dir::GAMES))?.enumerate() {
-            let Ok(record) = record else { continue };
-            match record.positions::<G>() {
-                Ok(positions) if record.goal == self.book.goal() => {
-                    if positions.first() == Some(&Position::start()) {
-                        self.add(positions)?;
-                    }
-                }
-                Ok(_) => bail!("{}: its games are for goal {}", path.display(), record.goal),
-                Err(problem) => {
-                    bad.note(index + 1, problem);
-                }
-            }
-        }
-        Ok(bad.remarks().into_iter().map(|remark| remark.replacen("line", "game", 1)).collect())
-    }
-}
-
-/// The positions of a game in a line.
-fn replay<G: Geometry>(text: &str) -> Result<Vec<Position<G>>, GameLineError> {
-    let game = text.split_whitespace().next().unwrap_or_default();
-    if game.eq_ignore_ascii_case("start") {
-        return Ok(vec![Position::start()]);
-    }
-    let mut position = Position::start();
-    let mut positions = vec![position];
-    for square in parse_transcript::<G>(game, position)?.0 {
-        let Some(next) = position.play(square) else { break };
-        position = next.pass_if_forced();
-        positions.push(position);
-    }
-    Ok(positions)
 }

@@ -215,7 +215,7 @@ async fn check_jetstream(url: &str, jetstream: &Context) -> Result<(), LinkError
     let Err(error) = jetstream.get_stream("outflank-none").await else { return Ok(()) };
     let is_missing = match error.kind() {
         GetStreamErrorKind::JetStream(error) => {
-            [ErrorCode::NOT_ENABLED, ErrorCode::NOT_ENABLED_FOR_ACCOUNT]
+            [ErrorCode::JETSTREAM_NOT_ENABLED, ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT]
                 .contains(&error.error_code())
         }
         GetStreamErrorKind::Request => {

@@ -19,7 +19,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::game::{Geometry, Position, Square};
+use super::names::{Kind, Names};
+use super::{Ending, Fault, Found, Game, Games, ImportError};
+use crate::game::record::{GameRecord, MoveRecord, Source};
+use crate::game::{Geometry, Goal, Position, Square, Square8};
 use crate::store::files::{self, FileError};
 use crate::store::limits;
 
@@ -125,6 +128,26 @@ pub struct ReplayedGame<G: Geometry> {
     pub score: i32,
 }
 
+/// The games of a file, with the names of the lists beside it.
+pub(super) fn games(path: &Path) -> Result<Games, ImportError> {
+    let file = WthorFile::read(path)?;
+    let players = Names::beside(path, Kind::Players)?;
+    let tournaments = Names::beside(path, Kind::Tournaments)?;
+    let year = (file.year != 0).then(|| file.year.to_string().into());
+    let games = file.games.into_iter().zip(1..).map(move |(game, number)| {
+        let [tournament, black, white] = game.numbers();
+        let game = game.read(number).map(|game| Game {
+            black: players.get(black),
+            white: players.get(white),
+            date: year.clone(),
+            event: tournaments.get(tournament),
+            ..game
+        });
+        Ok(Found { number, game: game.map_err(Fault::from) })
+    });
+    Ok(Box::new(games))
+}
+
 impl WthorFile {
     /// Reads a file.
     ///
@@ -168,6 +191,29 @@ impl WthorFile {
 }
 
 impl WthorGame {
+    /// The numbers of the tournament, of black and of white in the lists of names.
+    fn numbers(&self) -> [u16; 3] {
+        [0, 2, 4].map(|at| u16::from_le_bytes([self.record[at], self.record[at + 1]]))
+    }
+
+    /// The game. One that is not finished is no fault here.
+    fn read(&self, id: u64) -> Result<Game, GameFault> {
+        let begin = GameRecord::begin(Position::<Square8>::start(), Goal::Most, id);
+        let mut record = GameRecord { source: Source::Import, ..begin };
+        record.moves = self.moves().map(MoveRecord::of).collect();
+        let ending = match self.replay::<Square8>() {
+            Ok(replayed) => {
+                record.score = replayed.score as i16;
+                Ending::Finished
+            }
+            Err(GameFault::Unfinished { .. }) => Ending::Unfinished,
+            Err(fault) => return Err(fault),
+        };
+        let stated = 2 * i16::from(self.recorded_discs()) - 64;
+        let is_score = (-64..=64).contains(&stated);
+        Ok(Game::plain(record, ending).with_stated(is_score.then_some(stated)))
+    }
+
     /// Black's discs at the end, as the archive has them: empty squares count for the winner.
     pub fn recorded_discs(&self) -> u8 {
         self.record[6]

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::{Fault, MOST_GAMES, Pasted, PastedGame};
 use crate::game::{Goal, Position, Shape, Square, Square8};
 use crate::protocol::session::Session;
-use crate::store::ggf::{self, GgfError};
+use crate::store::ggf::GgfError;
+use crate::store::import;
 use crate::store::import::wthor::WthorFile;
 use crate::web::error::ApiError;
 use crate::web::game::Game;
@@ -43,34 +44,23 @@ pub(super) fn ggf(text: &str, preferred: Shape) -> Result<Pasted, ApiError> {
 
 /// A game on the board that fits its `BO`. If none does, the error is about the preferred one.
 fn ggf_game(text: &str, preferred: Shape) -> Result<PastedGame, Fault> {
-    let others = Shape::ALL.iter().copied().filter(|&shape| shape != preferred);
-    let mut first = None;
-    for shape in [preferred].into_iter().chain(others) {
-        match dispatch!(shape, G => ggf::read::<G>(text).map(|game| {
-            let session = Session::<G>::replay(game.start, &game.moves);
-            let header = game.header;
-            PastedGame {
-                black: Some(header.black),
-                white: Some(header.white),
-                date: header.date,
-                result: header.result,
-                game: Game::of(session.start(), session.moves(), header.goal),
-            }
-        })) {
-            Ok(game) => return Ok(game),
-            Err(error @ GgfError::NoBoard { .. }) => {
-                first.get_or_insert(error);
-            }
-            Err(error) => {
-                first = Some(error);
-                break;
-            }
-        }
-    }
-    let offset = match &first {
-        Some(GgfError::NoTag { offset, .. }) => *offset,
-        _ => 0,
-    };
-    let message = first.map_or_else(|| "it is no game".into(), |error| error.to_string());
-    Err(Fault::new(offset, message))
+    let game = import::on_any_board(text, preferred, 0).map_err(|fault| {
+        let offset = match &fault {
+            import::Fault::Ggf(GgfError::NoTag { offset, .. }) => *offset,
+            _ => 0,
+        };
+        Fault::new(offset, fault.to_string())
+    })?;
+    let (record, squares) = (&game.record, game.squares().collect::<Vec<_>>());
+    let result = game.stated.or(game.score()).map(|score| record.goal.apply(score.into()));
+    let start = dispatch!(record.shape, G => {
+        record.start::<G>().map(|start| Game::of::<G>(start, &squares, record.goal))
+    });
+    Ok(PastedGame {
+        black: game.black.map(String::from),
+        white: game.white.map(String::from),
+        date: game.date.map(String::from),
+        result,
+        game: start.map_err(|error| Fault::new(0, error.to_string()))?,
+    })
 }
