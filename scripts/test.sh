@@ -6,7 +6,8 @@
 #   scripts/test.sh              all checks
 #   scripts/test.sh --no-smoke   without the training run, the kills and the interrupts
 #
-# It runs scripts/setup.sh first. It needs no GPU, and the network only for libtorch and the crates.
+# It runs scripts/setup.sh first. It needs no GPU, and the network only for libtorch, the crates and a NATS
+# server (7 MB).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,6 +36,9 @@ step() {
     "$@"
     printf '== %s: passed in %d s\n' "$current" $((SECONDS - start))
 }
+
+# The tests of workers need a server. Without one they say that they are skipped.
+nats_server() { python3 scripts/nats_server.py || echo 'there is no NATS server'; }
 
 tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
 
@@ -75,6 +79,7 @@ smoke_run() {
 faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$(program)"; }
 
 step set-up scripts/setup.sh
+step 'NATS server' nats_server
 step format cargo fmt --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests

@@ -348,6 +348,14 @@ mod tests {
             let lacking = replay.len().abs_diff(again.len());
             let message = format!("{} of {} positions", again.len(), replay.len());
             assert!(lacking <= 2 * POSITIONS_PER_GAME, "{message}");
+
+            // Without the newest games that are set aside.
+            let (mut fewer, mut held_out_fewer) = windows();
+            let excluded = (380..400).collect();
+            let newest = games::read_tail(folder.path(), most).expect("the games");
+            refill_windows(newest, total, &excluded, (&mut fewer, &mut held_out_fewer));
+            let all = |one: &Replay<Square8>, other: &Replay<Square8>| one.len() + other.len();
+            assert!(all(&fewer, &held_out_fewer) < all(&again, &held_out_again));
         }
     }
 }

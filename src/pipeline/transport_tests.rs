@@ -59,6 +59,8 @@ struct TwiceInAnyOrder {
     waiting: Vec<GameRecord>,
     random: crate::train::seeds::Random,
     is_closed: bool,
+    /// Numbers of games that do not train any more.
+    aside: Vec<u64>,
 }
 
 #[cfg(feature = "torch")]
@@ -85,6 +87,10 @@ impl Transport for TwiceInAnyOrder {
 
     fn activity(&mut self) -> Vec<Activity> {
         self.inner.activity()
+    }
+
+    fn set_aside(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.aside)
     }
 
     fn close(&mut self, has_ended: bool) {
@@ -123,7 +129,8 @@ fn games_that_come_twice_and_in_any_order_count_once() {
     let telemetry = Telemetry::start(run.path(), text, true).expect("telemetry");
     let connect = |inner, _: RunParts<'_>| -> anyhow::Result<Box<dyn Transport>> {
         let (waiting, random) = (Vec::new(), stream(1, Purpose::Match, 0));
-        Ok(Box::new(TwiceInAnyOrder { inner, waiting, random, is_closed: false }))
+        let aside = vec![3, 4];
+        Ok(Box::new(TwiceInAnyOrder { inner, waiting, random, is_closed: false, aside }))
     };
     let with = Playing { plays: true, connect: &connect };
     let stop = AtomicBool::new(false);
@@ -136,4 +143,5 @@ fn games_that_come_twice_and_in_any_order_count_once() {
     let positions: u64 = games.iter().map(|game| u64::from(training_positions(game))).sum();
     assert_eq!(positions, state.positions);
     assert!(state.games > 10 && state.steps == 16, "{state:?}");
+    assert_eq!(crate::store::set_aside::read(run.path()).expect("the list"), [3, 4]);
 }
