@@ -4,8 +4,10 @@
 //! self-play with MODEL by several backends, and forges others. All of them are played again by the
 //! fastest backend. For each kind it prints the mean, the 99th percentile (honest games) or the 1st
 //! percentile (forged ones) and the extreme of each distance, and the share of the games that the
-//! default thresholds let pass. Games of the same kernel must be the same; it prints how many are.
+//! default thresholds let pass. Games of the same kernel must be the same; it prints how many are,
+//! and what it costs to play a game again and to check its rules.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use outflank::config::Config;
@@ -18,6 +20,7 @@ use outflank::net::inference::{self, BackendKind, Options, Precision};
 use outflank::pipeline::cluster::trust::replay::{
     Claim, Distance, Net, Replayer, Thresholds, Verdict, kernel_name,
 };
+use outflank::pipeline::cluster::trust::{Facts, Leases, check};
 use outflank::pipeline::selfplay_settings;
 use outflank::players::models::LoadedModel;
 use outflank::predict::{Backend, LocalPredictor};
@@ -180,6 +183,19 @@ fn report(kind: &Kind, distances: &mut [Distance]) {
     );
 }
 
+/// The time of `check` for a game.
+fn seconds_of_check(games: &[GameRecord], settings: &SelfPlaySettings) -> f64 {
+    let mut leases = Leases::default();
+    leases.grant(0..games.len() as u64 * 2 + 1000);
+    let nets = BTreeSet::from([VERSION.version]);
+    let facts = Facts { board: games[0].shape, settings, leases: &leases, nets: &nets };
+    let start = Instant::now();
+    for game in games {
+        check(game, &facts).expect("an honest game");
+    }
+    start.elapsed().as_secs_f64() / games.len() as f64
+}
+
 fn run<G: Geometry>(model: &LoadedModel, others: &[LoadedModel], count: usize, simulations: u32) {
     let text = format!(
         "board = \"{}\"\ngoal = \"{}\"\n[search]\nsimulations = {simulations}",
@@ -211,7 +227,12 @@ fn run<G: Geometry>(model: &LoadedModel, others: &[LoadedModel], count: usize, s
             let net = Net { version: VERSION, backend: own.as_mut() };
             let verdicts = replayer.replay(&claims, net, None).expect("predictions");
             let same = verdicts.iter().filter(|verdict| **verdict == Verdict::Same).count();
-            println!("       bit by bit the same: {same}/{}; {seconds:.4} s a game", claims.len());
+            println!(
+                "       bit by bit the same: {same}/{}; a game's replay takes {seconds:.4} s, its \
+                 rules {:.1} µs",
+                claims.len(),
+                1e6 * seconds_of_check(&kind.games, &settings)
+            );
         }
     }
 }

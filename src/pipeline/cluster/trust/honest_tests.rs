@@ -59,7 +59,7 @@ fn a_configuration() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn games_of_all_settings_and_boards_pass(text in a_configuration(), salt in any::<u64>()) {

@@ -87,7 +87,7 @@ fn own_kernels_do_not_depend_on_the_batch() {
     for shape in Shape::ALL {
         let settings = settings(shape, "[search]\nsimulations = 2\nsolve_empties = 0");
         let inputs = dispatch!(shape, G => inputs::<G>(&settings));
-        assert!(inputs.len() > 150);
+        assert!(inputs.len() > 64);
         for mut backend in kernels(shape) {
             assert!(backend.is_batch_invariant());
             let mut one = |inputs: &[Input]| {
@@ -96,7 +96,7 @@ fn own_kernels_do_not_depend_on_the_batch() {
                 predictions
             };
             let wanted: Vec<_> = inputs.iter().map(|input| one(&[*input])).collect();
-            for batch in [2, 3, 7, 16, 17, 31, 32, 33, 64, 150] {
+            for batch in [3, 16, 33, 64] {
                 for (inputs, wanted) in inputs.chunks(batch).zip(wanted.chunks(batch)) {
                     let found = one(inputs);
                     let joined = |of: fn(&Predictions) -> &[f32]| -> Vec<u32> {
@@ -116,7 +116,7 @@ fn own_kernels_do_not_depend_on_the_batch() {
 
 /// The positions of some games.
 fn inputs<G: Geometry>(settings: &SelfPlaySettings) -> Vec<Input> {
-    let games = play::<G>(settings, &mut Table::new::<G>(2), 0..6);
+    let games = play::<G>(settings, &mut Table::new::<G>(2), 0..3);
     let positions = games.iter().flat_map(|game| game.positions::<G>().expect("a game"));
     let boards = positions.map(|position| position.board);
     boards.map(|board| Input::new(board, board.legal())).collect()
