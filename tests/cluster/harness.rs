@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -227,17 +227,4 @@ pub fn interrupt(mut child: Child) -> bool {
     }
     let _ = child.kill();
     false
-}
-
-/// Whether a folder below `dir` has a file with this ending.
-pub fn has_files(dir: &Path, ending: &str) -> bool {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let found = |path: PathBuf| {
-        if path.is_dir() {
-            has_files(&path, ending)
-        } else {
-            path.extension().is_some_and(|found| found == ending)
-        }
-    };
-    entries.into_iter().any(found)
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::process::Stdio;
 use std::time::Duration;
 
-use harness::{Cluster, PATIENCE, has_files, kill};
+use harness::{Cluster, PATIENCE, kill};
 use outflank::train::seeds::{Purpose, stream};
 use rand::RngExt;
 
@@ -29,8 +29,6 @@ fn workers_play_for_a_learner_until_the_run_ends() {
     let (stored, log) = (cluster.stored(), cluster.output("learner"));
     assert!(stored.len() > 10, "{}", stored.len());
     assert!(!log.contains("not listened to"), "{log}");
-    // Both learnt that their games are stored.
-    assert!(!has_files(&cluster.path("outbox"), "games"));
     let curves = std::fs::read_to_string(cluster.run().join("metrics.jsonl")).expect("curves");
     assert!(curves.contains("workers/worker-0/games_per_second"), "{curves}");
 }

@@ -3,8 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::wire::NetId;
+
 /// The bucket with one entry for each run: its [`Announcement`](super::wire::Announcement).
 pub const RUNS_BUCKET: &str = "outflank-runs";
+
+/// The bucket of the nets of all runs. A server's permissions cannot have a part of a name, so it is
+/// one bucket.
+pub const NETS_BUCKET: &str = "outflank-nets";
 
 /// The longest name of a run or worker.
 const LONGEST: usize = 32;
@@ -71,9 +77,9 @@ pub fn games_stream(run: &Name) -> String {
     format!("outflank-{run}-games")
 }
 
-/// The bucket of a run's nets.
-pub fn nets_bucket(run: &Name) -> String {
-    format!("outflank-{run}-nets")
+/// The object of a run's net.
+pub fn net(run: &Name, id: NetId) -> String {
+    format!("{run}-{}-{}", id.start, id.version)
 }
 
 /// The subject on which a worker sends games. `*` as the worker stands for all.

@@ -47,13 +47,6 @@ pub struct NetId {
     pub version: u32,
 }
 
-impl NetId {
-    /// The name of the net's object.
-    pub fn object(self) -> String {
-        format!("net-{}-{}", self.start, self.version)
-    }
-}
-
 /// The newest net of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NetNotice {

@@ -25,7 +25,7 @@ use super::Receipt;
 use super::shared::Shared;
 use crate::model::weights::Metadata;
 use crate::pipeline::cluster::link::{LinkError, ServerOptions, connect};
-use crate::pipeline::cluster::names::{self, Name, RUNS_BUCKET};
+use crate::pipeline::cluster::names::{self, NETS_BUCKET, Name, RUNS_BUCKET};
 use crate::pipeline::cluster::wire::{
     LeaseReply, LeaseRequest, NetId, NetNotice, Report, State, Stored, parse,
 };
@@ -219,12 +219,11 @@ impl Desk {
         let announcement = serde_json::to_vec(&self.shared.announcement).unwrap_or_default();
         let put = runs.put(run.as_str(), announcement.into()).await;
         put.map_err(LinkError::request("the announcement of the run"))?;
-        let bucket = names::nets_bucket(run);
-        let nets = match jetstream.get_object_store(&bucket).await {
+        let nets = match jetstream.get_object_store(NETS_BUCKET).await {
             Ok(nets) => nets,
             Err(_) => {
                 let config = object_store::Config {
-                    bucket,
+                    bucket: NETS_BUCKET.into(),
                     max_age: NET_AGE,
                     storage: StorageType::Memory,
                     ..object_store::Config::default()
@@ -328,7 +327,8 @@ impl Desk {
         };
         let id = NetId { start: self.shared.start, version: net.version };
         let checksum = crc32fast::hash(&bytes);
-        let put = bucket.put(id.object().as_str(), &mut bytes.as_slice()).await;
+        let put =
+            bucket.put(names::net(&self.shared.run, id).as_str(), &mut bytes.as_slice()).await;
         put.map_err(LinkError::request("a net"))?;
         let notice = NetNotice { id, positions: net.positions, checksum };
         *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::WorkerError;
 use crate::model::weights::Weights;
 use crate::pipeline::cluster::link::{LinkError, ServerOptions, chain, connect};
-use crate::pipeline::cluster::names::{self, Name, RUNS_BUCKET};
+use crate::pipeline::cluster::names::{self, NETS_BUCKET, Name, RUNS_BUCKET};
 use crate::pipeline::cluster::wire::{
     Announcement, LeaseReply, LeaseRequest, NetNotice, PROTOCOL, Report, State, Stored, parse,
 };
@@ -231,7 +231,7 @@ impl Joined {
                 }
                 Err(error) => {
                     // A newer net may have replaced it.
-                    tracing::debug!("net {}: {error}", notice.id.object());
+                    tracing::debug!("net {}: {error}", notice.id.version);
                     tokio::time::sleep(PAUSE).await;
                     newest.mark_changed();
                 }
@@ -241,9 +241,10 @@ impl Joined {
 
     async fn net(&self, notice: &NetNotice) -> Result<Arc<Weights>, LinkError> {
         let what = "a net";
-        let bucket = self.jetstream.get_object_store(names::nets_bucket(&self.run)).await;
+        let bucket = self.jetstream.get_object_store(NETS_BUCKET).await;
         let bucket = bucket.map_err(LinkError::request(what))?;
-        let object = bucket.get(notice.id.object()).await.map_err(LinkError::request(what))?;
+        let object = bucket.get(names::net(&self.run, notice.id)).await;
+        let object = object.map_err(LinkError::request(what))?;
         let mut bytes = Vec::new();
         let read = object.take(LARGEST_NET).read_to_end(&mut bytes).await;
         read.map_err(LinkError::request(what))?;

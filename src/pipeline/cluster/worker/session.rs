@@ -403,7 +403,10 @@ impl Session {
     /// Sends the last games, waits a short time for confirmations, and ends the network thread.
     fn leave(mut self) -> anyhow::Result<(SessionEnd, WorkerEnd)> {
         self.oldest = self.oldest.and_then(|oldest| oldest.checked_sub(SEND_EVERY));
-        let deadline = Instant::now() + LEAVE_WITHIN;
+        // A run that has ended takes no more games; the next start of the worker sends them, if the
+        // run goes on.
+        let wait = if self.end == Some(SessionEnd::RunEnded) { PAUSE } else { LEAVE_WITHIN };
+        let deadline = Instant::now() + wait;
         while (self.outbox.games() > 0 || !self.finished.is_empty()) && Instant::now() < deadline {
             self.tend(TICK)?;
         }
