@@ -341,8 +341,8 @@ mod tests {
         for most in [held_out::positions_to_read(options.max_positions), enough] {
             let (mut again, mut held_out_again) = windows();
             let newest = games::read_tail(folder.path(), most).expect("the games");
-            let windows = (&mut again, &mut held_out_again);
-            assert_eq!(refill_windows(newest, total, &CountedGames::default(), windows), 0);
+            let (none, both) = (CountedGames::default(), (&mut again, &mut held_out_again));
+            assert_eq!(refill_windows(newest, total, &none, both), 0);
             assert_eq!(again.total_positions(), replay.total_positions());
             assert!(most == enough || held_out_again.len() == held_out.len());
             let lacking = replay.len().abs_diff(again.len());

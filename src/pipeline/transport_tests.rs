@@ -1,4 +1,5 @@
 use super::*;
+use crate::game::record::Source;
 use crate::game::{Colour, Goal, Shape};
 
 fn a_game(id: u64) -> FinishedGame {
@@ -14,6 +15,8 @@ fn a_game(id: u64) -> FinishedGame {
         moves: Vec::new(),
         score: 0,
         resigned: true,
+        source: Source::SelfPlay,
+        worker: None,
     };
     FinishedGame { record, last_net: 0 }
 }

@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::game::{Shape, Square6};
-    use crate::pipeline::cluster::trust::fixtures::{Known, Table, play, settings};
+    use crate::pipeline::cluster::trust::fixtures::{Table, facts, play, settings};
     use crate::pipeline::cluster::trust::{Refusal, check};
 
     const SAMPLE: Sample = Sample { share: 1.0, positions: 3, most_empties: 12 };
@@ -139,8 +139,7 @@ mod tests {
         let (settings, games) = games("most");
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut checker = ExactChecker::<Square6>::new(&settings, 1 << 16);
-        let known = Known::new();
-        let facts = known.facts(Shape::Square6, &settings);
+        let facts = facts(Shape::Square6, &settings);
         let mut forged = 0;
         for game in &games {
             let first = check(game, &facts).expect("an honest game").played_out;
@@ -205,8 +204,7 @@ mod tests {
         let (settings, games) = games("most");
         let mut game = games[0].clone();
         game.moves.truncate(5);
-        let known = Known::new();
-        assert_eq!(check(&game, &known.facts(Shape::Square6, &settings)), Err(Refusal::Unfinished));
+        assert_eq!(check(&game, &facts(Shape::Square6, &settings)), Err(Refusal::Unfinished));
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         let mut checker = ExactChecker::<Square6>::new(&settings, 1 << 16);
         assert_eq!(checker.check(&game, &SAMPLE, &mut random), Ok(0));
