@@ -1,8 +1,8 @@
 //! Tests of the games that a run begins with.
 
-use super::super::games::tests::a_game;
 use super::*;
 use crate::store::games::read_all;
+use crate::store::games::tests::a_game;
 use crate::store::run_dir::RunDir;
 
 const WANTED: (Shape, Goal) = (Shape::Square8, Goal::Most);
