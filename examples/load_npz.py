@@ -47,7 +47,8 @@ def net(w, spec, planes):
     policy = relu(conv(x, "policy.conv", "policy.norm"))
     logits = np.einsum("nchw,c->nhw", policy, w["policy.out.weight"][0])[:, squares]
     features = relu(conv(x, "value.conv", "value.norm"))
-    hidden = np.maximum(features.reshape(len(x), -1) @ w["value.hidden.weight"].T + w["value.hidden.bias"], 0)
+    features = features.transpose(0, 2, 3, 1).reshape(len(x), -1)  # all channels of a cell together
+    hidden = np.maximum(features @ w["value.hidden.weight"].T + w["value.hidden.bias"], 0)
     value = np.tanh(hidden @ w["value.out.weight"][0] + w["value.out.bias"][0])
     legal = planes[:, 2][:, squares] == 1
     logits = np.where(legal, logits + w["policy.out.bias"], -np.inf)

@@ -6,6 +6,9 @@ use std::process::{Command, Output};
 
 use outflank::game::notation::{parse_transcript, transcript};
 use outflank::game::{Position, Square8};
+use outflank::net::inference::{Options, Precision};
+use outflank::players::models::LoadedModel;
+use outflank::predict::{Input, Predictions};
 use serde_json::Value;
 
 fn outflank(folder: &Path, args: &[&str]) -> Output {
@@ -173,6 +176,62 @@ fn games_go_through_every_format_and_back() {
     let (_, told) = done(folder, &args);
     assert!(told.contains("737 positions in 3 files"), "{told}");
     assert_eq!(fs::read_dir(folder.join("arrays")).expect("a folder").count(), 3);
+}
+
+/// The planes in a file, and the example that computes a net from them, against the program's own
+/// float32. The test needs NumPy; without it nothing is compared.
+#[test]
+fn the_example_with_numpy_computes_the_programs_answers() {
+    let python = std::env::var("OUTFLANK_PYTHON").unwrap_or_else(|_| "python3".into());
+    let has_numpy = Command::new(&python).args(["-c", "import numpy"]).output();
+    if !has_numpy.is_ok_and(|output| output.status.success()) {
+        eprintln!("nothing compared: {python} has no NumPy");
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "a.txt", whole_game());
+    for net in ["checkpoints/8x8-small", "checkpoints/8x8"] {
+        let (path, name) = (root.join(net), net.replace('/', "-"));
+        let net = path.display().to_string();
+        done(folder.path(), &["games", "a.txt", "--to", "npz", "--out", &name, "--net", &net]);
+        let output = Command::new(&python)
+            .arg(root.join("examples/load_npz.py"))
+            .arg(folder.path().join(&name).join("positions-000001.npz"))
+            .args([path.join("net.safetensors").as_os_str(), "100".as_ref()])
+            .output()
+            .expect("python starts");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+
+        let (moves, _) = parse_transcript::<Square8>(&whole_game(), Position::start()).expect("ok");
+        let options = Options { precision: Precision::F32, ..Options::default() };
+        let model = LoadedModel::read(&path).expect("a net");
+        let mut backend = model.backend(&options, "cpu").expect("a backend");
+        let (mut position, mut inputs) = (Position::<Square8>::start(), Vec::new());
+        for square in moves {
+            inputs.push(Input::new(position.board, position.board.legal()));
+            position = position.play(square).expect("a legal move").pass_if_forced();
+        }
+        let mut predictions = Predictions::default();
+        backend.predict(&inputs, &mut predictions).expect("predictions");
+        assert_eq!(text.lines().count(), inputs.len());
+        let mut largest = 0.0f32;
+        for (index, (line, input)) in text.lines().zip(&inputs).enumerate() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let number = |word: usize| words[word].parse::<f32>().expect("a number");
+            let found = predictions.get(index, 64);
+            let is_legal = |square: usize| input.legal >> square & 1 == 1;
+            let weight = |square: usize| found.policy[square].exp();
+            let sum: f32 = (0..64).filter(|&square| is_legal(square)).map(weight).sum();
+            let best = number(4) as usize;
+            assert!(is_legal(best), "{line}");
+            largest = largest.max((number(1) - found.value).abs());
+            largest = largest.max((number(6) - weight(best) / sum).abs());
+        }
+        eprintln!("{name}: largest difference {largest:e}");
+        assert!(largest < 1e-4, "{name}: {largest}");
+    }
 }
 
 #[test]

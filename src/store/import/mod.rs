@@ -146,9 +146,12 @@ impl Game {
         self.record.moves.iter().map(|played| played.square)
     }
 
-    /// Notes the score that the source has for black, if it is not the score by the rules.
+    /// Notes the score that the source has for black, if it is not the score by the rules. One that
+    /// no game on the board has is left out.
     fn with_stated(mut self, stated: Option<i16>) -> Game {
-        self.stated = stated.filter(|&stated| self.score() != Some(stated));
+        let most = self.record.shape.layout().squares as u16;
+        let is_score = |stated: i16| stated.unsigned_abs() <= most && self.score() != Some(stated);
+        self.stated = stated.filter(|&stated| is_score(stated));
         self
     }
 }

@@ -210,8 +210,7 @@ impl WthorGame {
             Err(fault) => return Err(fault),
         };
         let stated = 2 * i16::from(self.recorded_discs()) - 64;
-        let is_score = (-64..=64).contains(&stated);
-        Ok(Game::plain(record, ending).with_stated(is_score.then_some(stated)))
+        Ok(Game::plain(record, ending).with_stated(Some(stated)))
     }
 
     /// Black's discs at the end, as the archive has them: empty squares count for the winner.

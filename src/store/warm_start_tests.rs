@@ -1,0 +1,98 @@
+//! Tests of the games that a run begins with.
+
+use super::*;
+use crate::store::games::read_all;
+use crate::store::games::tests::a_game;
+use crate::store::run_dir::RunDir;
+
+const WANTED: (Shape, Goal) = (Shape::Square8, Goal::Most);
+
+/// A run whose games have these net versions, 30 positions each.
+fn a_run(path: &Path, versions: impl Iterator<Item = u32>) {
+    let run = RunDir::create(path, "", 1).expect("a run");
+    let mut writer = GameWriter::open(&run.games()).expect("a folder of games");
+    for (id, net_version) in versions.enumerate() {
+        writer.append(&GameRecord { net_version, ..a_game(id as u64, 30) }).expect("a game");
+    }
+}
+
+#[test]
+fn the_newest_games_of_all_runs_are_mixed_evenly_with_new_ids() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = ["long", "short"].map(|name| folder.path().join(name));
+    a_run(&runs[0], 100..120);
+    a_run(&runs[1], 200..204);
+    // Ten games of each are asked for, and the second run has four.
+    let copied = WarmStart::open(&runs, 600, WANTED)
+        .and_then(|start| start.copy(&folder.path().join("new")))
+        .expect("games");
+    assert_eq!(copied, CopiedGames { games: 14, positions: 420, skipped: 0 });
+    let games: Vec<_> = read_all(&folder.path().join("new"))
+        .expect("the folder")
+        .map(|game| game.expect("a game"))
+        .collect();
+    assert!(games.iter().map(|game| game.id).eq(0..14));
+    let versions: Vec<u32> = games.iter().map(|game| game.net_version).collect();
+    let of = |run: u32| versions.iter().copied().filter(move |version| version / 100 == run);
+    assert!(of(1).eq(110..120) && of(2).eq(200..204), "{versions:?}");
+    for (half, expected) in [(&versions[..7], 5), (&versions[7..], 5)] {
+        let long = half.iter().filter(|version| **version < 200).count();
+        assert_eq!(long, expected, "{versions:?}");
+    }
+}
+
+#[test]
+fn runs_without_suitable_games_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name| folder.path().join(name);
+    a_run(&path("played"), 0..1);
+    a_run(&path("empty"), 0..0);
+    let refused = |name, wanted| match WarmStart::open(&[path("played"), path(name)], 9, wanted) {
+        Ok(_) => panic!("{name} was taken"),
+        Err(error) => error.to_string(),
+    };
+    assert!(refused("nothing", WANTED).contains("nothing"));
+    assert!(refused("empty", WANTED).contains("empty has no games"));
+    let message = refused("played", (Shape::Square6, Goal::Fewest));
+    assert!(message.contains("its games have board 8x8 and goal most"), "{message}");
+    assert!(message.contains("configuration has board 6x6 and goal fewest"), "{message}");
+}
+
+#[test]
+fn files_give_their_last_games_and_name_those_that_are_left_out() {
+    use crate::store::import::wthor::tests::{file, whole_game};
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.wtb");
+    let (mut unfinished, mut illegal) = (whole_game(false), whole_game(false));
+    unfinished[8 + 20..].fill(0);
+    illegal[8 + 20] = 11;
+    let mut games = vec![whole_game(false); 5];
+    games.extend([illegal, unfinished, whole_game(true), whole_game(true)]);
+    std::fs::write(&path, file(1999, &games)).expect("writable");
+    a_run(&folder.path().join("run"), 0..3);
+    let sources = [path.clone(), folder.path().join("run")];
+    // Two games of 60 moves from the file, and three of 30 positions from the run.
+    let start = WarmStart::open(&sources, 200, WANTED).expect("games");
+    let left_out = start.left_out().clone();
+    assert_eq!((left_out.unfinished, left_out.faulty), (1, 1));
+    let named = |number, text| format!("{}: game {number}: {text}", path.display());
+    assert_eq!(left_out.first[0], named(6, "move 21, byte 11, is not legal"));
+    assert_eq!(left_out.first[1], named(7, "unfinished after move 20"));
+    let copied = start.copy(&folder.path().join("new")).expect("games");
+    assert_eq!(copied.games, 5);
+    let games: Vec<_> = read_all(&folder.path().join("new"))
+        .expect("the folder")
+        .map(|game| game.expect("a game"))
+        .collect();
+    let (imported, own): (Vec<_>, Vec<_>) =
+        games.iter().partition(|game| game.source == crate::game::record::Source::Import);
+    assert_eq!((imported.len(), own.len()), (2, 3));
+    for game in imported {
+        let bare = |it: &crate::game::record::MoveRecord| (it.value, it.policy.len(), it.exact);
+        assert!(game.moves.iter().all(|played| bare(played) == (None, 0, None)));
+        assert!(game.positions::<crate::game::Square8>().is_ok());
+    }
+    let other = WarmStart::open(&[path], 200, (Shape::Square6, Goal::Most));
+    let error = other.err().expect("another board").to_string();
+    assert!(error.contains("its games have board 8x8 and goal most"), "{error}");
+}
