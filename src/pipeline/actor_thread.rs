@@ -16,7 +16,7 @@ use crate::store::games::training_positions;
 use crate::train::selfplay::{Actor, NetVersion};
 
 /// Time between two activity reports, and the longest time before a waiting actor notices a stop.
-const REPORT_EVERY: Duration = Duration::from_millis(500);
+pub(super) const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 /// An actor thread.
 pub(super) struct ActorThread<'a, G: Geometry> {
@@ -70,7 +70,7 @@ impl<G: Geometry> ActorThread<'_, G> {
     /// Waits a short time for the next net and loads it. Returns without one so that the thread
     /// notices a stop.
     fn wait_for_net(&mut self) -> Result<(), PredictError> {
-        match self.nets.recv_timeout(REPORT_EVERY) {
+        match self.nets.recv_timeout(self.pace.patience()) {
             Ok(net) if self.pace.skips(net.version, &self.shared.counters) => {
                 self.version = net.version;
             }

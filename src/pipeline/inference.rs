@@ -29,7 +29,7 @@ impl Inference {
     /// # Errors
     ///
     /// The device does not exist, or the model cannot be computed on it.
-    pub fn open(
+    fn open(
         config: &Config,
         description: &Description,
         weights: &Arc<Weights>,
@@ -44,12 +44,28 @@ impl Inference {
         Ok(Inference { server: Some(Server::start(backends, batch)?) })
     }
 
+    /// Opens the source, and one predictor for each of `actors` actors.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Inference::open`] and [`Inference::predictors`].
+    pub fn start(
+        config: &Config,
+        description: &Description,
+        weights: &Arc<Weights>,
+        actors: u32,
+    ) -> anyhow::Result<(Inference, Vec<PredictorAndGroups>)> {
+        let inference = Inference::open(config, description, weights)?;
+        let predictors = inference.predictors(config, description, weights, actors)?;
+        Ok((inference, predictors))
+    }
+
     /// One predictor for each of `actors` actors.
     ///
     /// # Errors
     ///
     /// The net cannot be computed on the device.
-    pub fn predictors(
+    fn predictors(
         &self,
         config: &Config,
         description: &Description,

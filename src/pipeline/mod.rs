@@ -236,17 +236,12 @@ fn train_on<G: Geometry>(
     }
     let schedule = resumed_schedule(config, run, &state)?;
     state.schedule = Some(schedule);
-    let weights = Arc::new(learner.play_weights());
-    let inference = Inference::open(config, &description, &weights)?;
     // A run that has reached a limit has no actors.
     let actors = if limit.is_none() && with.plays { config.selfplay.actors } else { 0 };
-    let predictors = inference.predictors(config, &description, &weights, actors)?;
+    let weights = Arc::new(learner.play_weights());
+    let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
-    // `open_games` cuts off a damaged end, so the number of lost games is recorded first.
-    run.note_lost_games(lost_games)?;
-    let games = open_games(run)?;
-    run.start(&config.resolved())?;
-
+    let games = begin(config, run, lost_games)?;
     let shared = shared(&state, replay.is_empty(), limit, stop);
     let (channels, mut local) = in_process(games_in_flight::<G>(schedule));
     let (rating_sender, ratings) = bounded(RATINGS_IN_FLIGHT);
@@ -266,9 +261,8 @@ fn train_on<G: Geometry>(
             counted: &counted,
         };
         let transport = (with.connect)(local, facts)?;
-        let run_dir = run.path().to_path_buf();
         let (evaluation, to_evaluation) =
-            parts.evaluation::<G>(scope, run_dir, telemetry.sender(), rating_sender);
+            parts.evaluation::<G>(scope, run.path(), telemetry.sender(), rating_sender);
         let coordinator = Coordinator {
             config,
             shared: &shared,
@@ -326,6 +320,15 @@ fn games_in_flight<G: Geometry>(schedule: Schedule) -> usize {
     let shortest_game = G::SQUARES / 2;
     let games_of_quotas = (2.0 * schedule.largest_quota) as usize / shortest_game;
     GAMES_IN_FLIGHT + games_of_quotas.min(MAX_GAMES_OF_QUOTAS)
+}
+
+/// Records that the run starts, and opens its games. `open_games` cuts off a damaged end, so the
+/// number of lost games is recorded first.
+fn begin(config: &Config, run: &mut RunDir, lost_games: u64) -> anyhow::Result<GameWriter> {
+    run.note_lost_games(lost_games)?;
+    let games = open_games(run)?;
+    run.start(&config.resolved())?;
+    Ok(games)
 }
 
 fn open_games(run: &RunDir) -> anyhow::Result<GameWriter> {

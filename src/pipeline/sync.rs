@@ -16,9 +16,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::actor_thread::REPORT_EVERY;
 use super::state::{ImpossibleCounter, MAX_COUNT};
 use crate::train::selfplay::GameNumbers;
 
@@ -148,6 +150,15 @@ impl Pace {
         match self {
             Pace::Schedule(schedule) => schedule.has_ratio_range(),
             Pace::Leased(_) => true,
+        }
+    }
+
+    /// How long an actor waits for a net before it looks again whether it may play. A worker's
+    /// allowance changes without a new net.
+    pub fn patience(&self) -> Duration {
+        match self {
+            Pace::Schedule(_) => REPORT_EVERY,
+            Pace::Leased(_) => Duration::from_millis(20),
         }
     }
 

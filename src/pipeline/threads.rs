@@ -1,6 +1,6 @@
 //! Starts and joins the threads of a run, and the actor threads of a worker.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use anyhow::anyhow;
@@ -77,7 +77,7 @@ impl<'env> ThreadParts<'env> {
     pub fn evaluation<'scope, G: Geometry>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
-        run_dir: PathBuf,
+        run_dir: &Path,
         telemetry: Sender<Event>,
         ratings: Sender<NetRating>,
     ) -> (Option<ScopedJoinHandle<'scope, ()>>, Option<Sender<NetToRate>>) {
@@ -85,7 +85,8 @@ impl<'env> ThreadParts<'env> {
             return (None, None);
         }
         let (config, shared) = (self.config, self.shared);
-        let thread = EvaluationThread { config, run_dir, shared, telemetry, ratings };
+        let thread =
+            EvaluationThread { config, run_dir: run_dir.to_path_buf(), shared, telemetry, ratings };
         let (sender, nets) = bounded(1);
         (Some(scope.spawn(move || thread.run::<G>(nets))), Some(sender))
     }

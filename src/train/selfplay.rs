@@ -31,7 +31,7 @@ pub struct GameNumbers(Mutex<VecDeque<Range<u64>>>);
 impl GameNumbers {
     /// All numbers from `first` on.
     pub fn from(first: u64) -> GameNumbers {
-        GameNumbers(Mutex::new([first..u64::MAX].into()))
+        GameNumbers(Mutex::new(std::iter::once(first..u64::MAX).collect()))
     }
 
     /// No numbers yet.

@@ -11,6 +11,7 @@
 //! worker is told as well.
 
 mod checker;
+mod desk;
 mod exclusions;
 mod identity;
 mod network;
@@ -126,21 +127,12 @@ impl WithWorkers {
             commands: received,
             to_checker,
         };
-        let runtime = runtime()?;
-        let network = std::thread::Builder::new()
-            .name("network".into())
-            .spawn(move || runtime.block_on(network.run(ready)))
-            .context("cannot start the network thread")?;
         let (to_replayer, doubts) = bounded(DOUBTS_IN_FLIGHT);
         let replayer = ReplayThread {
             config: parts.config.clone(),
             description: parts.description.clone(),
             shared: Arc::clone(&shared),
         };
-        let replayer = std::thread::Builder::new()
-            .name("replayer".into())
-            .spawn(move || replayer.run(&doubts))
-            .context("cannot start the replay thread")?;
         let checker = Checker {
             board: parts.config.board,
             settings: selfplay_settings(parts.config),
@@ -152,10 +144,12 @@ impl WithWorkers {
             seen: parts.counted.clone(),
             random: rand::make_rng(),
         };
-        let checker = std::thread::Builder::new()
-            .name("checker".into())
-            .spawn(move || checker.run(&messages, &to_coordinator))
-            .context("cannot start the checker thread")?;
+        let runtime = runtime()?;
+        let threads = vec![
+            thread("network", move || runtime.block_on(network.run(ready)))?,
+            thread("replayer", move || replayer.run(&doubts))?,
+            thread("checker", move || checker.run(&messages, &to_coordinator))?,
+        ];
         let transport = WithWorkers {
             local,
             is_local_closed: false,
@@ -164,7 +158,7 @@ impl WithWorkers {
             receipts: Vec::new(),
             shared,
             commands,
-            threads: vec![network, checker, replayer],
+            threads,
         };
         // A wrong login or address ends the run at once; a server that is not there does not.
         match is_ready.recv_timeout(Duration::from_secs(6)) {
@@ -188,6 +182,12 @@ impl WithWorkers {
         }
         Ok(select.ready_deadline(deadline).is_ok())
     }
+}
+
+/// Starts a thread.
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
+    let started = std::thread::Builder::new().name(name.into()).spawn(run);
+    started.with_context(|| format!("cannot start the {name} thread"))
 }
 
 impl Transport for WithWorkers {

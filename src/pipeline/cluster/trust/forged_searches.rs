@@ -137,8 +137,8 @@ pub(super) const POLICIES: &[Forgery] = &[
     ("policy-length", "thousands of weights", |game, base| {
         game.moves[base.free()].policy = vec![u16::MAX; 100_000];
     }),
-    ("policy-scale", "no weight above 0", |game, base| {
-        game.moves[base.free()].policy.fill(0);
+    ("policy-scale", "no weight above 0 where the solver plays", |game, base| {
+        game.moves[base.solved()].policy.fill(0);
     }),
     ("policy-scale", "a greatest weight of 65,534", |game, base| {
         let policy = game.moves[base.free()].policy.iter_mut();

@@ -7,7 +7,7 @@
 //!   chooses them. Opening moves have no search results.
 //! - Then every move is searched until few squares are empty, and the solver plays the rest.
 //! - A search has a policy if it is a full one and there is a choice. The greatest weight of a
-//!   policy is 65,535.
+//!   policy is 65,535, or all are 0.
 //! - If a search proves an exact score, its value is the result of that score, its policy has the
 //!   moves that are proven to reach it, all with the same weight, and one of them is played. So the
 //!   exact score of the next position is the same.
@@ -221,7 +221,9 @@ impl<G: Geometry> Searched<'_, G> {
             _ => {}
         }
         let greatest = policy.iter().copied().max().unwrap_or(0);
-        if greatest != u16::MAX {
+        // A search with few simulations may give no move a weight. Such a policy trains nothing.
+        let is_empty = greatest == 0 && self.played.exact.is_none();
+        if greatest != u16::MAX && !is_empty {
             return Err(Refusal::PolicyScale { index, found: greatest });
         }
         if self.played.exact.is_some() {

@@ -1,5 +1,7 @@
 //! A worker's work for one run, from its first net to its end.
 
+mod events;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,16 +22,13 @@ use crate::model::Description;
 use crate::model::weights::Weights;
 use crate::pipeline::cluster::milliseconds;
 use crate::pipeline::cluster::trust::replay::kernel_name;
-use crate::pipeline::cluster::wire::{
-    MOST_NETS, NetId, NetNotice, Report, SentGame, State, Stored,
-};
+use crate::pipeline::cluster::wire::{MOST_NETS, NetId, NetNotice, Report, SentGame};
 use crate::pipeline::inference::Inference;
 use crate::pipeline::messages::NewNet;
 use crate::pipeline::sync::{Allowance, Counters, Pace, Shared};
 use crate::pipeline::threads::{ActorThreads, EndRunOnDrop, ThreadParts};
 use crate::pipeline::transport::{Closed, FinishedGame, InProcess, Transport as _, in_process};
 use crate::players::models::open_backend;
-use crate::store::games::training_positions;
 use crate::train::selfplay::{GameNumbers, NetVersion};
 
 /// Games are sent at least this often.
@@ -171,9 +170,9 @@ impl Session {
         let backend = open_backend(&self.description, &weights, &config.inference, &config.device)?;
         self.kernel = kernel_name(&*backend);
         drop(backend);
-        let inference = Inference::open(&config, &self.description, &weights)?;
         let actors = config.selfplay.actors;
-        let predictors = inference.predictors(&config, &self.description, &weights, actors)?;
+        let (_inference, predictors) =
+            Inference::start(&config, &self.description, &weights, actors)?;
         let shared =
             Shared { counters: Arc::clone(&self.counters), stop, finished: AtomicBool::new(false) };
         self.nets.push(notice.id);
@@ -322,67 +321,6 @@ impl Session {
                 self.tell("disk", format!("{:#}; tries again", anyhow::Error::from(error)));
             }
         }
-    }
-
-    fn take(&mut self, event: Event) -> Result<(), WorkerError> {
-        match event {
-            Event::State(state) => self.take_state(&state)?,
-            Event::Net { notice, weights } => {
-                // The learner repeats the newest net.
-                if self.nets.last() != Some(&notice.id) {
-                    self.waiting_net = Some((notice, weights));
-                }
-            }
-            Event::Numbers(numbers) => {
-                self.is_lease_asked = false;
-                self.counters.numbers.add(numbers);
-                self.told.remove("numbers");
-            }
-            Event::NoNumbers { why, is_final: true } => return Err(WorkerError::Excluded { why }),
-            Event::NoNumbers { why, .. } => {
-                self.is_lease_asked = false;
-                self.tell("numbers", format!("waits for numbers of games: {why}"));
-            }
-            Event::Sent(number) => {
-                self.on_their_way.remove(&number);
-                self.told.remove("send");
-            }
-            Event::NotSent { number, why } => {
-                self.on_their_way.remove(&number);
-                self.outbox.failed(number, PAUSE);
-                self.tell("send", format!("the server does not take games: {why}; tries again"));
-            }
-            Event::Stored(Stored { games, refused }) => {
-                for (number, why) in refused.iter().take(3) {
-                    tracing::warn!("the learner refused game {number}: {why}");
-                }
-                tracing::debug!("stored games: {games:?}");
-                self.counts.stored += games.len() as u64;
-                self.counts.refused += refused.len() as u64;
-                let numbers =
-                    games.into_iter().chain(refused.into_iter().map(|(number, _)| number));
-                self.outbox.done(numbers)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_state(&mut self, state: &State) -> Result<(), WorkerError> {
-        if let Some((_, why)) = state.excluded.iter().find(|(name, _)| name == self.name.as_str()) {
-            return Err(WorkerError::Excluded { why: why.clone() });
-        }
-        if state.announcement != self.announcement {
-            self.end = Some(SessionEnd::RunChanged);
-        }
-        if state.ended {
-            self.end = Some(SessionEnd::RunEnded);
-        }
-        let own = self.finished.iter().map(|game| u64::from(training_positions(&game.record)));
-        let positions = state.positions.saturating_add(own.sum());
-        self.counters.positions.store(positions, Ordering::Release);
-        self.counters.learner_starved.store(state.starved, Ordering::Relaxed);
-        self.allowance.positions.store(state.wanted, Ordering::Relaxed);
-        Ok(())
     }
 
     fn send_report(&mut self) {
