@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use super::*;
 use crate::game::notation::parse_obf;
-use crate::game::{Colour, Octagon88, Shape, Square6, Square8};
+use crate::game::{Colour, Octagon88, Square6, Square7, Square8};
 use crate::net::{Encoding, Inputs, NetSpec, TowerOptions};
 use crate::predict::Input;
 use crate::store::import::tests::{random_game, written};
@@ -18,8 +18,8 @@ fn obf_has_each_position_with_its_proven_move() {
     let (score, last) = (game.record.score as i8, positions[count - 1]);
     let own = |side: Colour| if side == Colour::Black { score } else { -score };
     // The last two moves keep the score of the game, the third last does not.
-    for index in count - 2..count {
-        game.record.moves[index].exact = Some(own(positions[index].side));
+    for (played, position) in game.record.moves.iter_mut().zip(&positions).skip(count - 2) {
+        played.exact = Some(own(position.side));
     }
     game.record.moves[count - 3].exact = Some(own(positions[count - 3].side) + 2);
     let text = String::from_utf8(written(TextFormat::Obf, &[game.clone()])).expect("text");
@@ -77,10 +77,7 @@ fn check_arrays<G: Geometry>(inputs: Inputs) {
     }
     let cut = random_game::<G>(9, Goal::Most, 5, false);
     assert_eq!(writer.write(&cut).expect("writable"), Err(LeftOut::NoResult));
-    let other = match G::SHAPE {
-        Shape::Square6 => random_game::<Square8>(9, Goal::Most, 90, false),
-        _ => random_game::<Square6>(9, Goal::Most, 90, false),
-    };
+    let other = random_game::<Square7>(9, Goal::Most, 90, false);
     assert_eq!(writer.write(&other).expect("writable"), Err(LeftOut::OtherBoard));
     let (files, positions) = writer.finish().expect("writable");
     let encoding = Encoding::new(&NetSpec { shape: G::SHAPE, options });
@@ -123,15 +120,18 @@ fn check_arrays<G: Geometry>(inputs: Inputs) {
             assert_eq!(exact[index], played.exact.is_some());
             assert_eq!(values[index].is_nan(), played.value.is_none());
             assert!(played.value.is_none_or(|value| value == values[index]));
-            let policy = &policies[index * G::SQUARES..][..G::SQUARES];
-            let sum: f32 = played.policy.iter().map(|&weight| f32::from(weight)).sum();
-            for (square, &weight) in at.board.legal().zip(&played.policy) {
-                assert_eq!(policy[square.index()], f32::from(weight) / sum);
-            }
-            let total: f32 = policy.iter().sum();
-            assert!((total - f32::from(u8::from(!played.policy.is_empty()))).abs() < 1e-5);
+            check_policy(*at, played, &policies[index * G::SQUARES..][..G::SQUARES]);
         }
     }
+}
+
+fn check_policy<G: Geometry>(at: Position<G>, played: &MoveRecord, policy: &[f32]) {
+    let sum: f32 = played.policy.iter().map(|&weight| f32::from(weight)).sum();
+    for (square, &weight) in at.board.legal().zip(&played.policy) {
+        assert_eq!(policy[square.index()], f32::from(weight) / sum);
+    }
+    let total: f32 = policy.iter().sum();
+    assert!((total - f32::from(u8::from(!played.policy.is_empty()))).abs() < 1e-5);
 }
 
 #[test]

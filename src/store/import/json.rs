@@ -201,40 +201,18 @@ fn read<G: Geometry>(line: Line) -> Result<Game, LineFault> {
         Some(text) => parse_obf::<G>(text).map_err(LineFault::Start)?.position,
         None => Position::start(),
     };
+    let (squares, last) = parse_transcript::<G>(&line.moves, start).map_err(LineFault::Moves)?;
+    check_members(&line, G::SQUARES as i16, squares.len(), last.board.is_over())?;
     let mut record = GameRecord {
         source: line.source.parse().map_err(LineFault::Source)?,
         worker: line.worker,
         net_version: line.net_version,
         opening_moves: line.opening_moves,
+        moves: squares.into_iter().map(MoveRecord::of).collect(),
         score: line.score.unwrap_or_default(),
         resigned: line.resigned,
         ..GameRecord::begin(start, goal, line.id)
     };
-    if record.worker.as_deref().is_some_and(|worker| !is_worker_name(worker)) {
-        let allowed = "1 to 32 of a to z, 0 to 9 and -";
-        return Err(LineFault::Member { member: "worker", allowed });
-    }
-    let (moves, last) = parse_transcript::<G>(&line.moves, start).map_err(LineFault::Moves)?;
-    let count = moves.len();
-    for (list, found) in [
-        ("values", line.values.len()),
-        ("exact", line.exact.len()),
-        ("policies", line.policies.len()),
-    ] {
-        if found != 0 && found != count {
-            return Err(LineFault::Length { list, found, moves: count });
-        }
-    }
-    let squares = G::SQUARES as i16;
-    let fits = |score: i16| (-squares..=squares).contains(&score);
-    if !line.exact.iter().flatten().all(|&score| fits(score.into()))
-        || !line.score.is_none_or(fits)
-        || !line.stated.is_none_or(fits)
-    {
-        let allowed = "at most the number of squares";
-        return Err(LineFault::Member { member: "a score", allowed });
-    }
-    record.moves = moves.into_iter().map(MoveRecord::of).collect();
     for (played, value) in record.moves.iter_mut().zip(line.values) {
         played.value = value;
     }
@@ -244,27 +222,53 @@ fn read<G: Geometry>(line: Line) -> Result<Game, LineFault> {
     for (played, policy) in record.moves.iter_mut().zip(line.policies) {
         played.policy = policy;
     }
-    let is_over = last.board.is_over();
-    if line.score.is_none() && (is_over || line.resigned) {
-        let allowed = "a number where the game is over or a side resigned";
-        return Err(LineFault::Member { member: "score", allowed });
-    }
-    if line.score.is_some() && !is_over && !line.resigned {
-        return Err(RecordError::Unfinished.into());
-    }
-    let game = Game::checked(record)?;
-    let named = |member, text: Option<Box<str>>| match &text {
-        Some(given) if name(given.as_bytes()) != text => {
-            let allowed = "a text without control characters and without blanks at its ends";
-            Err(LineFault::Member { member, allowed })
-        }
-        _ => Ok(text),
-    };
     Ok(Game {
         black: named("black", line.black)?,
         white: named("white", line.white)?,
         date: named("date", line.date)?,
         event: named("event", line.event)?,
-        ..game.with_stated(line.stated)
+        ..Game::checked(record)?.with_stated(line.stated)
     })
+}
+
+/// Checks what the rules do not: the worker, the lengths of the lists, and the scores.
+fn check_members(line: &Line, most: i16, moves: usize, is_over: bool) -> Result<(), LineFault> {
+    let refused = |member, allowed| Err(LineFault::Member { member, allowed });
+    if line.worker.as_deref().is_some_and(|worker| !is_worker_name(worker)) {
+        return refused("worker", "1 to 32 of a to z, 0 to 9 and -");
+    }
+    for (list, found) in [
+        ("values", line.values.len()),
+        ("exact", line.exact.len()),
+        ("policies", line.policies.len()),
+    ] {
+        if found != 0 && found != moves {
+            return Err(LineFault::Length { list, found, moves });
+        }
+    }
+    let fits = |score: i16| (-most..=most).contains(&score);
+    if !line.exact.iter().flatten().all(|&score| fits(score.into()))
+        || !line.score.is_none_or(fits)
+        || !line.stated.is_none_or(fits)
+    {
+        return refused("a score", "at most the number of squares");
+    }
+    match line.score {
+        None if is_over || line.resigned => {
+            refused("score", "a number where the game is over or a side resigned")
+        }
+        Some(_) if !is_over && !line.resigned => Err(RecordError::Unfinished.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A text that [`name`] leaves as it is.
+fn named(member: &'static str, text: Option<Box<str>>) -> Result<Option<Box<str>>, LineFault> {
+    match &text {
+        Some(given) if name(given.as_bytes()) != text => {
+            let allowed = "a text without control characters and without blanks at its ends";
+            Err(LineFault::Member { member, allowed })
+        }
+        _ => Ok(text),
+    }
 }
