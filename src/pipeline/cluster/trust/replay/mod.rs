@@ -15,8 +15,8 @@
 //!
 //! The games of one call share their batches, in another order than on the worker. This needs
 //! kernels whose predictions do not depend on the batch ([`Backend::is_batch_invariant`]): the
-//! program's own kernels. libtorch chooses the order of its sums by the size of the batch, so games
-//! by libtorch are compared by distance.
+//! program's own kernels, as a test shows. libtorch does not promise it, so games by libtorch are
+//! compared by distance.
 
 mod distance;
 mod kernel;
