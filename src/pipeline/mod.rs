@@ -282,10 +282,7 @@ fn train_on<G: Geometry>(
             newest_loss: None,
             unconfirmed: None,
         };
-        let result = coordinator.run();
-        if result.is_err() {
-            shared.stop();
-        }
+        let result = coordinator.run().inspect_err(|_| shared.stop());
         // The coordinator's channels are closed by now; together with this, all threads end.
         drop(end);
         join_threads(actors, evaluation, result)
