@@ -35,7 +35,7 @@ fn forgeries(honest: &[u8]) -> Vec<Vec<u8>> {
         text.replace("\"protocol\":1", "\"protocol\":2"),
         text.replace("\"protocol\":1", "\"protocol\":-1"),
         text.replace("\"protocol\":1", "\"protocol\":1e99"),
-        text.replace("[[", "[[").replace("\"start\":1", "\"start\":0"),
+        text.replace("\"start\":1", "\"start\":0"),
         text.replace("\"start\":1", "\"start\":9"),
         text.replace("\"start\":1", "\"start\":4294967296"),
         net(r#"{"start":1,"version":4000000000}"#),

@@ -46,6 +46,8 @@ struct Worker {
     report: Report,
     /// Games that counted since the last curve.
     games: u64,
+    /// Games that are far from their replay.
+    far: u32,
 }
 
 pub(super) struct Shared {
@@ -199,6 +201,15 @@ impl Shared {
     /// A game was played again, and is right.
     pub fn note_replay(&self, name: &Name) {
         locked(&self.ledger).confirm(name.as_str());
+    }
+
+    /// A game of a worker is far from its replay. Returns how many there are.
+    pub fn note_far(&self, name: &Name) -> u32 {
+        let far = self.with_worker(name, |worker| {
+            worker.far += 1;
+            worker.far
+        });
+        far.unwrap_or(0)
     }
 
     /// A worker has forged a game. It is not listened to any more, and its games of the last hour
