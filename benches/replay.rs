@@ -7,7 +7,6 @@
 //! default thresholds let pass. Games of the same kernel must be the same; it prints how many are,
 //! and what it costs to play a game again and to check its rules.
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use outflank::config::Config;
@@ -20,7 +19,7 @@ use outflank::net::inference::{self, BackendKind, Options, Precision};
 use outflank::pipeline::cluster::trust::replay::{
     Claim, Distance, Net, Replayer, Thresholds, Verdict, kernel_name,
 };
-use outflank::pipeline::cluster::trust::{Facts, Leases, check};
+use outflank::pipeline::cluster::trust::{Facts, check};
 use outflank::pipeline::selfplay_settings;
 use outflank::players::models::LoadedModel;
 use outflank::predict::{Backend, LocalPredictor};
@@ -185,10 +184,12 @@ fn report(kind: &Kind, distances: &mut [Distance]) {
 
 /// The time of `check` for a game.
 fn seconds_of_check(games: &[GameRecord], settings: &SelfPlaySettings) -> f64 {
-    let mut leases = Leases::default();
-    leases.grant(0..games.len() as u64 * 2 + 1000);
-    let nets = BTreeSet::from([VERSION.version]);
-    let facts = Facts { board: games[0].shape, settings, leases: &leases, nets: &nets };
+    let facts = Facts {
+        board: games[0].shape,
+        settings,
+        is_leased: &|_| true,
+        has_net: &|version| version == VERSION.version,
+    };
     let start = Instant::now();
     for game in games {
         check(game, &facts).expect("an honest game");
