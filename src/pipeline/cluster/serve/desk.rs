@@ -234,7 +234,7 @@ impl Desk {
         }
     }
 
-    pub async fn send_state(&self) {
+    async fn send_state(&self) {
         let shared = &self.shared;
         let state = State {
             net: self.notice.lock().unwrap_or_else(PoisonError::into_inner).clone(),

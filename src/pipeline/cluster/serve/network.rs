@@ -77,8 +77,9 @@ impl Network {
                     if let Some(task) = task.take() {
                         task.abort();
                     }
+                    // Workers learn until the end how the run stands.
                     if let Some(desk) = open {
-                        desk.send_state().await;
+                        tokio::spawn(desk.send_states());
                     }
                 }
                 (Command::End, open) => {

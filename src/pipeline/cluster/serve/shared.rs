@@ -23,6 +23,12 @@ use crate::train::game::Work;
 
 /// The most numbers of one lease.
 const LARGEST_LEASE: u64 = 1 << 20;
+/// A worker that asks for numbers sooner than this gets none.
+const LEASE_EVERY: Duration = Duration::from_millis(200);
+/// The most reports that wait for the coordinator.
+const MOST_REPORTS: usize = 4096;
+/// The most excluded workers that a state names. Others learn it when they ask for numbers.
+const MOST_EXCLUDED: usize = 100;
 /// The most workers that are remembered.
 const MOST_WORKERS: usize = 4096;
 /// The most workers with curves of their own.
@@ -44,6 +50,8 @@ pub(super) struct KnownNet {
 struct Worker {
     reported: Option<Instant>,
     report: Report,
+    /// When it asked for numbers.
+    leased: Option<Instant>,
     /// Games that counted since the last curve.
     games: u64,
     /// Games that are far from their replay.
@@ -104,12 +112,19 @@ impl Shared {
         })
     }
 
-    /// Leases numbers to a worker.
+    /// Leases numbers to a worker; none if it asks too often.
     ///
     /// # Errors
     ///
     /// The lease cannot be written to the disk.
     pub fn lease(&self, worker: &Name, count: u64) -> Result<Range<u64>, FileError> {
+        let is_too_soon = self.with_worker(worker, |worker| {
+            let last = worker.leased.replace(Instant::now());
+            last.is_some_and(|last| last.elapsed() < LEASE_EVERY)
+        });
+        if is_too_soon != Some(false) {
+            return Ok(0..0);
+        }
         let mut book = locked(&self.book);
         let numbers = self.counters.numbers.take_range(count.clamp(1, LARGEST_LEASE));
         book.add(numbers.clone(), worker.as_str())?;
@@ -170,7 +185,11 @@ impl Shared {
             busy: seconds(report.busy),
             waiting: seconds(report.waiting),
         };
-        locked(&self.activity).push(activity);
+        let mut reports = locked(&self.activity);
+        if reports.len() < MOST_REPORTS {
+            reports.push(activity);
+        }
+        drop(reports);
         let actors = report.actors;
         let joined = self.with_worker(name, |worker| {
             let is_new = worker.reported.is_none_or(|last| last.elapsed() > LEFT_AFTER);
@@ -231,9 +250,9 @@ impl Shared {
         locked(&self.set_aside).extend(games);
     }
 
-    /// The excluded workers with their reasons.
+    /// Excluded workers with their reasons.
     pub fn excluded(&self) -> Vec<(String, String)> {
-        locked(&self.ledger).excluded().excluded.into_iter().collect()
+        locked(&self.ledger).excluded().excluded.into_iter().take(MOST_EXCLUDED).collect()
     }
 
     pub fn take_activity(&self) -> Vec<Activity> {

@@ -14,8 +14,10 @@ use crate::store::{Action, FileError, create_dir, lock_file, read, write_atomica
 
 /// The ending of a message's file.
 const ENDING: &str = "games";
-/// The longest message: the server's default limit is 1 MB.
+/// The longest message that is read.
 const LONGEST: u64 = 8 << 20;
+/// A longer message is split: the server of `scripts/nats.conf` takes up to a megabyte.
+const LARGEST_SENT: usize = 700_000;
 /// A message that is not confirmed for so long is sent again.
 const SEND_AGAIN_AFTER: Duration = Duration::from_secs(20);
 
@@ -106,13 +108,18 @@ impl Outbox {
         self.messages.insert(number, waiting);
     }
 
-    /// Writes games to the disk as a message that is not yet sent.
+    /// Writes games to the disk as a message that is not yet sent, or as several if it is too long.
     ///
     /// # Errors
     ///
     /// It cannot be written; the games are not in the outbox.
     pub fn add(&mut self, kernel: &str, sent: &[SentGame]) -> Result<(), OutboxError> {
         let bytes = wire::pack(kernel, sent)?;
+        if bytes.len() > LARGEST_SENT && sent.len() > 1 {
+            let (first, rest) = sent.split_at(sent.len() / 2);
+            self.add(kernel, first)?;
+            return self.add(kernel, rest);
+        }
         let number = self.next;
         write_atomically(&self.path(number), &bytes)?;
         self.next += 1;
@@ -219,6 +226,28 @@ mod tests {
         assert_eq!((again.games(), again.bytes()), (0, 0));
         let left = fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(left, 1, "only the lock is left");
+    }
+
+    #[test]
+    fn a_long_message_is_split() {
+        use rand::RngExt as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut outbox = Outbox::open(folder.path()).expect("a new one");
+        let mut random = crate::train::seeds::stream(1, crate::train::seeds::Purpose::Match, 0);
+        let mut long = sent(0..300);
+        for played in long.iter_mut().flat_map(|game| &mut game.record.moves) {
+            // Nothing that could be compressed.
+            played.policy = (0..90).map(|_| random.random()).collect();
+        }
+        outbox.add("k", &long).expect("written");
+        assert_eq!(outbox.games(), 300);
+        let mut messages = 0;
+        while let Some((_, bytes)) = outbox.next_due().expect("a file") {
+            assert!(bytes.len() <= LARGEST_SENT, "{} bytes", bytes.len());
+            messages += 1;
+        }
+        assert!(messages > 1, "{messages}");
     }
 
     #[test]
