@@ -79,6 +79,14 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl ClusterArgs {
+    /// Only runs with self-play have workers.
+    fn check(&self, config: &Config) -> anyhow::Result<()> {
+        if config.method != Method::AlphaZero && self.server.is_some() {
+            bail!("--nats is for method \"alphazero\"; here method = \"{}\"", config.method);
+        }
+        Ok(())
+    }
+
     fn options(&self) -> anyhow::Result<Option<ServeOptions>> {
         let Some(server) = &self.server else { return Ok(None) };
         Ok(Some(ServeOptions {
@@ -144,9 +152,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
-    if config.method != Method::AlphaZero && args.cluster.server.is_some() {
-        bail!("--nats is for method \"alphazero\"; here method = \"{}\"", config.method);
-    }
+    args.cluster.check(&config)?;
     if config.method != Method::AlphaZero && (args.net.is_some() || !args.games.is_empty()) {
         let method = config.method;
         bail!("--net and --games are for method \"alphazero\"; here method = \"{method}\"");
@@ -213,6 +219,7 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     // `run.json` has the seed too.
     let before = Config { seed: run.manifest().seed, ..before };
     check_fixed_keys(&dir, &before, &config)?;
+    args.cluster.check(&config)?;
     Ok((run, config))
 }
 

@@ -29,13 +29,13 @@ use crate::game::record::GameRecord;
 use crate::model::Description;
 use crate::model::weights::Metadata;
 use crate::store::checkpoint::{self, Checkpoint};
-use crate::store::games::{self, GameWriter};
+use crate::store::games::{self, GameWriter, training_positions};
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::set_aside;
 use crate::telemetry::Event;
 use crate::train::learner::{Learner, Losses, RunProgress};
-use crate::train::replay::{Batch, Replay};
+use crate::train::replay::{AddedGame, Batch, Replay};
 use crate::train::seeds::{Purpose, stream};
 
 /// Time between two reports to the curves.
@@ -56,6 +56,8 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     pub games: GameWriter,
     /// The numbers of all games in `games`.
     pub counted: CountedGames,
+    /// The numbers of games that are set aside.
+    pub excluded: CountedGames,
     pub run: &'a mut RunDir,
     pub transport: Box<dyn Transport>,
     pub to_evaluation: Option<Sender<NetToRate>>,
@@ -240,13 +242,13 @@ impl<G: Geometry> Coordinator<'_, G> {
     fn set_aside(&mut self, numbers: &[u64]) -> anyhow::Result<()> {
         self.games.flush_sync()?;
         set_aside::add(self.run.path(), numbers)?;
-        let excluded: CountedGames = set_aside::read(self.run.path())?.into_iter().collect();
+        self.excluded = set_aside::read(self.run.path())?.into_iter().collect();
         self.replay = Replay::new(&self.config.replay);
         self.held_out = Replay::new(&held_out::options(&self.config.replay));
         let most = held_out::positions_to_read(self.config.replay.max_positions);
         let newest = games::read_tail(&self.run.games(), most)?;
         let windows = (&mut self.replay, &mut self.held_out);
-        refill_windows(newest, self.state.positions, &excluded, windows);
+        refill_windows(newest, self.state.positions, &self.excluded, windows);
         Ok(())
     }
 
@@ -266,8 +268,13 @@ impl<G: Geometry> Coordinator<'_, G> {
             return Ok(());
         }
         // Before it is stored: a game with illegal moves must not be in the file.
-        let window = held_out::window_for(game, &mut self.replay, &mut self.held_out);
-        let added = window.add(game).context("a self-play game is not legal")?;
+        let added = match self.excluded.contains(game.id) {
+            true => AddedGame { positions: training_positions(game) as usize, passes: 0 },
+            false => {
+                let window = held_out::window_for(game, &mut self.replay, &mut self.held_out);
+                window.add(game).context("a self-play game is not legal")?
+            }
+        };
         self.games.append(game)?;
         self.counted.insert(game.id);
         self.state.games += 1;

@@ -228,7 +228,7 @@ fn train_on<G: Geometry>(
     let mut learner = trainee.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let RestoredRun { mut state, lost_games, counted } =
+    let RestoredRun { mut state, lost_games, counted, excluded } =
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
@@ -274,6 +274,7 @@ fn train_on<G: Geometry>(
             held_out,
             games,
             counted,
+            excluded,
             run,
             transport,
             to_evaluation,

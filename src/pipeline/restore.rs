@@ -75,8 +75,9 @@ pub(super) struct RestoredRun {
     pub state: RunState,
     /// Games that the newest checkpoint counts but that were lost to damage.
     pub lost_games: u64,
-    /// The numbers of the stored games.
+    /// The numbers of the stored games, and of those that are set aside.
     pub counted: CountedGames,
+    pub excluded: CountedGames,
 }
 
 /// Restores learner, windows and counters from the files of the run directory.
@@ -145,7 +146,7 @@ pub(super) fn restore<G: Geometry>(
         replay.len(),
         held_out.len()
     );
-    Ok(RestoredRun { state, lost_games, counted })
+    Ok(RestoredRun { state, lost_games, counted, excluded })
 }
 
 /// The state of a run without a checkpoint: that of a new run, unless a checkpoint is missing.
