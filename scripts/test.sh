@@ -40,7 +40,8 @@ step() {
 # The tests of workers need a server. Without one they say that they are skipped.
 nats_server() { python3 scripts/nats_server.py || echo 'there is no NATS server'; }
 
-tests() { cargo test --locked 2>&1 | tee "$work/tests"; }
+# All failures are shown, not only those of the first failing test program.
+tests() { cargo test --locked --no-fail-fast 2>&1 | tee "$work/tests"; }
 
 # The feature `torch` holds all that needs libtorch. This build must not even look for it.
 tests_without_libtorch() { LIBTORCH=/nowhere cargo test --locked --no-default-features; }

@@ -1,16 +1,12 @@
-//! The options that name a NATS server.
+//! The options that name a NATS server, by which a learner and its workers speak to each other.
 
 use std::path::PathBuf;
 
 use crate::pipeline::cluster::{LinkError, Login, ServerOptions};
 
-/// A NATS server, by which a learner and its workers speak to each other.
+/// How to log in at the server.
 #[derive(clap::Args, Debug)]
-pub struct ServerArgs {
-    /// The NATS server by which workers on other machines join, such as nats://127.0.0.1:4222; by
-    /// default none
-    #[arg(long, value_name = "URL")]
-    nats: String,
+pub struct LoginArgs {
     /// A file with the login at the server: a line USER:PASSWORD, or a NATS credentials file; by
     /// default none
     #[arg(long, value_name = "FILE", requires = "nats")]
@@ -21,15 +17,15 @@ pub struct ServerArgs {
     authority: Option<PathBuf>,
 }
 
-impl ServerArgs {
-    /// The options of a connection.
+impl LoginArgs {
+    /// The options of a connection to the server at `url`.
     ///
     /// # Errors
     ///
     /// The file of the login cannot be read.
-    pub fn options(&self) -> Result<ServerOptions, LinkError> {
+    pub fn options(&self, url: &str) -> Result<ServerOptions, LinkError> {
         Ok(ServerOptions {
-            url: self.nats.clone(),
+            url: url.into(),
             login: self.login.as_deref().map(Login::read).transpose()?,
             authority: self.authority.clone(),
         })

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::interrupt::stop_flag;
 use super::machine::processor;
-use super::server_args::ServerArgs;
+use super::server_args::LoginArgs;
 use super::tell_how_to_play;
 use crate::config::{Config, Method};
 use crate::pipeline::cluster::ServeOptions;
@@ -59,8 +59,12 @@ pub struct Args {
 /// Workers on other machines.
 #[derive(ClapArgs, Debug)]
 struct ClusterArgs {
+    /// The NATS server by which workers on other machines join, such as nats://127.0.0.1:4222; by
+    /// default none
+    #[arg(long, value_name = "URL")]
+    nats: Option<String>,
     #[command(flatten)]
-    server: Option<ServerArgs>,
+    login: LoginArgs,
     /// Play no games here: all games come from workers. By default this machine's actors play too.
     #[arg(long, requires = "nats")]
     no_actors: bool,
@@ -81,16 +85,16 @@ fn share(text: &str) -> Result<f64, String> {
 impl ClusterArgs {
     /// Only runs with self-play have workers.
     fn check(&self, config: &Config) -> anyhow::Result<()> {
-        if config.method != Method::AlphaZero && self.server.is_some() {
+        if config.method != Method::AlphaZero && self.nats.is_some() {
             bail!("--nats is for method \"alphazero\"; here method = \"{}\"", config.method);
         }
         Ok(())
     }
 
     fn options(&self) -> anyhow::Result<Option<ServeOptions>> {
-        let Some(server) = &self.server else { return Ok(None) };
+        let Some(url) = &self.nats else { return Ok(None) };
         Ok(Some(ServeOptions {
-            server: server.options()?,
+            server: self.login.options(url)?,
             plays: !self.no_actors,
             solve_share: self.check_scores,
             replay_share: self.check_games,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::interrupt::stop_flag;
 use super::machine::cores;
-use super::server_args::ServerArgs;
+use super::server_args::LoginArgs;
 use crate::pipeline::cluster::{Name, WorkerOptions, work};
 
 /// Plays self-play games for a learner on another machine.
@@ -16,8 +16,11 @@ use crate::pipeline::cluster::{Name, WorkerOptions, work};
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// The NATS server of the run, such as nats://192.168.0.7:4222
+    #[arg(long, value_name = "URL")]
+    nats: String,
     #[command(flatten)]
-    server: ServerArgs,
+    login: LoginArgs,
     /// The run to play for; by default the only one at the server
     #[arg(long, value_name = "RUN")]
     run: Option<Name>,
@@ -67,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 impl Args {
     fn options(&self) -> anyhow::Result<WorkerOptions> {
         Ok(WorkerOptions {
-            server: self.server.options()?,
+            server: self.login.options(&self.nats)?,
             run: self.run.clone(),
             name: self.name.clone(),
             actors: self.actors.map_or_else(|| cores() as u32, u32::from),
