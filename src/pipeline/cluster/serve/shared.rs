@@ -50,7 +50,7 @@ pub(super) struct KnownNet {
 struct Worker {
     reported: Option<Instant>,
     report: Report,
-    /// When it asked for numbers.
+    /// When it got numbers.
     leased: Option<Instant>,
     /// Games that counted since the last curve.
     games: u64,
@@ -119,8 +119,11 @@ impl Shared {
     /// The lease cannot be written to the disk.
     pub fn lease(&self, worker: &Name, count: u64) -> Result<Range<u64>, FileError> {
         let is_too_soon = self.with_worker(worker, |worker| {
-            let last = worker.leased.replace(Instant::now());
-            last.is_some_and(|last| last.elapsed() < LEASE_EVERY)
+            let is_too_soon = worker.leased.is_some_and(|last| last.elapsed() < LEASE_EVERY);
+            if !is_too_soon {
+                worker.leased = Some(Instant::now());
+            }
+            is_too_soon
         });
         if is_too_soon != Some(false) {
             return Ok(0..0);
