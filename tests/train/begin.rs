@@ -63,7 +63,7 @@ fn games_of_another_board_create_no_run() {
     succeeds(&train(&config, &first, &["--set", "limits.positions=500"]));
     let source = first.display().to_string();
     for (games, board, expected) in
-        [(&*source, "7x7", "have board 6x6"), ("nowhere", "6x6", "nowhere holds no run")]
+        [(&*source, "7x7", "have board 6x6"), ("nowhere", "6x6", "cannot read nowhere")]
     {
         let board = format!("board={board}");
         let output = train(&config, &second, &["--games", games, "--set", &board]);
