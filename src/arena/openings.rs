@@ -52,7 +52,7 @@ pub enum OpeningSource {
     Games {
         /// Where the games are.
         path: PathBuf,
-        /// The number of moves, from 1 to [`MOST_PLIES`].
+        /// The number of moves, from 1 to 40.
         plies: u32,
     },
 }

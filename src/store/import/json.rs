@@ -1,6 +1,6 @@
 //! This program's own text format: a game with all that is known about it, as JSON on one line.
 //!
-//! A line that [`line`] wrote is read as the same game, and the game gives the same line.
+//! A line that [`line()`] wrote is read as the same game, and the game gives the same line.
 
 use std::fs::File;
 use std::io::BufReader;

@@ -121,7 +121,7 @@ impl Ledger {
         true
     }
 
-    /// Counts a game that did not pass `check`, by [`Refusal::name`], or a message that cannot be
+    /// Counts a game that did not pass `check`, by `Refusal::name`, or a message that cannot be
     /// read, unless the worker is not heard.
     pub fn refuse(&mut self, worker: &str, kind: &'static str) {
         if let Some(standing) = self.heard(worker) {
