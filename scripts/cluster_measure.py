@@ -232,7 +232,8 @@ def kills(args):
     count = args.count or 20
     cluster = Cluster(args)
     cluster.start_server()
-    cluster.start_learner(SMALL)
+    # The workers play all games; else the learner's own actors leave them few.
+    cluster.start_learner(SMALL, ["--no-actors"])
     for number in range(1, 5):
         cluster.start_worker(number)
     time.sleep(5)
@@ -243,7 +244,7 @@ def kills(args):
         if kind == "learner":
             cluster.learner.kill()
             cluster.learner.wait()
-            cluster.start_learner()
+            cluster.start_learner(more=["--no-actors"])
         elif kind == "server":
             cluster.server.kill()
             cluster.server.wait()
