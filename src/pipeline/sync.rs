@@ -172,7 +172,7 @@ impl Pace {
 /// The state that all threads of a run share.
 #[derive(Debug)]
 pub struct Shared<'a> {
-    /// The counters that whoever plays for the run changes.
+    /// The counters that actors change, and games of workers.
     pub counters: Arc<Counters>,
     /// Set to end the run at once: by an interrupt, or because one of its parts failed. An
     /// interrupt also ends external opponents. After a failure, the run waits for an opponent that

@@ -151,7 +151,8 @@ impl Ledger {
     }
 
     /// All known workers with their standings, by name.
-    pub fn workers(&self) -> impl Iterator<Item = (&str, &Standing)> {
+    #[cfg(test)]
+    fn workers(&self) -> impl Iterator<Item = (&str, &Standing)> {
         self.workers.iter().map(|(name, standing)| (name.as_str(), standing))
     }
 }
