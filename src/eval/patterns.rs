@@ -109,7 +109,11 @@ impl<G: Geometry> Patterns<G> {
 }
 
 /// The parameters of Multi-ProbCut of a model, if it has some.
-fn probcut(model: &Weights) -> Result<Option<ProbCut>, ModelError> {
+///
+/// # Errors
+///
+/// They have a shape or a number that is not allowed.
+pub fn probcut(model: &Weights) -> Result<Option<ProbCut>, ModelError> {
     if model.array("probcut").is_none() {
         return Ok(None);
     }

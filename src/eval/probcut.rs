@@ -49,6 +49,18 @@ impl Regression {
     }
 }
 
+/// The number of standard deviations within which a normally distributed error lies with this
+/// probability in percent.
+pub fn deviations(percent: f64) -> f32 {
+    let (mut low, mut high) = (0.0, 10.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        let within = 100.0 * libm::erf(middle / std::f64::consts::SQRT_2);
+        if within < percent { low = middle } else { high = middle }
+    }
+    low as f32
+}
+
 /// All regressions of one evaluator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbCut {
@@ -57,4 +69,16 @@ pub struct ProbCut {
     /// The regressions, in any order. Those of a stage and a deep depth are used only if one of
     /// them has `shallow` 0.
     pub regressions: Cow<'static, [Regression]>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_are_those_of_the_normal_distribution() {
+        for (percent, wanted) in [(68.27, 1.0), (95.45, 2.0), (99.73, 3.0), (50.0, 0.6745)] {
+            assert!((deviations(percent) - wanted).abs() < 1e-3, "{percent}");
+        }
+    }
 }

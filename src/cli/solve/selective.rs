@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use super::Args;
 use super::report::Found;
 use crate::eval::AnyEvaluator;
+use crate::eval::probcut::deviations;
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::alphabeta::{self, Search, SearchLimits};
 
@@ -52,29 +53,5 @@ impl<G: Geometry> SelectiveSolver<G> {
         let score = if passes { -score } else { score };
         let found = Found::probable::<G>(score, line, self.confidence);
         Selective { found, nodes, seconds: started.elapsed().as_secs_f64() }
-    }
-}
-
-/// A normally distributed error is at most this many standard deviations with this probability in
-/// percent.
-fn deviations(percent: f64) -> f32 {
-    let (mut low, mut high) = (0.0, 10.0);
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        let within = 100.0 * libm::erf(middle / std::f64::consts::SQRT_2);
-        if within < percent { low = middle } else { high = middle }
-    }
-    low as f32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn deviations_are_those_of_the_normal_distribution() {
-        for (percent, wanted) in [(68.27, 1.0), (95.45, 2.0), (99.73, 3.0), (50.0, 0.6745)] {
-            assert!((deviations(percent) - wanted).abs() < 1e-3, "{percent}");
-        }
     }
 }

@@ -22,6 +22,16 @@ const CHUNK: usize = 64;
 /// The bytes of the solver's table and of the search's. They are cleared for each line.
 const TABLE_BYTES: usize = 1 << 20;
 
+/// How boards get probable scores before the endings that are solved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Probable {
+    /// The number of empty squares from which they do.
+    pub empties: u32,
+    /// The search to the end of the game skips a line if Multi-ProbCut is this many standard
+    /// deviations away from thinking it relevant.
+    pub deviations: f32,
+}
+
 /// How lines are played and labelled.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lines {
@@ -35,6 +45,8 @@ pub struct Lines {
     pub depth: u32,
     /// A line is solved when it has this many empty squares.
     pub solved: u32,
+    /// Before that, a search to the end of the game may choose the moves and give the labels.
+    pub probable: Option<Probable>,
     /// Boards with at most this many empty squares are labelled.
     pub labelled: u32,
     /// How much of the label of a board that is not solved comes from later boards of its line, from
@@ -50,7 +62,8 @@ pub struct Labeller<'a, G: Geometry> {
     pub seed: u64,
     /// The number of the round.
     pub round: u64,
-    /// What chooses moves, and orders those of the solver.
+    /// What chooses moves, and orders those of the solver. Probable scores need its parameters of
+    /// Multi-ProbCut.
     pub evaluator: &'a AnyEvaluator<G>,
     /// How.
     pub lines: Lines,
@@ -85,15 +98,21 @@ impl<G: Geometry> Labeller<'_, G> {
 struct Worker<'a, G: Geometry> {
     labeller: &'a Labeller<'a, G>,
     search: Box<dyn Search<G>>,
+    /// The search for probable scores, and the empty squares from which it is used.
+    selective: Option<(Box<dyn Search<G>>, u32)>,
     solver: Solver<G>,
 }
 
 impl<'a, G: Geometry> Worker<'a, G> {
     fn new(labeller: &'a Labeller<'a, G>) -> Self {
-        let &Labeller { goal, evaluator, .. } = labeller;
+        let &Labeller { goal, evaluator, lines, .. } = labeller;
         let search = alphabeta::plain(goal, evaluator, TABLE_BYTES);
+        let selective = lines.probable.and_then(|Probable { empties, deviations }| {
+            let search = alphabeta::boxed(goal, evaluator, TABLE_BYTES, Some(deviations));
+            Some((search.ok()?, empties))
+        });
         let solver = Solver::with_evaluator(goal, evaluator, TABLE_BYTES);
-        Worker { labeller, search, solver }
+        Worker { labeller, search, selective, solver }
     }
 
     /// The labels of the line of this number, in the order of play. None if the game ends before
@@ -106,6 +125,9 @@ impl<'a, G: Geometry> Worker<'a, G> {
         let mut plies = Vec::new();
         let first = board.discs();
         let mut side = 1.0;
+        if let Some((search, _)) = &mut self.selective {
+            search.forget();
+        }
         loop {
             if board.legal().is_empty() {
                 board = board.pass();
@@ -120,10 +142,11 @@ impl<'a, G: Geometry> Worker<'a, G> {
             let is_random =
                 board.discs() < first + opening || random.random::<f32>() < lines.random;
             let found = if is_random { None } else { self.search(board) };
-            let score = found.as_ref().map(|found| side * found.score);
-            let chosen = found.map(|found| found.square);
+            let score = found.as_ref().map(|(found, _)| side * found.score);
+            let is_probable = found.as_ref().is_some_and(|&(_, is_probable)| is_probable);
+            let chosen = found.map(|(found, _)| found.square);
             let Some(square) = chosen.or_else(|| random_move(board, &mut random)) else { break };
-            plies.push(Ply { board, side, score });
+            plies.push(Ply { board, side, score, is_probable });
             board = board.play_unchecked(square);
             side = -side;
         }
@@ -135,9 +158,19 @@ impl<'a, G: Geometry> Worker<'a, G> {
         labels
     }
 
-    fn search(&mut self, board: Board<G>) -> Option<SearchResult> {
-        self.search.forget();
-        self.search.think(board, &SearchLimits::depth(self.labeller.lines.depth))
+    /// The best move by search, and whether the search went to the end of the game.
+    fn search(&mut self, board: Board<G>) -> Option<(SearchResult, bool)> {
+        match &mut self.selective {
+            Some((search, empties)) if board.empties() <= *empties => {
+                let limits = SearchLimits { exact: false, ..SearchLimits::default() };
+                Some((search.think(board, &limits)?, true))
+            }
+            _ => {
+                self.search.forget();
+                let limits = SearchLimits::depth(self.labeller.lines.depth);
+                Some((self.search.think(board, &limits)?, false))
+            }
+        }
     }
 }
 
@@ -149,6 +182,8 @@ struct Ply<G: Geometry> {
     side: f32,
     /// The score of the search for the first side; `None` if the move was random.
     score: Option<f32>,
+    /// Whether this is a probable score of the end of the game. Later scores then add nothing.
+    is_probable: bool,
 }
 
 /// The labels of the moves that were searched: the return of temporal differences (Sutton and Barto
@@ -158,7 +193,7 @@ fn returns<G: Geometry>(plies: &[Ply<G>], result: f32, lambda: f32) -> Vec<Label
     let mut later = Some(result);
     let mut labels = Vec::with_capacity(plies.len());
     for ply in plies.iter().rev() {
-        later = ply.score.map(|score| match later {
+        later = ply.score.map(|score| match later.filter(|_| !ply.is_probable) {
             Some(later) => score + lambda * (later - score),
             None => score,
         });
@@ -200,7 +235,7 @@ mod tests {
     use super::*;
     use crate::eval::positional::Positional;
     use crate::eval::testing::random_game;
-    use crate::game::{Square6, Square7};
+    use crate::game::{Square6, Square7, Square8};
 
     fn lines(count: u64) -> Lines {
         Lines {
@@ -209,6 +244,7 @@ mod tests {
             random: 0.1,
             depth: 2,
             solved: 9,
+            probable: None,
             labelled: 20,
             lambda: 1.0,
         }
@@ -253,18 +289,39 @@ mod tests {
     }
 
     #[test]
+    fn probable_scores_are_mostly_exact_at_a_high_confidence() {
+        let probable = Some(Probable { empties: 12, deviations: 3.0 });
+        let sure = Lines { probable, random: 0.0, labelled: 12, ..lines(60) };
+        let labels = labels::<Square8>(Goal::Most, sure, 1);
+        let mut solver = Solver::<Square8>::new(Goal::Most, TABLE_BYTES);
+        let mut is_exact =
+            |label: &Label<Square8>| i32::from(label.score) == solver.score(label.board);
+        let (mut right, mut all) = (0, 0);
+        for label in labels.iter().filter(|label| label.board.empties() > 9) {
+            right += i32::from(is_exact(label));
+            all += 1;
+        }
+        assert!(all > 100 && right * 10 > all * 9, "{right} of {all}");
+    }
+
+    #[test]
     fn a_return_is_the_weighted_mean_of_later_scores() {
         let boards = random_game::<Square6>(2);
         let scores = [Some(4.0), None, Some(10.0), Some(2.0), Some(8.0)];
-        let plies: Vec<_> = scores
+        let mut plies: Vec<_> = scores
             .into_iter()
             .zip(&boards)
             .zip([1.0, -1.0].into_iter().cycle())
-            .map(|((score, &board), side)| Ply { board, side, score })
+            .map(|((score, &board), side)| Ply { board, side, score, is_probable: false })
             .collect();
-        let found: Vec<_> = returns(&plies, -16.0, 0.5).iter().map(|label| label.score).collect();
+        let scores = |plies: &[Ply<_>]| -> Vec<i8> {
+            returns(plies, -16.0, 0.5).iter().map(|label| label.score).collect()
+        };
         // From the end: 8/2 - 16/2 = -4, 2/2 - 4/2 = -1, 10/2 - 1/2 = 4.5; a random move; 4.
-        assert_eq!(found, [4, 5, 1, -4]);
+        assert_eq!(scores(&plies), [4, 5, 1, -4]);
+        // The fourth is a probable score: 2 stands, and 10/2 + 2/2 = 6.
+        plies[3].is_probable = true;
+        assert_eq!(scores(&plies), [4, 6, -2, -4]);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! The first round plays shallow games and solves their endings: each board of an exact line is a
 //! label. The second does the same from more empty squares, with the evaluator of the first for the
 //! order of moves. Each later round plays whole games with the evaluator so far, and labels their
-//! boards with the exact results. After each round all weights are fitted to all labels.
+//! boards with the exact results. After each round all weights are fitted to all labels. In the last
+//! rounds a search with Multi-ProbCut gives boards before the solved ones probable scores.
 //!
 //! A unit of the work is a part of a round. Its labels are kept in a file of the run, and the last
-//! part of a round fits the weights. The very last unit fits the parameters of Multi-ProbCut.
+//! part of a round fits the weights. The parameters of Multi-ProbCut are fitted when a round first
+//! needs them, and once more by the very last unit.
 
 mod fit;
 mod margins;
@@ -81,7 +83,7 @@ pub struct EndgameLearner<G: Geometry> {
     /// The numbers of the model so far, 0 before the first fit.
     numbers: Vec<f32>,
     win_scale: f32,
-    /// The parameters of Multi-ProbCut; none before the last unit.
+    /// The parameters of Multi-ProbCut; none before a round needs them.
     probcut: Option<ProbCut>,
     board: PhantomData<G>,
 }
@@ -110,11 +112,15 @@ impl<G: Geometry> EndgameLearner<G> {
     }
 
     /// The evaluator that plays a round: hand-made in the first.
-    fn evaluator(&self, round: u64) -> Result<AnyEvaluator<G>, StagewiseError> {
+    fn evaluator(
+        &self,
+        round: u64,
+        probcut: Option<&ProbCut>,
+    ) -> Result<AnyEvaluator<G>, StagewiseError> {
         if round == 0 {
             return Ok(Positional::new(self.goal).into());
         }
-        let evaluator = Patterns::new(self.goal, self.set.clone(), &self.model());
+        let evaluator = Patterns::new(self.goal, self.set.clone(), &self.model_with(probcut));
         Ok(evaluator.map_err(StagewiseError::method)?.into())
     }
 
@@ -185,12 +191,13 @@ impl<G: Geometry> EndgameLearner<G> {
 }
 
 impl<G: Geometry> EndgameLearner<G> {
-    /// Fits the parameters of Multi-ProbCut to searches of boards of a round.
+    /// Fits the parameters of Multi-ProbCut to searches of boards of a round. Returns them with the
+    /// number of boards, or `None` if it was stopped.
     fn fit_probcut(
-        &mut self,
+        &self,
         round: u64,
         context: &UnitContext<'_>,
-    ) -> Result<Option<UnitReport>, StagewiseError> {
+    ) -> Result<Option<(ProbCut, u64)>, StagewiseError> {
         let squares = G::SQUARES as u32;
         let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); squares as usize + 1];
         let wanted = self.options.probcut_boards as usize;
@@ -205,14 +212,31 @@ impl<G: Geometry> EndgameLearner<G> {
             }
         }
         let boards = boards.concat();
-        let evaluator = self.evaluator(round + 1)?;
+        let evaluator = self.evaluator(round + 1, None)?;
         let depths = (self.options.probcut_depth, self.options.lines(round, squares).solved);
         let searched = margins::search(self.goal, &evaluator, &boards, depths, context);
-        let Some(searched) = searched else { return Ok(None) };
-        self.probcut = Some(margins::fit(&searched, squares));
-        let positions = boards.len() as u64;
+        let count = boards.len() as u64;
+        Ok(searched.map(|searched| (margins::fit(&searched, squares), count)))
+    }
+
+    /// The last unit: Multi-ProbCut for the final weights.
+    fn finish(&mut self, context: &UnitContext<'_>) -> Result<Option<UnitReport>, StagewiseError> {
+        let fitted = self.fit_probcut(self.options.all_rounds() - 1, context)?;
+        let Some((probcut, positions)) = fitted else { return Ok(None) };
+        self.probcut = Some(probcut);
         let name = "Multi-ProbCut".into();
         Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
+    }
+
+    /// The model with these parameters of Multi-ProbCut.
+    fn model_with(&self, probcut: Option<&ProbCut>) -> Weights {
+        let mut model = self.shape.arrays(&self.numbers, self.win_scale);
+        if let Some(probcut) = probcut {
+            let numbers = probcut.regressions.iter().flat_map(Regression::numbers).collect();
+            let shape = vec![probcut.regressions.len(), Regression::NUMBERS];
+            model.insert("probcut", shape, numbers);
+        }
+        model
     }
 }
 
@@ -233,12 +257,17 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
     ) -> Result<Option<UnitReport>, StagewiseError> {
         let (round, part) = (unit / PARTS, unit % PARTS);
         if round == self.options.all_rounds() {
-            return self.fit_probcut(round - 1, context);
+            return self.finish(context);
         }
         let lines = self.options.lines(round, G::SQUARES as u32);
         let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
         let games = range.end - range.start;
-        let evaluator = self.evaluator(round)?;
+        let mut probcut = self.probcut.clone();
+        if lines.probable.is_some() && probcut.is_none() {
+            let Some((fitted, _)) = self.fit_probcut(round - 1, context)? else { return Ok(None) };
+            probcut = Some(fitted);
+        }
+        let evaluator = self.evaluator(round, probcut.as_ref())?;
         let labeller =
             Labeller { goal: self.goal, seed: self.seed, round, evaluator: &evaluator, lines };
         let Some(labels) = labeller.labels(range, context) else { return Ok(None) };
@@ -256,17 +285,12 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
             }
             curves.extend(errors);
         }
+        self.probcut = probcut;
         Ok(Some(UnitReport { name, games, positions, curves }))
     }
 
     fn model(&self) -> Weights {
-        let mut model = self.shape.arrays(&self.numbers, self.win_scale);
-        if let Some(probcut) = &self.probcut {
-            let numbers = probcut.regressions.iter().flat_map(Regression::numbers).collect();
-            let shape = vec![probcut.regressions.len(), Regression::NUMBERS];
-            model.insert("probcut", shape, numbers);
-        }
-        model
+        self.model_with(self.probcut.as_ref())
     }
 
     fn state(&self) -> Weights {
@@ -276,6 +300,7 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
         self.numbers = self.shape.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
+        self.probcut = patterns::probcut(state).map_err(StagewiseError::method)?;
         Ok(())
     }
 }

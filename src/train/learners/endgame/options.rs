@@ -1,10 +1,11 @@
 //! The keys of learning patterns from the end of the game.
 
 use crate::eval::patterns::MAX_PATTERN_SQUARES;
+use crate::eval::probcut::deviations;
 use crate::game::{Shape, notation};
 use crate::keys::{keys, texts, whole, within};
 use crate::train::learners::labelled::ROUNDS_OF_RESULTS;
-use crate::train::learners::lines::Lines;
+use crate::train::learners::lines::{Lines, Probable};
 
 keys! {
     /// How games and their exact endings train an evaluator by patterns.
@@ -40,6 +41,14 @@ keys! {
         /// Games of each of the last two rounds. The model learns the opening and the midgame from
         /// them alone.
         key last_games: u32 = 150_000, whole(100, 1_000_000_000);
+
+        /// Empty squares from which boards of the last two rounds get probable scores: by a search
+        /// to the end of the game with Multi-ProbCut. A number that is not above `solved` means
+        /// none.
+        key probable: u32 = 0, whole(0, 30);
+
+        /// How sure this search is of each line that it skips, in percent.
+        key confidence: f32 = 80.0, within(1.0, 99.9);
 
         /// Plies of the search that plays the games.
         key depth: u32 = 4, whole(1, 12);
@@ -119,6 +128,7 @@ impl Options {
                 random: 0.2,
                 depth: 1,
                 solved: self.first_solved,
+                probable: None,
                 labelled: self.first_solved,
                 lambda: 1.0,
             },
@@ -128,6 +138,7 @@ impl Options {
                 random: 0.05,
                 depth: 2,
                 solved: self.solved,
+                probable: None,
                 labelled: self.solved,
                 lambda: 1.0,
             },
@@ -137,6 +148,7 @@ impl Options {
                 random,
                 depth: self.depth,
                 solved: self.solved,
+                probable: self.probable_in(round),
                 labelled: squares,
                 lambda: self.lambda,
             },
@@ -150,10 +162,21 @@ impl Options {
         discs.map(|discs| discs as f32).collect()
     }
 
+    /// Whether a round is one of the last, whose games teach the midgame and the opening.
+    fn is_last(&self, round: u64) -> bool {
+        round + ROUNDS_OF_RESULTS >= self.all_rounds()
+    }
+
     /// The games of a round of whole games.
     fn games_of(&self, round: u64) -> u32 {
-        let is_last = round + ROUNDS_OF_RESULTS >= self.all_rounds();
-        if is_last { self.last_games } else { self.games }
+        if self.is_last(round) { self.last_games } else { self.games }
+    }
+
+    /// Which boards of a round of whole games get probable scores.
+    fn probable_in(&self, round: u64) -> Option<Probable> {
+        let deviations = deviations(self.confidence.into());
+        let probable = Probable { empties: self.probable, deviations };
+        (self.is_last(round) && self.probable > self.solved).then_some(probable)
     }
 
     /// All rounds.

@@ -16,6 +16,8 @@ fn options() -> Options {
         first_solved: 8,
         second_lines: 160,
         solved: 9,
+        probable: 11,
+        confidence: 90.0,
         rounds: 1,
         games: 160,
         last_games: 160,
