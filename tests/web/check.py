@@ -245,9 +245,23 @@ class Walk:
         for axis in ("positions", "steps", "minutes"):
             self.choose(".watch .right select", axis)
         check(page.run("() => document.querySelectorAll('.chart path.band').length") >= 1, "the rating has no band")
+        self.counts_workers()
         page.run("() => scrollTo(0, 0)")
         self.shot("watch", whole=True)
         self.quiet("watch")
+
+    def counts_workers(self):
+        """The table of workers has a row for each, and scrolls where the page is narrow."""
+        rows, wide = self.page.run("""async () => {
+            const { workersTable } = await import("./workers.js");
+            const columns = ["games_per_second", "games", "rejected", "net_version", "nets_behind", "lag_seconds", "unconfirmed"];
+            const curves = ["worker-1", "worker-2"].flatMap((name) => columns.map((column) => [`workers/${name}/${column}`, [12345.6]]));
+            const table = workersTable(Object.fromEntries(curves));
+            document.querySelector(".watch .right > div").replaceChildren(table);
+            return [table.querySelectorAll("tbody tr").length, document.documentElement.scrollWidth];
+        }""")
+        check(rows == 2, f"two workers have {rows} rows")
+        check(wide <= self.page.width, f"with workers the page is {wide} pixels wide")
 
     def darkens(self):
         page = self.page
