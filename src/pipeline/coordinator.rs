@@ -32,7 +32,7 @@ use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::{self, GameWriter, training_positions};
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
-use crate::store::set_aside;
+use crate::store::set_aside::{self, SetAside};
 use crate::telemetry::Event;
 use crate::train::learner::{Learner, Losses, RunProgress};
 use crate::train::replay::{AddedGame, Batch, Replay};
@@ -57,7 +57,7 @@ pub(super) struct Coordinator<'a, G: Geometry> {
     /// The numbers of all games in `games`.
     pub counted: CountedGames,
     /// The numbers of games that are set aside.
-    pub excluded: CountedGames,
+    pub excluded: SetAside,
     pub run: &'a mut RunDir,
     pub transport: Box<dyn Transport>,
     pub to_evaluation: Option<Sender<NetToRate>>,
@@ -241,8 +241,7 @@ impl<G: Geometry> Coordinator<'_, G> {
     /// From now on these stored games do not train. They stay in the files, and remain counted.
     fn set_aside(&mut self, numbers: &[u64]) -> anyhow::Result<()> {
         self.games.flush_sync()?;
-        set_aside::add(self.run.path(), numbers)?;
-        self.excluded = set_aside::read(self.run.path())?.into_iter().collect();
+        self.excluded = set_aside::add(self.run.path(), numbers)?;
         self.replay = Replay::new(&self.config.replay);
         self.held_out = Replay::new(&held_out::options(&self.config.replay));
         let most = held_out::positions_to_read(self.config.replay.max_positions);

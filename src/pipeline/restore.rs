@@ -15,7 +15,7 @@ use crate::store::games::{self, GamesError, ReadError, SkipReason, SkippedRecord
 use crate::store::leases::LeaseBook;
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{InitialNetInfo, RunDir};
-use crate::store::set_aside;
+use crate::store::set_aside::{self, SetAside};
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
 
@@ -75,9 +75,10 @@ pub(super) struct RestoredRun {
     pub state: RunState,
     /// Games that the newest checkpoint counts but that were lost to damage.
     pub lost_games: u64,
-    /// The numbers of the stored games, and of those that are set aside.
+    /// The numbers of the stored games.
     pub counted: CountedGames,
-    pub excluded: CountedGames,
+    /// Those that must not train.
+    pub excluded: SetAside,
 }
 
 /// Restores learner, windows and counters from the files of the run directory.
@@ -129,7 +130,7 @@ pub(super) fn restore<G: Geometry>(
     state.check(G::SQUARES).with_context(|| format!("the games in {}", run.games().display()))?;
     let most = held_out::positions_to_read(config.replay.max_positions);
     let newest = games::read_tail(&run.games(), most)?;
-    let excluded = set_aside::read(run.path())?.into_iter().collect();
+    let excluded = set_aside::read(run.path())?;
     let windows = (&mut *replay, &mut *held_out);
     let skipped = totals.skipped + refill_windows(newest, state.positions, &excluded, windows);
     if skipped > 0 {
@@ -244,12 +245,12 @@ fn count_lost_games(run: &RunDir, counted: u64, totals: Totals) -> anyhow::Resul
 }
 
 /// Fills the windows with the newest games of a run that has generated `total` positions, without
-/// the `excluded` ones. Returns
-/// the number of records that could not be used, not counting those in [`Totals::skipped`].
+/// the `excluded` ones. Returns the number of records that could not be used, not counting those in
+/// [`Totals::skipped`].
 pub(super) fn refill_windows<G: Geometry>(
     newest: games::Games,
     total: u64,
-    excluded: &CountedGames,
+    excluded: &SetAside,
     (replay, held_out): (&mut Replay<G>, &mut Replay<G>),
 ) -> u64 {
     let mut unused = 0;
@@ -342,7 +343,7 @@ mod tests {
         for most in [held_out::positions_to_read(options.max_positions), enough] {
             let (mut again, mut held_out_again) = windows();
             let newest = games::read_tail(folder.path(), most).expect("the games");
-            let (none, both) = (CountedGames::default(), (&mut again, &mut held_out_again));
+            let (none, both) = (SetAside::default(), (&mut again, &mut held_out_again));
             assert_eq!(refill_windows(newest, total, &none, both), 0);
             assert_eq!(again.total_positions(), replay.total_positions());
             assert!(most == enough || held_out_again.len() == held_out.len());

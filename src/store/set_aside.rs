@@ -13,47 +13,87 @@ use super::json_file::{self, JsonFileError};
 const FILE: &str = "set-aside.json";
 const VERSION: u32 = 1;
 
-#[derive(Serialize, Deserialize)]
-struct SetAside {
-    version: u32,
-    /// Ranges of numbers, first and last, ascending. A worker's games are mostly in a row.
-    games: Vec<(u64, u64)>,
+/// The numbers of games, as ranges from a first to a last one: a worker's games are mostly in a row.
+/// The ranges ascend, and do not meet.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(u64, u64)>")]
+pub struct SetAside(Vec<(u64, u64)>);
+
+impl SetAside {
+    /// Whether a game is one of them.
+    pub fn contains(&self, number: u64) -> bool {
+        let next = self.0.partition_point(|&(first, _)| first <= number);
+        next > 0 && number <= self.0[next - 1].1
+    }
+
+    fn add(&mut self, numbers: &[u64]) {
+        self.0.extend(numbers.iter().map(|&number| (number, number)));
+        self.0.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::with_capacity(self.0.len());
+        for &(first, last) in &self.0 {
+            match ranges.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => {
+                    before.1 = before.1.max(last);
+                }
+                _ => ranges.push((first, last)),
+            }
+        }
+        self.0 = ranges;
+    }
 }
 
-/// The numbers of a run's games that were set aside, ascending.
+impl TryFrom<Vec<(u64, u64)>> for SetAside {
+    type Error = &'static str;
+
+    fn try_from(ranges: Vec<(u64, u64)>) -> Result<SetAside, &'static str> {
+        let ascend = ranges.is_sorted_by(|one, next| one.1 < next.0);
+        match ascend && ranges.iter().all(|(first, last)| first <= last) {
+            true => Ok(SetAside(ranges)),
+            false => Err("the ranges of games do not ascend"),
+        }
+    }
+}
+
+impl FromIterator<u64> for SetAside {
+    fn from_iter<T: IntoIterator<Item = u64>>(numbers: T) -> SetAside {
+        let mut games = SetAside::default();
+        games.add(&numbers.into_iter().collect::<Vec<_>>());
+        games
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Content {
+    version: u32,
+    games: SetAside,
+}
+
+/// The numbers of a run's games that were set aside.
 ///
 /// # Errors
 ///
 /// The file cannot be read, or is damaged.
-pub fn read(run: &Path) -> Result<Vec<u64>, JsonFileError> {
-    match json_file::read::<SetAside>(&run.join(FILE), VERSION) {
-        Ok(found) => Ok(found.games.into_iter().flat_map(|(first, last)| first..=last).collect()),
-        Err(JsonFileError::File(error)) if error.is_missing() => Ok(Vec::new()),
+pub fn read(run: &Path) -> Result<SetAside, JsonFileError> {
+    match json_file::read::<Content>(&run.join(FILE), VERSION) {
+        Ok(found) => Ok(found.games),
+        Err(JsonFileError::File(error)) if error.is_missing() => Ok(SetAside::default()),
         Err(error) => Err(error),
     }
 }
 
-/// Adds the numbers of games.
+/// Adds the numbers of games. Returns all of them.
 ///
 /// # Errors
 ///
 /// The file cannot be read or written.
-pub fn add(run: &Path, numbers: &[u64]) -> Result<(), JsonFileError> {
+pub fn add(run: &Path, numbers: &[u64]) -> Result<SetAside, JsonFileError> {
     let path = run.join(FILE);
     let mut games = read(run)?;
-    games.extend(numbers);
-    games.sort_unstable();
-    games.dedup();
-    let games = ranges(&games);
+    games.add(numbers);
+    let content = Content { version: VERSION, games };
     let unwritten = |source| JsonFileError::Content { path: path.clone(), source };
-    let bytes = json_file::to_bytes(&SetAside { version: VERSION, games }).map_err(unwritten)?;
-    Ok(files::write_atomically(&path, &bytes)?)
-}
-
-/// The ranges of ascending numbers.
-fn ranges(numbers: &[u64]) -> Vec<(u64, u64)> {
-    let in_a_row = |one: &u64, next: &u64| one + 1 == *next;
-    numbers.chunk_by(in_a_row).map(|part| (part[0], part[0] + part.len() as u64 - 1)).collect()
+    files::write_atomically(&path, &json_file::to_bytes(&content).map_err(unwritten)?)?;
+    Ok(content.games)
 }
 
 #[cfg(test)]
@@ -63,14 +103,37 @@ mod tests {
     #[test]
     fn numbers_are_added_and_a_damaged_file_is_named() {
         let run = tempfile::tempdir().expect("a folder");
-        assert!(read(run.path()).expect("none yet").is_empty());
+        assert_eq!(read(run.path()).expect("none yet"), SetAside::default());
         add(run.path(), &[9, 3]).expect("written");
-        add(run.path(), &[4, 9]).expect("written");
-        assert_eq!(read(run.path()).expect("numbers"), [3, 4, 9]);
+        let added = add(run.path(), &[4, 9, 4]).expect("written");
+        assert_eq!(read(run.path()).expect("numbers"), added);
+        assert_eq!(added, SetAside(vec![(3, 4), (9, 9)]));
+        let found: Vec<_> = (0..20).filter(|&number| added.contains(number)).collect();
+        assert_eq!(found, [3, 4, 9]);
         let path = run.path().join(FILE);
         let text = std::fs::read_to_string(&path).expect("a file");
         std::fs::write(&path, text.replace('9', "8")).expect("written");
         let error = read(run.path()).expect_err("damage").to_string();
         assert!(error.contains("set-aside.json is damaged"), "{error}");
+    }
+
+    #[test]
+    fn ranges_that_do_not_ascend_are_refused_whatever_their_length() {
+        let run = tempfile::tempdir().expect("a folder");
+        for (ranges, is_allowed) in [
+            ("[[0, 18446744073709551615]]", true),
+            ("[[5, 4]]", false),
+            ("[[1, 3], [3, 4]]", false),
+            ("[[6, 7], [1, 2]]", false),
+        ] {
+            let text = format!("{{\"version\": 1, \"games\": {ranges}}}");
+            std::fs::write(run.path().join(FILE), text).expect("written");
+            match read(run.path()) {
+                Ok(games) => assert!(is_allowed && games.contains(u64::MAX) && games.contains(7)),
+                Err(error) => {
+                    assert!(!is_allowed && error.to_string().contains("set-aside.json"), "{error}");
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! KataGo's main run grew from 6 blocks of 96 channels to 20 of 256 (Wu 2019, arXiv:1902.10565).
 //! The games are copied, so that the new run does not depend on the files of the earlier runs.
 //!
-//! Games of archives have no policies and no values. Unfinished ones are left out.
+//! Games of archives have no policies and no values. Unfinished ones are left out, and so are those
+//! that a run has set aside.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,10 @@ use super::games::{
     GameWriter, Games, GamesError, ReadError, read_tail, totals, training_positions,
 };
 use super::import::{self, Ending, Found, GameFile, ImportError};
+use super::json_file::JsonFileError;
 use super::lines::{SHOWN, shortened};
 use super::run_dir::{GAMES, RunDirError, is_run};
+use super::set_aside::{self, SetAside};
 use crate::game::record::GameRecord;
 use crate::game::{Goal, Shape};
 
@@ -27,6 +30,9 @@ pub enum WarmStartError {
     /// Games cannot be read or written.
     #[error(transparent)]
     Games(#[from] GamesError),
+    /// The list of a run's games that are set aside cannot be read.
+    #[error(transparent)]
+    SetAside(#[from] JsonFileError),
     /// A file of games cannot be read.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -160,7 +166,8 @@ struct Source {
 }
 
 enum SourceGames {
-    Run(Games),
+    /// The games of a run, and those of them that are set aside.
+    Run(Games, SetAside),
     Files(Box<FileGames>),
 }
 
@@ -175,7 +182,9 @@ enum Next {
 impl Source {
     fn of_run(run: &Path, share: u64, wanted: (Shape, Goal)) -> Result<Source, WarmStartError> {
         let dir = run.join(GAMES);
-        let Some(first) = read_tail(&dir, share)?.find_map(Result::ok) else {
+        let aside = set_aside::read(run)?;
+        let is_used = |game: &GameRecord| !aside.contains(game.id);
+        let Some(first) = read_tail(&dir, share)?.filter_map(Result::ok).find(is_used) else {
             return Err(WarmStartError::Empty { path: run.to_path_buf() });
         };
         let found = (first.shape, first.goal);
@@ -183,7 +192,8 @@ impl Source {
             return Err(WarmStartError::OtherGame { path: run.to_path_buf(), found, wanted });
         }
         let expected = totals(&dir)?.positions.min(share).max(1);
-        Ok(Source { games: SourceGames::Run(read_tail(&dir, share)?), expected, taken: 0 })
+        let games = SourceGames::Run(read_tail(&dir, share)?, aside);
+        Ok(Source { games, expected, taken: 0 })
     }
 
     /// The games of files. They are read twice: first to check and count them.
@@ -239,7 +249,7 @@ impl SourceGames {
     fn next(&mut self) -> Result<Next, WarmStartError> {
         match self {
             SourceGames::Files(games) => games.next(),
-            SourceGames::Run(games) => match games.next() {
+            SourceGames::Run(games, aside) => match games.find(|game| !is_aside(game, aside)) {
                 Some(Ok(game)) => Ok(Next::Game(Box::new(game))),
                 Some(Err(ReadError::Skipped(_))) => Ok(Next::Skipped),
                 Some(Err(ReadError::File(error))) => Err(GamesError::from(error).into()),
@@ -247,6 +257,11 @@ impl SourceGames {
             },
         }
     }
+}
+
+/// Whether a game of a run was read and is set aside.
+fn is_aside(game: &Result<GameRecord, ReadError>, aside: &SetAside) -> bool {
+    game.as_ref().is_ok_and(|game| aside.contains(game.id))
 }
 
 /// Whether a game of a file can be trained on.

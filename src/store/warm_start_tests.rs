@@ -42,6 +42,26 @@ fn the_newest_games_of_all_runs_are_mixed_evenly_with_new_ids() {
 }
 
 #[test]
+fn games_that_a_run_has_set_aside_are_not_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    a_run(&run, 0..9);
+    let copied = |name: &str| {
+        let start = WarmStart::open(std::slice::from_ref(&run), 900, WANTED)?;
+        start.copy(&folder.path().join(name))
+    };
+    set_aside::add(&run, &[0, 4, 5]).expect("written");
+    assert_eq!(copied("some").expect("games").games, 6);
+    let versions: Vec<u32> = read_all(&folder.path().join("some"))
+        .expect("the folder")
+        .map(|game| game.expect("a game").net_version)
+        .collect();
+    assert_eq!(versions, [1, 2, 3, 6, 7, 8]);
+    set_aside::add(&run, &(0..9).collect::<Vec<_>>()).expect("written");
+    assert!(copied("none").expect_err("no game is left").to_string().contains("has no games"));
+}
+
+#[test]
 fn runs_without_suitable_games_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name| folder.path().join(name);
