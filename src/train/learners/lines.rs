@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::eval::AnyEvaluator;
 use crate::game::{Board, Geometry, Goal, Square};
-use crate::search::alphabeta::{self, Search, SearchLimits, SearchResult};
+use crate::search::alphabeta::{self, NoProbCut, Search, SearchLimits, SearchResult};
 use crate::search::endgame::Solver;
 use crate::store::labels::Label;
 use crate::train::seeds::{Purpose, Random, stream};
@@ -21,16 +21,6 @@ use crate::train::stagewise::UnitContext;
 const CHUNK: usize = 64;
 /// The bytes of the solver's table and of the search's. They are cleared for each line.
 const TABLE_BYTES: usize = 1 << 20;
-
-/// How boards get probable scores before the endings that are solved.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Probable {
-    /// The number of empty squares from which they do.
-    pub empties: u32,
-    /// The search to the end of the game skips a line if Multi-ProbCut is this many standard
-    /// deviations away from thinking it relevant.
-    pub deviations: f32,
-}
 
 /// How lines are played and labelled.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,10 +33,14 @@ pub struct Lines {
     pub random: f32,
     /// The depth of the search that chooses the other moves.
     pub depth: u32,
+    /// The deviations of Multi-ProbCut in searches; without them, or if the evaluator has no
+    /// parameters, a search skips nothing.
+    pub probcut: Option<f32>,
     /// A line is solved when it has this many empty squares.
     pub solved: u32,
-    /// Before that, a search to the end of the game may choose the moves and give the labels.
-    pub probable: Option<Probable>,
+    /// From this many empty squares until then, the search goes to the end of the game, and its
+    /// score is the label.
+    pub probable: u32,
     /// Boards with at most this many empty squares are labelled.
     pub labelled: u32,
     /// How much of the label of a board that is not solved comes from later boards of its line, from
@@ -62,8 +56,7 @@ pub struct Labeller<'a, G: Geometry> {
     pub seed: u64,
     /// The number of the round.
     pub round: u64,
-    /// What chooses moves, and orders those of the solver. Probable scores need its parameters of
-    /// Multi-ProbCut.
+    /// What chooses moves, and orders those of the solver.
     pub evaluator: &'a AnyEvaluator<G>,
     /// How.
     pub lines: Lines,
@@ -98,21 +91,16 @@ impl<G: Geometry> Labeller<'_, G> {
 struct Worker<'a, G: Geometry> {
     labeller: &'a Labeller<'a, G>,
     search: Box<dyn Search<G>>,
-    /// The search for probable scores, and the empty squares from which it is used.
-    selective: Option<(Box<dyn Search<G>>, u32)>,
     solver: Solver<G>,
 }
 
 impl<'a, G: Geometry> Worker<'a, G> {
     fn new(labeller: &'a Labeller<'a, G>) -> Self {
         let &Labeller { goal, evaluator, lines, .. } = labeller;
-        let search = alphabeta::plain(goal, evaluator, TABLE_BYTES);
-        let selective = lines.probable.and_then(|Probable { empties, deviations }| {
-            let search = alphabeta::boxed(goal, evaluator, TABLE_BYTES, Some(deviations));
-            Some((search.ok()?, empties))
-        });
+        let search = alphabeta::boxed(goal, evaluator, TABLE_BYTES, lines.probcut)
+            .unwrap_or_else(|NoProbCut| alphabeta::plain(goal, evaluator, TABLE_BYTES));
         let solver = Solver::with_evaluator(goal, evaluator, TABLE_BYTES);
-        Worker { labeller, search, selective, solver }
+        Worker { labeller, search, solver }
     }
 
     /// The labels of the line of this number, in the order of play. None if the game ends before
@@ -125,9 +113,6 @@ impl<'a, G: Geometry> Worker<'a, G> {
         let mut plies = Vec::new();
         let first = board.discs();
         let mut side = 1.0;
-        if let Some((search, _)) = &mut self.selective {
-            search.forget();
-        }
         loop {
             if board.legal().is_empty() {
                 board = board.pass();
@@ -142,11 +127,10 @@ impl<'a, G: Geometry> Worker<'a, G> {
             let is_random =
                 board.discs() < first + opening || random.random::<f32>() < lines.random;
             let found = if is_random { None } else { self.search(board) };
-            let score = found.as_ref().map(|(found, _)| side * found.score);
-            let is_probable = found.as_ref().is_some_and(|&(_, is_probable)| is_probable);
-            let chosen = found.map(|(found, _)| found.square);
+            let score = found.as_ref().map(|found| side * found.score);
+            let chosen = found.map(|found| found.square);
             let Some(square) = chosen.or_else(|| random_move(board, &mut random)) else { break };
-            plies.push(Ply { board, side, score, is_probable });
+            plies.push(Ply { board, side, score, is_probable: board.empties() <= lines.probable });
             board = board.play_unchecked(square);
             side = -side;
         }
@@ -158,19 +142,17 @@ impl<'a, G: Geometry> Worker<'a, G> {
         labels
     }
 
-    /// The best move by search, and whether the search went to the end of the game.
-    fn search(&mut self, board: Board<G>) -> Option<(SearchResult, bool)> {
-        match &mut self.selective {
-            Some((search, empties)) if board.empties() <= *empties => {
-                let limits = SearchLimits { exact: false, ..SearchLimits::default() };
-                Some((search.think(board, &limits)?, true))
-            }
-            _ => {
-                self.search.forget();
-                let limits = SearchLimits::depth(self.labeller.lines.depth);
-                Some((self.search.think(board, &limits)?, false))
-            }
+    fn search(&mut self, board: Board<G>) -> Option<SearchResult> {
+        let Lines { depth, probable, .. } = self.labeller.lines;
+        let limits = match board.empties() <= probable {
+            true => SearchLimits { exact: false, ..SearchLimits::default() },
+            false => SearchLimits::depth(depth),
+        };
+        // Searches to the end of the game share most of their positions with the next one.
+        if board.empties() >= probable {
+            self.search.forget();
         }
+        self.search.think(board, &limits)
     }
 }
 
@@ -244,7 +226,8 @@ mod tests {
             random: 0.1,
             depth: 2,
             solved: 9,
-            probable: None,
+            probcut: None,
+            probable: 0,
             labelled: 20,
             lambda: 1.0,
         }
@@ -290,8 +273,8 @@ mod tests {
 
     #[test]
     fn probable_scores_are_mostly_exact_at_a_high_confidence() {
-        let probable = Some(Probable { empties: 12, deviations: 3.0 });
-        let sure = Lines { probable, random: 0.0, labelled: 12, ..lines(60) };
+        let sure =
+            Lines { probcut: Some(3.0), probable: 12, random: 0.0, labelled: 12, ..lines(60) };
         let labels = labels::<Square8>(Goal::Most, sure, 1);
         let mut solver = Solver::<Square8>::new(Goal::Most, TABLE_BYTES);
         let mut is_exact =

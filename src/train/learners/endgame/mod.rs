@@ -4,7 +4,7 @@
 //! label. The second does the same from more empty squares, with the evaluator of the first for the
 //! order of moves. Each later round plays whole games with the evaluator so far, and labels their
 //! boards with the exact results. After each round all weights are fitted to all labels. In the last
-//! rounds a search with Multi-ProbCut gives boards before the solved ones probable scores.
+//! rounds searches use Multi-ProbCut, and boards before the solved ones get probable scores.
 //!
 //! A unit of the work is a part of a round. Its labels are kept in a file of the run, and the last
 //! part of a round fits the weights. The parameters of Multi-ProbCut are fitted when a round first
@@ -263,7 +263,7 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
         let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
         let games = range.end - range.start;
         let mut probcut = self.probcut.clone();
-        if lines.probable.is_some() && probcut.is_none() {
+        if lines.probcut.is_some() && probcut.is_none() {
             let Some((fitted, _)) = self.fit_probcut(round - 1, context)? else { return Ok(None) };
             probcut = Some(fitted);
         }

@@ -5,7 +5,7 @@ use crate::eval::probcut::deviations;
 use crate::game::{Shape, notation};
 use crate::keys::{keys, texts, whole, within};
 use crate::train::learners::labelled::ROUNDS_OF_RESULTS;
-use crate::train::learners::lines::{Lines, Probable};
+use crate::train::learners::lines::Lines;
 
 keys! {
     /// How games and their exact endings train an evaluator by patterns.
@@ -42,16 +42,19 @@ keys! {
         /// them alone.
         key last_games: u32 = 150_000, whole(100, 1_000_000_000);
 
-        /// Empty squares from which boards of the last two rounds get probable scores: by a search
-        /// to the end of the game with Multi-ProbCut. A number that is not above `solved` means
-        /// none.
-        key probable: u32 = 0, whole(0, 30);
-
-        /// How sure this search is of each line that it skips, in percent.
-        key confidence: f32 = 80.0, within(1.0, 99.9);
-
         /// Plies of the search that plays the games.
         key depth: u32 = 4, whole(1, 12);
+
+        /// The same in the last two rounds.
+        key last_depth: u32 = 4, whole(1, 12);
+
+        /// How sure the searches of the last two rounds are of each line that they skip by
+        /// Multi-ProbCut, in percent; 0 means that they skip none.
+        key confidence: f32 = 0.0, within(0.0, 99.9);
+
+        /// Empty squares from which searches of the last two rounds go to the end of the game, and
+        /// their scores are the labels. A number that is not above `solved` means none.
+        key probable: u32 = 0, whole(0, 30);
 
         /// The most random moves at the start of a line.
         key opening: u32 = 20, whole(1, 60);
@@ -119,7 +122,7 @@ fn edges_and_lines() -> Vec<String> {
 impl Options {
     /// The lines of a round, counted from 0.
     pub fn lines(&self, round: u64, squares: u32) -> Lines {
-        let &Options { opening, random, .. } = self;
+        let opening = self.opening;
         match round {
             0 => Lines {
                 count: self.first_lines.into(),
@@ -128,7 +131,8 @@ impl Options {
                 random: 0.2,
                 depth: 1,
                 solved: self.first_solved,
-                probable: None,
+                probcut: None,
+                probable: 0,
                 labelled: self.first_solved,
                 lambda: 1.0,
             },
@@ -138,20 +142,33 @@ impl Options {
                 random: 0.05,
                 depth: 2,
                 solved: self.solved,
-                probable: None,
+                probcut: None,
+                probable: 0,
                 labelled: self.solved,
                 lambda: 1.0,
             },
-            _ => Lines {
-                count: self.games_of(round).into(),
-                opening: (opening / 4, opening),
-                random,
-                depth: self.depth,
-                solved: self.solved,
-                probable: self.probable_in(round),
-                labelled: squares,
-                lambda: self.lambda,
+            _ if self.is_last(round) => Lines {
+                depth: self.last_depth,
+                probcut: (self.confidence > 0.0).then(|| deviations(self.confidence.into())),
+                probable: self.probable,
+                ..self.whole_games(self.last_games, squares)
             },
+            _ => self.whole_games(self.games, squares),
+        }
+    }
+
+    /// Lines from the first move on.
+    fn whole_games(&self, count: u32, squares: u32) -> Lines {
+        Lines {
+            count: count.into(),
+            opening: (self.opening / 4, self.opening),
+            random: self.random,
+            depth: self.depth,
+            probcut: None,
+            solved: self.solved,
+            probable: 0,
+            labelled: squares,
+            lambda: self.lambda,
         }
     }
 
@@ -165,18 +182,6 @@ impl Options {
     /// Whether a round is one of the last, whose games teach the midgame and the opening.
     fn is_last(&self, round: u64) -> bool {
         round + ROUNDS_OF_RESULTS >= self.all_rounds()
-    }
-
-    /// The games of a round of whole games.
-    fn games_of(&self, round: u64) -> u32 {
-        if self.is_last(round) { self.last_games } else { self.games }
-    }
-
-    /// Which boards of a round of whole games get probable scores.
-    fn probable_in(&self, round: u64) -> Option<Probable> {
-        let deviations = deviations(self.confidence.into());
-        let probable = Probable { empties: self.probable, deviations };
-        (self.is_last(round) && self.probable > self.solved).then_some(probable)
     }
 
     /// All rounds.
