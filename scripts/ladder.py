@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-OUTFLANK = os.environ["OUTFLANK"]
+OUTFLANK = Path(os.environ["OUTFLANK"]).resolve()
 POSITIONAL = "positional"
 
 
@@ -20,11 +20,11 @@ def alphabeta(evaluator, more=""):
 
 def searched(model):
     """Tree search with a net or an evaluator."""
-    return f"net:{HERE}/checkpoints/{model},movetime={{time}},threads=1"
+    return f"net:checkpoints/{model},movetime={{time}},threads=1"
 
 
 def evaluator(model, more=""):
-    return alphabeta(f"{HERE}/checkpoints/{model}", more)
+    return alphabeta(f"checkpoints/{model}", more)
 
 
 # The systems of each board, by the names that the tables have.
@@ -65,8 +65,10 @@ for board in ("6x6", "7x7", "8x8-fewest"):
 
 
 def run(*arguments):
-    """Runs the program and returns its standard output."""
-    result = subprocess.run([OUTFLANK, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    """Runs the program in the checkout, so that no ladder has a path of this machine. Returns its
+    standard output."""
+    command = [OUTFLANK, *map(str, arguments)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=HERE)
     if result.returncode != 0:
         sys.exit(result.returncode)
     return result.stdout
@@ -129,6 +131,7 @@ def main():
     parser.add_argument("--boards", type=boards, default=["8x8"])
     parser.add_argument("--dir", type=Path, default=HERE / "runs/ladder")
     options = parser.parse_args()
+    options.dir = options.dir.resolve()
     options.dir.mkdir(parents=True, exist_ok=True)
     for board in options.boards:
         found = {time: rate(board, time, options.games, options.dir) for time in options.times}

@@ -10,7 +10,7 @@
 #   --dir DIR      the folder for ladders, tables and pictures [runs/ladder]
 #
 # Two games are played at a time. A second call continues: games that are played are not repeated.
-# On 8x8, 10ms takes four minutes on two cores, 100ms half an hour, and 1s five hours.
+# On 8x8, 10ms takes four minutes on two cores, 100ms half an hour, and 1s some five hours.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 case "${1-}" in -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"; exit ;; esac
