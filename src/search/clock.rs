@@ -94,13 +94,18 @@ impl SearchLimits {
         SearchLimits { depth: Some(depth), ..SearchLimits::default() }
     }
 
-    /// The most time for this search; `empties` is the number of empty squares.
-    fn time(&self, empties: u32) -> Option<Duration> {
+    /// The most time for this search, and the part of it in which iterations start; `empties` is the
+    /// number of empty squares. `movetime` is used up, since later moves gain nothing by what is left
+    /// of it.
+    fn time(&self, empties: u32) -> Option<(Duration, Duration)> {
         let share =
             self.remaining.map(|remaining| self.allotment.time_for_move(remaining, empties));
         match (self.movetime, share) {
-            (Some(movetime), Some(share)) => Some(movetime.min(share)),
-            (movetime, share) => movetime.or(share),
+            (Some(movetime), share) if share.is_none_or(|share| movetime <= share) => {
+                Some((movetime, movetime))
+            }
+            (_, Some(share)) if self.allotment == Allotment::Even => Some((share, share / 2)),
+            (_, share) => share.map(|share| (share, share)),
         }
     }
 }
@@ -124,13 +129,12 @@ impl<'a> SearchClock<'a> {
         empties: u32,
         stop: Option<&'a Stop>,
     ) -> SearchClock<'a> {
-        let time = limits.time(empties);
-        let share = if limits.allotment == Allotment::Even { 2 } else { 1 };
+        let (time, last_start) = limits.time(empties).unzip();
         SearchClock {
             stop,
             started: Instant::now(),
             time,
-            last_start: time.map(|time| time / share),
+            last_start,
             nodes: limits.nodes,
             spent: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -155,8 +159,8 @@ impl<'a> SearchClock<'a> {
     }
 
     /// Whether to start another iteration of iterative deepening. An iteration takes a few times
-    /// as long as all earlier ones together, so with [`Allotment::Even`] none starts after half of
-    /// the time.
+    /// as long as all earlier ones together. So none starts after half of a share of
+    /// [`SearchLimits::remaining`] with [`Allotment::Even`]: what is left serves later moves.
     pub(super) fn allows_another_iteration(&self) -> bool {
         !self.stop.is_some_and(Stop::is_set)
             && !self.stopped.load(Ordering::Relaxed)
@@ -219,16 +223,20 @@ mod tests {
     }
 
     #[test]
-    fn only_a_falling_allotment_starts_iterations_in_the_second_half_of_a_moves_time() {
-        let allows = |allotment| {
+    fn only_time_that_later_moves_can_use_is_saved() {
+        let allows = |(movetime, allotment)| {
             let remaining = Some(Duration::from_secs(3600));
-            let limits = SearchLimits { remaining, allotment, ..SearchLimits::default() };
+            let movetime = Some(Duration::from_secs(movetime));
+            let limits = SearchLimits { movetime, remaining, allotment, ..SearchLimits::default() };
             let clock = SearchClock::start(&limits, 60, None);
             let time = clock.time.expect("a time");
             let second_half = clock.started.checked_sub(time.mul_f64(0.75));
             let clock = SearchClock { started: second_half.expect("an instant"), ..clock };
             clock.allows_another_iteration()
         };
-        assert_eq!([Allotment::Even, Allotment::Falling].map(allows), [false, true]);
+        // A share of the hour is between the two times for a move.
+        let [even, falling] = [Allotment::Even, Allotment::Falling];
+        let cases = [(1, even), (3600, even), (1, falling), (3600, falling)];
+        assert_eq!(cases.map(allows), [true, false, true, true]);
     }
 }

@@ -218,6 +218,37 @@ fn probcut_leaves_exact_scores_alone() {
 }
 
 #[test]
+fn the_end_of_the_game_is_searched_with_fewer_and_fewer_subtrees_skipped() {
+    let ends = |deepest, probcut, wanted| -> Vec<Skips> {
+        let all = iterations(20, deepest, probcut, wanted);
+        all.filter(|iteration| iteration.depth == 20).map(|iteration| iteration.skips).collect()
+    };
+    assert_eq!(ends(20, true, true), [Skips::Many, Skips::Few, Skips::Nothing]);
+    assert_eq!(ends(20, true, false), [Skips::Many]);
+    assert_eq!(ends(20, false, false), [Skips::Nothing]);
+    assert_eq!(ends(19, true, true), []);
+    let (mut cut, mut after) = (with_probcut(0.5), [0; 3]);
+    for seed in 0..6 {
+        let board = random_board(&mut Xoshiro256PlusPlus::seed_from_u64(seed), 15);
+        cut.forget();
+        let mut nodes = Vec::new();
+        let mut at_the_end = |found: &SearchResult| {
+            if found.depth == board.empties() {
+                nodes.push(found.nodes);
+            }
+        };
+        let limits = SearchLimits::default();
+        let Some(last) = cut.think_with_progress(board, &limits, Some(&mut at_the_end)) else {
+            continue;
+        };
+        let &[first, second] = &nodes[..] else { panic!("{nodes:?}") };
+        after = [after[0] + first, after[1] + second - first, after[2] + last.nodes - second];
+    }
+    // Each repeats the search: what an iteration before it left in the table does not suffice.
+    assert!(after[1..].iter().all(|&nodes| nodes > after[0] / 10), "{after:?}");
+}
+
+#[test]
 fn probcut_needs_the_evaluators_parameters() {
     let has_probcut = |goal, evaluator: AnyEvaluator<Square8>| {
         assert!(boxed(goal, &evaluator, 1 << 10, None).is_ok());

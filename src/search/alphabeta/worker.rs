@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probcut::Checks;
-use super::{AlphaBetaSearch, BestMove, Iteration, Root, SHARED_DEPTH};
+use super::{AlphaBetaSearch, BestMove, Iteration, Root, SHARED_DEPTH, Skips};
 use crate::eval::{Evaluator, SCALE, TrackedBoard};
 use crate::game::{Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
@@ -18,6 +18,8 @@ const TABLE_DEPTH: u32 = 3;
 const ETC_DEPTH: u32 = TABLE_DEPTH + 1;
 /// Below any score.
 const LOWEST: i32 = i32::MIN / 2;
+/// Added to the depth of an entry from [`Skips::Few`]: more than any depth.
+const FEW_SKIPPED: u8 = 100;
 /// Half the width of the first aspiration window around the score of the last iteration.
 const ASPIRATION: i32 = 3 * SCALE / 2;
 
@@ -30,8 +32,8 @@ pub(super) struct Worker<'a, G: Geometry, E: Evaluator<G>> {
     /// The ProbCut checks for nodes with a null window; `None` where ProbCut is not allowed.
     pub(super) checks: Option<&'a Checks>,
     candidates: Candidates<G, E::State>,
-    /// Whether the iteration is exact.
-    exact: bool,
+    /// The subtrees that the iteration skips.
+    skips: Skips,
     /// Searches the last plies if the iteration goes to the end of the game.
     near_end: Option<NearEndSearch<G>>,
     /// Positions visited since the last report to the clock.
@@ -57,7 +59,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             shared,
             checks: None,
             candidates,
-            exact: false,
+            skips: Skips::Many,
             near_end: None,
             nodes: 0,
             interval,
@@ -81,11 +83,16 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
     pub(super) fn aspiration_search(
         &mut self,
         root: &Root<G, E::State>,
-        Iteration { depth, exact }: Iteration,
+        Iteration { depth, skips }: Iteration,
         last: BestMove,
     ) -> (BestMove, bool) {
-        self.checks = if exact { None } else { self.search.checks.as_ref() };
-        self.exact = exact;
+        let checks = self.search.checks.as_ref();
+        self.checks = match skips {
+            Skips::Many => checks.map(|[many, _]| many),
+            Skips::Few => checks.map(|[_, few]| few),
+            Skips::Nothing => None,
+        };
+        self.skips = skips;
         let goal = self.search.goal;
         self.near_end = (depth == root.board.board.empties()).then(|| NearEndSearch::new(goal));
         let most = G::SQUARES as i32 * SCALE;
@@ -264,8 +271,8 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             let most = G::SQUARES as i32 * SCALE;
             let lower = if best > alpha { best } else { -most };
             let upper = if best < beta { best } else { most };
-            let depth = if self.exact { Entry::EXACT } else { depth as u8 };
             let (lower, upper) = (lower as i16, upper as i16);
+            let depth = self.entry_depth(depth);
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
         best
@@ -289,10 +296,19 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         found
     }
 
+    /// The depth of a table's entry for a search of this depth. One that skips fewer subtrees can
+    /// replace one that skips more, but not the other way round.
+    fn entry_depth(&self, depth: u32) -> u8 {
+        match self.skips {
+            Skips::Many => depth as u8,
+            Skips::Few => depth as u8 + FEW_SKIPPED,
+            Skips::Nothing => Entry::EXACT,
+        }
+    }
+
     /// Whether an entry of the table can replace a search of this depth.
     fn suffices(&self, entry: &Entry, depth: u32) -> bool {
-        let needed = if self.exact { Entry::EXACT.into() } else { depth };
-        u32::from(entry.depth) >= needed
+        entry.depth >= self.entry_depth(depth)
     }
 
     /// A move whose score is at least `beta` according to the table, with that score.
