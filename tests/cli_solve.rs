@@ -312,3 +312,13 @@ fn probable_scores_name_their_confidence_and_need_probcut() {
     let both = solve(root, &["start", "--confidence", "95", "--seconds", "1"]);
     assert_eq!(both.status.code(), Some(2));
 }
+
+#[test]
+fn the_first_player_of_reversed_6x6_wins() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let reversed = ["--shape", "6x6", "--goal", "fewest", "--confidence", "73", "--json"];
+    let output = solve(root, &[&["start"], &reversed[..]].concat());
+    let [found] = &lines(&output)[..] else { panic!("{output:?}") };
+    // The exact search, which takes minutes, gives +2.
+    assert_eq!(found["score"], 2, "{output:?}");
+}
