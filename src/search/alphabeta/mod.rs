@@ -17,7 +17,7 @@ use super::active::ActivePositions;
 use super::clock::SearchClock;
 pub use super::clock::{Allotment, SearchLimits};
 use super::stop::Stop;
-use super::table::{Key, TranspositionTable};
+use super::table::{Entry, Key, TranspositionTable};
 use crate::eval::{Evaluator, SCALE, TrackedBoard, WinScale};
 use crate::game::{Bitboard, Board, Geometry, Goal, Square, SquareSet};
 pub use boxed::{Search, boxed, plain};
@@ -80,6 +80,28 @@ enum Skips {
     Few,
     /// None, to the end of the game: it is exact.
     Nothing,
+}
+
+/// Added to the depth of an entry of the table from [`Skips::Few`]: more than any depth.
+const FEW_SKIPPED: u8 = 100;
+
+impl Skips {
+    /// The depth of the table's entry for a search of this depth.
+    fn entry_depth(self, depth: u32) -> u8 {
+        match self {
+            Skips::Many => depth as u8,
+            Skips::Few => depth as u8 + FEW_SKIPPED,
+            Skips::Nothing => Entry::EXACT,
+        }
+    }
+
+    /// Whether an entry of the table can replace a search of this depth: it must be as deep, and skip
+    /// no more subtrees. The shallow searches of Multi-ProbCut leave entries too.
+    fn accepts(self, entry: u8, depth: u32) -> bool {
+        let from_few = (FEW_SKIPPED..Entry::EXACT).contains(&entry);
+        let found = if from_few && self == Skips::Many { entry - FEW_SKIPPED } else { entry };
+        found >= self.entry_depth(depth)
+    }
 }
 
 /// One iteration of a search.

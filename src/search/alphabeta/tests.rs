@@ -249,6 +249,18 @@ fn the_end_of_the_game_is_searched_with_fewer_and_fewer_subtrees_skipped() {
 }
 
 #[test]
+fn a_known_search_replaces_one_that_is_no_deeper_and_skips_no_fewer_subtrees() {
+    let all = [Skips::Many, Skips::Few, Skips::Nothing];
+    for (known, needed) in (0..3).flat_map(|known| (0..3).map(move |needed| (known, needed))) {
+        for (deep, wanted) in [(4, 4), (5, 4), (4, 5), (1, 88), (88, 1)] {
+            let accepted = all[needed].accepts(all[known].entry_depth(deep), wanted);
+            let is_exact = all[known] == Skips::Nothing;
+            assert_eq!(accepted, is_exact || known >= needed && deep >= wanted, "{known} {needed}");
+        }
+    }
+}
+
+#[test]
 fn probcut_needs_the_evaluators_parameters() {
     let has_probcut = |goal, evaluator: AnyEvaluator<Square8>| {
         assert!(boxed(goal, &evaluator, 1 << 10, None).is_ok());

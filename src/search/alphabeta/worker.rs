@@ -18,8 +18,6 @@ const TABLE_DEPTH: u32 = 3;
 const ETC_DEPTH: u32 = TABLE_DEPTH + 1;
 /// Below any score.
 const LOWEST: i32 = i32::MIN / 2;
-/// Added to the depth of an entry from [`Skips::Few`]: more than any depth.
-const FEW_SKIPPED: u8 = 100;
 /// Half the width of the first aspiration window around the score of the last iteration.
 const ASPIRATION: i32 = 3 * SCALE / 2;
 
@@ -272,7 +270,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             let lower = if best > alpha { best } else { -most };
             let upper = if best < beta { best } else { most };
             let (lower, upper) = (lower as i16, upper as i16);
-            let depth = self.entry_depth(depth);
+            let depth = self.skips.entry_depth(depth);
             self.search.table.put(key, Entry { lower, upper, depth, best: square });
         }
         best
@@ -296,19 +294,9 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         found
     }
 
-    /// The depth of a table's entry for a search of this depth. One that skips fewer subtrees can
-    /// replace one that skips more, but not the other way round.
-    fn entry_depth(&self, depth: u32) -> u8 {
-        match self.skips {
-            Skips::Many => depth as u8,
-            Skips::Few => depth as u8 + FEW_SKIPPED,
-            Skips::Nothing => Entry::EXACT,
-        }
-    }
-
     /// Whether an entry of the table can replace a search of this depth.
     fn suffices(&self, entry: &Entry, depth: u32) -> bool {
-        entry.depth >= self.entry_depth(depth)
+        self.skips.accepts(entry.depth, depth)
     }
 
     /// A move whose score is at least `beta` according to the table, with that score.
