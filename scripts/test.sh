@@ -43,8 +43,10 @@ nats_server() { python3 scripts/nats_server.py || echo 'there is no NATS server'
 # All failures are shown, not only those of the first failing test program.
 tests() { cargo test --locked --no-fail-fast 2>&1 | tee "$work/tests"; }
 
-# The feature `torch` holds all that needs libtorch. This build must not even look for it.
-tests_without_libtorch() { LIBTORCH=/nowhere cargo test --locked --no-default-features; }
+# The feature `torch` holds all that needs libtorch. This build must not even look for it. Unit tests and
+# examples of the documentation are the same with libtorch and have run there; to build the library a second
+# time for them takes minutes.
+tests_without_libtorch() { LIBTORCH=/nowhere cargo test --locked --no-default-features --test '*'; }
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
