@@ -124,3 +124,19 @@ fn bad_input_is_refused_in_one_line() {
     assert!(refused(&["--json", "f5"]).contains("cannot be used with"));
     assert!(refused(&[]).contains("required"));
 }
+
+/// A query that the memory does not hold is refused, and the others get their answers.
+#[test]
+fn a_table_that_is_too_large_ends_only_its_query() {
+    if outflank::search::memory::memory().is_none_or(|(_, free)| free > 1 << 36) {
+        eprintln!("SKIPPED: this machine has more memory than the largest table, or does not say");
+        return;
+    }
+    let large = r#"{"id":"a","moves":"f5","player":"alphabeta:depth=2,table_mb=65536"}"#;
+    let small = r#"{"id":"b","moves":"f5","player":"alphabeta:depth=2,table_mb=1"}"#;
+    let text = printed(&["--json", "--threads", "1"], &format!("{large}\n{small}\n"));
+    let lines: Vec<_> = text.lines().map(answer).collect();
+    let of = |id: &str| lines.iter().find(|line| line["id"] == id).expect("an answer");
+    assert!(of("a")["error"].as_str().is_some_and(|error| error.contains("table_mb")), "{text}");
+    assert!(of("b")["moves"].is_array(), "{text}");
+}

@@ -122,3 +122,30 @@ fn training_a_net_without_libtorch_is_refused_before_the_run_is_created() {
     assert_error_names_once(&output, "libtorch");
     assert!(!folder.path().join("new").exists());
 }
+
+/// Rust ends a process in which an allocation fails. These sizes must be refused before.
+#[test]
+fn a_table_that_the_memory_does_not_hold_is_refused() {
+    const TABLE_MB: u64 = 65536;
+    let is_large = |(_, free): (u64, u64)| free > TABLE_MB << 20;
+    if outflank::search::memory::memory().is_none_or(is_large) {
+        eprintln!("SKIPPED: this machine has more memory than the largest table, or does not say");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let position = format!("{}- X\n", "X".repeat(62) + "O");
+    std::fs::write(folder.path().join("good.obf"), position).expect("writable");
+    let large = "alphabeta:depth=2,table_mb=65536";
+    let size = ["--table-mb", "65536"];
+    for (arguments, name) in [
+        (&["analyse", "f5d6", "--player", large][..], "table_mb"),
+        (&["arena", large, "random", "--games", "2"], "table_mb"),
+        (&["play", large], "table_mb"),
+        (&["solve", "good.obf", size[0], size[1]], "--table-mb"),
+        (&["loss", "random", "--positions", "good.obf", size[0], size[1]], "--table-mb"),
+    ] {
+        let output = outflank(folder.path(), arguments);
+        eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_error_names_once(&output, name);
+    }
+}

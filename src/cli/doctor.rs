@@ -80,7 +80,7 @@ impl Report {
     fn gather() -> Self {
         let cpuinfo = Cpuinfo::parse(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
         let processor = Processor::new(&cpuinfo);
-        let memory = machine::memory();
+        let memory = crate::search::memory::memory();
         let mut report = Self {
             version: 1,
             ok: true,

@@ -17,6 +17,7 @@ use crate::arena::loss::{self, LossError, LossReport, LossSettings};
 use crate::game::Geometry;
 use crate::players::contestant::Contestant;
 use crate::players::spec::PlayerSpec;
+use crate::search::memory::room_for;
 use crate::store::write_atomically;
 
 /// Measures how many discs players lose by their moves, with exact scores.
@@ -129,7 +130,9 @@ impl Args {
 
 fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     let goal = args.game.goal();
-    let context = context(goal, &args.device, cores() / args.settings().threads);
+    let settings = args.settings();
+    room_for(settings.table_bytes as u64 * settings.threads as u64).context("--table-mb")?;
+    let context = context(goal, &args.device, cores() / settings.threads);
     let players = contestants::<G>(&args.players, &context)?;
     let mut positions = args.positions::<G>()?;
     let mut about = json!({

@@ -1,4 +1,4 @@
-//! The machine's CPU and memory, and the check that this program was built for its CPU.
+//! The machine's CPU, and the check that this program was built for its CPU.
 //!
 //! A build uses all instructions of the machine that builds it (`.cargo/config.toml`). On a CPU
 //! that lacks some of them it would crash with an illegal instruction. [`refuse_foreign_build`]
@@ -169,29 +169,6 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// The total and the free memory in bytes, of the machine or of the control group if that has less.
-///
-/// `None` if there is no `/proc/meminfo`.
-pub fn memory() -> Option<(u64, u64)> {
-    let (total, free) = parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
-    let read = |name: &str| {
-        std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?.trim().parse::<u64>().ok()
-    };
-    let limit = read("memory.max").unwrap_or(u64::MAX);
-    let used = read("memory.current").unwrap_or(0);
-    Some((total.min(limit), free.min(limit.saturating_sub(used))))
-}
-
-fn parse_meminfo(text: &str) -> Option<(u64, u64)> {
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        let kibibytes: u64 =
-            line.trim_start_matches(':').trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kibibytes * 1024)
-    };
-    Some((field("MemTotal")?, field("MemAvailable")?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,12 +201,5 @@ mod tests {
         assert_eq!(cpuinfo.model, "Some CPU @ 2 GHz");
         assert!(cpuinfo.has("amx_bf16") && !cpuinfo.has("avx"));
         assert_eq!(Cpuinfo::parse(""), Cpuinfo::default());
-    }
-
-    #[test]
-    fn meminfo_is_read_in_bytes() {
-        let text = "MemTotal:       2048 kB\nMemFree:  1 kB\nMemAvailable:   1024 kB\n";
-        assert_eq!(parse_meminfo(text), Some((2048 * 1024, 1024 * 1024)));
-        assert_eq!(parse_meminfo("MemTotal: lots"), None);
     }
 }

@@ -17,6 +17,7 @@ use crate::game::notation::{self, NotationError};
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::players::spec::{EvaluatorKind, EvaluatorSource};
 use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
+use crate::search::memory::room_for;
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
 use crate::store::shipped;
 use report::{Solved, Total};
@@ -128,6 +129,7 @@ fn default_order(shape: Shape, goal: Goal) -> EvaluatorSource {
 
 fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCode> {
     let table_bytes = (args.table_mb as usize) << 20;
+    room_for(table_bytes as u64).context("--table-mb")?;
     let order = args.eval.clone().unwrap_or_else(|| default_order(G::SHAPE, args.goal));
     let (evaluator, _) = order.open::<G>(args.goal)?;
     let mut selective = SelectiveSolver::new(args, &evaluator)?;

@@ -6,6 +6,7 @@ use super::models::LoadError;
 use super::player::Player;
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference;
+use crate::search::memory::NoRoom;
 use crate::store::book::BookError;
 
 /// Why a player cannot be made.
@@ -35,6 +36,14 @@ pub enum OpenError {
         shape: Shape,
         /// Which score wins.
         goal: Goal,
+    },
+    /// There is no memory for it.
+    #[error("not enough memory for `{key}`: {source}")]
+    Memory {
+        /// The key of the player that decides how much it needs.
+        key: &'static str,
+        /// What it needs and what is free.
+        source: NoRoom,
     },
     /// Its net cannot be computed.
     #[error(transparent)]

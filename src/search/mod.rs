@@ -30,6 +30,7 @@ pub mod clock;
 pub mod draw;
 pub mod endgame;
 pub mod mcts;
+pub mod memory;
 mod ordering;
 pub mod rollouts;
 pub mod stop;

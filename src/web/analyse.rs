@@ -17,6 +17,7 @@ use super::menu::{find, menu};
 use super::routes::{App, body};
 use super::thinking::Flow;
 use crate::game::{Goal, Shape};
+use crate::players::demand::Bounds;
 use crate::players::spec::{AlphaBetaSpec, EvaluatorSource, PlayerKind, PlayerSpec};
 use crate::protocol::json::{Answer, Desk, DeskOptions, Query, Request as Line, Terms};
 use crate::search::stop::Stop;
@@ -52,7 +53,8 @@ fn query(app: &App, mut fields: Map<String, Value>) -> Result<Query, ApiError> {
         fields.remove("player");
     }
     let player = known.map(|entry| entry.spec);
-    let terms = Terms { shape, goal, player: player.as_ref(), allows };
+    let bounds = Some(Bounds::of_requests(app.options.context.cores));
+    let terms = Terms { shape, goal, player: player.as_ref(), allows, bounds };
     match Line::read(&Value::Object(fields).to_string(), &terms) {
         Ok(Line::Analyse(query)) => Ok(*query),
         Ok(_) => Err(ApiError::bad("a request has one query").at("action").allowing("no action")),

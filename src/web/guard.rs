@@ -104,7 +104,9 @@ impl Guard {
         let forbidden = |error: &str| ApiError::new(StatusCode::FORBIDDEN, error);
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
         let host = text(header::HOST).unwrap_or_default();
-        if !self.knows(host) {
+        // Of two names a proxy may have checked the other one.
+        let hosts = headers.get_all(header::HOST).iter().count();
+        if hosts > 1 || !self.knows(host) {
             return Err(forbidden("the request names another host")
                 .at("Host")
                 .allowing(format!("{}:{}", self.host, self.port)));
@@ -144,11 +146,14 @@ pub(super) async fn check(
 ) -> Response {
     let query = request.uri().query().map(str::to_string);
     if let Err(error) = guard.check(request.headers(), query.as_deref()) {
-        return error.into_response();
+        let mut refused = with_safe_headers(error.into_response());
+        // A client that may not ask holds no connection either.
+        refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        return refused;
     }
     let is_page = request.method() == Method::GET && request.uri().path() == "/";
     let own = |given: &&str| is_page && guard.token.as_ref().is_some_and(|token| token.is(given));
-    let mut response = match token_of(query.as_deref()).filter(own) {
+    let response = match token_of(query.as_deref()).filter(own) {
         // The address in the browser should not keep the token.
         Some(token) => {
             let cookie = format!("{}={token}; Path=/; HttpOnly; SameSite=Strict", guard.cookie());
@@ -157,6 +162,11 @@ pub(super) async fn check(
         }
         None => next.run(request).await,
     };
+    with_safe_headers(response)
+}
+
+/// The answer with the headers that keep other sites from using it.
+fn with_safe_headers(mut response: Response) -> Response {
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),

@@ -11,6 +11,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 
 use super::guard::Guard;
 use super::{Options, WebError, routes};
@@ -19,6 +20,9 @@ use super::{Options, WebError, routes};
 const MAX_CONNECTIONS: usize = 512;
 /// A client has this long to send the head of a request. Idle connections end after it too.
 const HEAD_TIME: Duration = Duration::from_secs(20);
+/// A client that reads nothing for this long loses its connection. Without it such clients would hold
+/// all connections for ever.
+const WRITE_TIME: Duration = Duration::from_secs(20);
 /// Memory for the head of a request.
 const HEAD_BYTES: usize = 32 << 10;
 /// After an error of the system, such as too many open files.
@@ -88,5 +92,7 @@ async fn serve(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) 
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
     // A client that goes away is no error of ours.
-    let _ = http.serve_connection(TokioIo::new(stream), service).await;
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_TIME));
+    let _ = http.serve_connection(TokioIo::new(Box::pin(stream)), service).await;
 }

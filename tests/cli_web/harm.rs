@@ -36,6 +36,64 @@ fn other_sites_are_refused() {
     assert_eq!(form.refused(400)["field"], "Content-Type");
 }
 
+/// One such request ended the server, since Rust ends a process in which an allocation fails.
+#[test]
+fn a_request_cannot_ask_for_all_of_the_machine() {
+    let page = Page::start(&["--threads", "1"]);
+    for (player, key) in [
+        ("alphabeta:depth=2,table_mb=65536", "table_mb"),
+        ("alphabeta:depth=20,table_mb=4096", "table_mb"),
+        ("alphabeta:depth=2,threads=256", "threads"),
+        ("rollouts:simulations=100000000", "simulations"),
+    ] {
+        let query = format!("{{\"moves\":\"f5d6\",\"player\":\"{player}\"}}");
+        let refused = page.post("/api/analyse", &query).refused(400);
+        assert_eq!(refused["field"], "player", "{refused}");
+        assert!(refused["error"].as_str().is_some_and(|error| error.contains(key)), "{refused}");
+    }
+    answers_soon(&page);
+}
+
+/// Slow, since the server waits for 20 seconds. 512 such clients blocked the page for ever.
+#[test]
+fn a_client_that_reads_nothing_loses_its_connection() {
+    let page = Page::start(&["--threads", "1"]);
+    let mut client = std::net::TcpStream::connect(("127.0.0.1", page.port)).expect("connects");
+    client.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
+    let request = format!("GET /api/about HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", page.port);
+    let begun = Instant::now();
+    // The answers fill the buffers of the system first, and then the requests do.
+    loop {
+        match client.write_all(request.as_bytes()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => break,
+        }
+        assert!(begun.elapsed() < Duration::from_secs(120), "the connection is still open");
+    }
+    answers_soon(&page);
+}
+
+#[test]
+fn a_refused_client_loses_its_connection() {
+    let page = Page::start(&["--threads", "1"]);
+    for fields in [
+        "Host: evil.example\r\n".to_string(),
+        format!("Host: 127.0.0.1:{0}\r\nHost: evil.example\r\n", page.port),
+    ] {
+        let mut client = std::net::TcpStream::connect(("127.0.0.1", page.port)).expect("connects");
+        client.set_read_timeout(Some(SOON)).expect("a timeout");
+        client.write_all(format!("GET / HTTP/1.1\r\n{fields}\r\n").as_bytes()).expect("sent");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("it ends");
+        let answer = answer.to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 403"), "{answer}");
+        for header in ["nosniff", "x-frame-options: deny", "connection: close"] {
+            assert!(answer.contains(header), "{answer}");
+        }
+    }
+}
+
 #[test]
 fn a_token_is_needed_once_it_is_set() {
     let token = "a-long-secret-1";

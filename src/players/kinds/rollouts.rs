@@ -8,11 +8,14 @@ use crate::players::control::{Analysis, Control};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{Kind, Opened, PlayerOptions};
 use crate::players::player::{Bound, Choice, Hint, Player, PlayerError, Source, Turn, stream};
+use crate::search::memory::room_for;
 use crate::search::rollouts::{MoveReport, Options as RolloutsSpec, Rollouts};
 
 /// Simulations between two checks of the control.
 const SIMULATIONS_PER_CHECK: u32 = 64;
-/// The most simulations of an endless search. Each takes about 200 bytes of the tree.
+/// About what a simulation adds to the tree.
+const BYTES_PER_SIMULATION: u64 = 200;
+/// The most simulations of an endless search.
 const MOST_SIMULATIONS: u32 = 1 << 20;
 
 /// Searches each position with a new tree and random games.
@@ -150,6 +153,8 @@ impl Kind for RolloutsSpec {
     ) -> Result<Opened<RolloutsSpec, G>, OpenError> {
         let (goal, own) = (context.goal, self.clone());
         Ok(Opened::new(self, move |name, seed| {
+            room_for(u64::from(own.simulations) * BYTES_PER_SIMULATION)
+                .map_err(|source| OpenError::Memory { key: "simulations", source })?;
             Ok(RolloutsPlayer::new(name, goal, own.clone(), seed))
         }))
     }

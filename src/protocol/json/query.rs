@@ -11,6 +11,7 @@ use crate::game::notation::{parse_obf, parse_transcript};
 use crate::game::{Bitboard, Board, Colour, Geometry, Goal, Position, Shape, Square};
 use crate::players::analyst::Question;
 use crate::players::control::{Caps, Effort};
+use crate::players::demand::Bounds;
 use crate::players::shipped;
 use crate::players::spec::{PlayerKind, PlayerSpec};
 
@@ -55,6 +56,8 @@ pub struct Terms<'a> {
     pub player: Option<&'a PlayerSpec>,
     /// Whether queries may use a player; the error says why not.
     pub allows: fn(&PlayerSpec) -> Result<(), String>,
+    /// The most that these players may ask for; without it all that the machine has.
+    pub bounds: Option<Bounds>,
 }
 
 /// One line of a client.
@@ -201,7 +204,9 @@ impl Query {
         let player = fields.parsed("player", "a player, see `outflank players`", |text| {
             let player: PlayerSpec =
                 text.parse().map_err(|error: crate::players::SpecError| error.to_string())?;
-            (terms.allows)(&player).map(|()| player)
+            (terms.allows)(&player)?;
+            let fits = terms.bounds.map_or(Ok(()), |bounds| bounds.check(&player));
+            fits.map(|()| player).map_err(|error| error.to_string())
         })?;
         let player = player.or_else(|| terms.player.cloned());
         let player = player.unwrap_or_else(|| shipped::opponent(shape, goal));

@@ -33,7 +33,13 @@ fn allows(player: &PlayerSpec) -> Result<(), String> {
 
 fn with_settings<R>(threads: usize, use_them: impl FnOnce(&Settings<'_>) -> R) -> R {
     let player = "alphabeta:depth=2".parse().expect("a player");
-    let terms = Terms { shape: Shape::Square6, goal: Goal::Most, player: Some(&player), allows };
+    let terms = Terms {
+        shape: Shape::Square6,
+        goal: Goal::Most,
+        player: Some(&player),
+        allows,
+        bounds: None,
+    };
     let desk = DeskOptions { device: "cpu".into(), cores: 1, seed: 1 };
     use_them(&Settings { terms, desk, threads })
 }

@@ -11,6 +11,7 @@ use crate::players::grammar::{Fields, SpecError, SpecKind};
 use crate::players::kind::{Kind, Opened, PlayerOptions, THREADS, default_threads};
 use crate::search::clock::Allotment;
 use crate::search::mcts::options::MOST_SOLVED;
+use crate::search::memory::room_for;
 
 limits! {
     /// The limit of an alpha-beta search.
@@ -144,6 +145,8 @@ impl Kind for AlphaBetaSpec {
         }
         let own = options.clone();
         Ok(Opened::new(options, move |name, _| {
+            room_for((own.table_mb as u64) << 20)
+                .map_err(|source| OpenError::Memory { key: "table_mb", source })?;
             AlphaBetaPlayer::new(name, goal, &evaluator, own.clone()).map_err(|_| refused())
         }))
     }
