@@ -218,7 +218,7 @@ impl Checkpoint {
                 return Err(damaged());
             }
             let content =
-                files::read(&path, if name == NET { limits::NET } else { limits::LEARNER })?;
+                files::read_stored(&path, if name == NET { limits::NET } else { limits::LEARNER })?;
             if FileChecksum::of(&content) != wanted {
                 return Err(damaged());
             }

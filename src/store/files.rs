@@ -125,6 +125,31 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read().map_err(FileError::at(Action::Read, path))
 }
 
+/// Reads a whole file that this program has written itself, of at most `limit` bytes.
+///
+/// # Errors
+///
+/// As for [`read`], or there is something else than a file.
+pub(super) fn read_stored(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let read = || {
+        let file = open_stored(path)?;
+        let length = file.metadata()?.len();
+        read_at_most(file, length, limit)
+    };
+    read().map_err(FileError::at(Action::Read, path))
+}
+
+/// Opens a file that this program has written itself. To open a named pipe in its place would wait for
+/// ever, and with it the page's list of all runs.
+pub(crate) fn open_stored(path: &Path) -> io::Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        // To read a folder is an error of its own.
+        return File::open(path);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe or a device, not a file"))
+}
+
 /// The length of a file in bytes.
 pub(super) fn length(path: &Path) -> Result<u64, FileError> {
     fs::metadata(path).map(|data| data.len()).map_err(FileError::at(Action::Read, path))
@@ -133,7 +158,7 @@ pub(super) fn length(path: &Path) -> Result<u64, FileError> {
 /// The first bytes of a file, at most `most`, and the length of the whole file.
 pub(super) fn read_start(path: &Path, most: u64) -> Result<(Vec<u8>, u64), FileError> {
     let read = || {
-        let file = File::open(path)?;
+        let file = open_stored(path)?;
         let (length, mut bytes) = (file.metadata()?.len(), Vec::new());
         file.take(most).read_to_end(&mut bytes)?;
         Ok((bytes, length))
@@ -299,7 +324,7 @@ fn is_acquired(result: Result<(), TryLockError>, path: &Path) -> Result<bool, Fi
 /// Whether a process has locked the file at `path`. A file that cannot be opened counts as locked,
 /// a missing file as not locked.
 pub(super) fn is_locked(path: &Path) -> bool {
-    match File::open(path) {
+    match open_stored(path) {
         Ok(file) => file.try_lock_shared().is_err(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }

@@ -12,6 +12,25 @@ fn replacing_a_file_leaves_no_temporary_file() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
+/// Without the check this test does not end.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_stored_file_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+    assert!(made.success());
+    let error = read_stored(&path, 100).unwrap_err();
+    assert!(error.source.to_string().contains("pipe"), "{error:?}");
+    assert!(read_start(&path, 100).is_err());
+    assert!(is_locked(&path), "what cannot be opened counts as locked");
+    // A user may name a pipe, and waits for it.
+    let writer = path.clone();
+    let written = std::thread::spawn(move || fs::write(writer, b"seed = 1"));
+    assert_eq!(read(&path, 100).unwrap(), b"seed = 1");
+    written.join().unwrap().unwrap();
+}
+
 #[test]
 fn an_error_names_the_path() {
     let dir = tempfile::tempdir().unwrap();

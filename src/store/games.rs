@@ -202,7 +202,7 @@ pub fn totals_with(dir: &Path, mut note: impl FnMut(u64)) -> Result<Totals, Game
     for (_, path) in segments(dir)? {
         // An incomplete record is damage in every segment except the newest.
         totals.skipped += u64::from(std::mem::take(&mut totals.torn));
-        for found in frame::scan(&files::read(&path, limits::SEGMENT)?, 0) {
+        for found in frame::scan(&files::read_stored(&path, limits::SEGMENT)?, 0) {
             match found {
                 Ok(frame) => {
                     totals.games += 1;
@@ -240,7 +240,7 @@ pub fn read_tail(dir: &Path, positions: u64) -> Result<Games, GamesError> {
         if wanted == 0 {
             break;
         }
-        let bytes = files::read(&path, limits::SEGMENT)?;
+        let bytes = files::read_stored(&path, limits::SEGMENT)?;
         paths.insert(0, path);
         let frames: Vec<_> = frame::scan(&bytes, 0).flatten().collect();
         offset = 0;
@@ -306,7 +306,7 @@ impl Iterator for Games {
         while self.scanner.offset >= self.bytes.len() {
             self.path = self.paths.next()?;
             self.scanner = Scanner::new(std::mem::take(&mut self.next_offset));
-            self.bytes = match files::read(&self.path, limits::SEGMENT) {
+            self.bytes = match files::read_stored(&self.path, limits::SEGMENT) {
                 Ok(bytes) => bytes,
                 Err(error) => {
                     self.bytes.clear();

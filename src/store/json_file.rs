@@ -78,7 +78,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<T, 
     struct Version {
         version: u64,
     }
-    let text = files::read(path, limits::STATE)?;
+    let text = files::read_stored(path, limits::STATE)?;
     let unreadable = |source| JsonFileError::Content { path: path.to_path_buf(), source };
     let Version { version: found } = serde_json::from_slice(&text).map_err(unreadable)?;
     if found != u64::from(version) {

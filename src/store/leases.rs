@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::files::{Action, FileError, read};
+use super::files::{Action, FileError, read_stored};
 use super::limits;
 
 const FILE: &str = "leases.txt";
@@ -53,7 +53,7 @@ impl LeaseBook {
     pub fn read(run: &Path) -> Result<LeaseBook, LeaseError> {
         let path = run.join(FILE);
         let mut book = LeaseBook { path: path.clone(), file: None, leases: BTreeMap::new() };
-        let bytes = match read(&path, limits::LEASES) {
+        let bytes = match read_stored(&path, limits::LEASES) {
             Err(error) if error.is_missing() => return Ok(book),
             found => found?,
         };
@@ -132,12 +132,13 @@ fn parse(line: &str) -> Option<(Range<u64>, &str)> {
 
 /// Whether a file is empty or its last byte ends a line.
 fn ends_with_a_line(path: &Path) -> bool {
-    read(path, limits::LEASES).is_ok_and(|bytes| bytes.last().is_none_or(|&last| last == b'\n'))
+    read_stored(path, limits::LEASES)
+        .is_ok_and(|bytes| bytes.last().is_none_or(|&last| last == b'\n'))
 }
 
 /// Cuts off the bytes after the last end of a line.
 fn remove_last_line(file: &mut File, path: &Path) -> Result<(), FileError> {
-    let bytes = read(path, limits::LEASES)?;
+    let bytes = read_stored(path, limits::LEASES)?;
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
     file.set_len(whole as u64).map_err(FileError::at(Action::Truncate, path))
 }

@@ -46,8 +46,8 @@ pub mod shipped;
 pub mod warm_start;
 
 pub use codec::CodecError;
-pub(crate) use files::lock as lock_file;
 pub use files::{
     Action, FileError, NewFile, TooLong, create_dir, read, read_text, write_atomically,
 };
+pub(crate) use files::{lock as lock_file, open_stored};
 pub use json_file::JsonFileError;

@@ -157,7 +157,7 @@ impl ModelFile {
     /// The file is missing, cut off, damaged, from another program or of another version.
     pub fn read(path: &Path) -> Result<ModelFile, ModelFileError> {
         check_length(path)?;
-        ModelFile::from_bytes(files::read(path, limits::NET)?, path)
+        ModelFile::from_bytes(files::read_stored(path, limits::NET)?, path)
     }
 
     /// Writes the model to a file, replacing an old one.

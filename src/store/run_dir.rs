@@ -88,10 +88,10 @@ pub enum RunDirError {
     /// `run.json` cannot be read or written.
     #[error(transparent)]
     Manifest(#[from] JsonFileError),
-    /// The checksum of `config.toml` is wrong.
+    /// The checksum of `config.toml` is wrong or missing.
     #[error(
-        "{} was edited by hand or is damaged: its checksum is wrong; change keys with --set \
-         KEY=VALUE; to keep an edit, remove the last line of the file; to replace it, name a \
+        "{} was edited by hand or is damaged: its checksum is wrong or missing; change keys with --set \
+         KEY=VALUE; to keep an edit, remove the comments in its first and last line; to replace it, name a \
          configuration file: outflank train CONFIG --resume",
         path.display()
     )]

@@ -171,7 +171,7 @@ impl<G: Geometry> Book<G> {
     ///
     /// The file cannot be read, is damaged, or is for another board or goal.
     pub fn read(path: &Path, goal: Goal) -> Result<(Book<G>, u32), BookError> {
-        let bytes = files::read(path, limits::BOOK)?;
+        let bytes = files::read_stored(path, limits::BOOK)?;
         Book::parse(&bytes, goal).map_err(|problem| at(path, problem))
     }
 

@@ -60,7 +60,7 @@ impl GameWriter {
         if is_new {
             files::sync_dir(dir)?;
         }
-        let bytes = files::read(&path, limits::SEGMENT)?;
+        let bytes = files::read_stored(&path, limits::SEGMENT)?;
         let whole = frame::scan(&bytes, 0).flatten().last().map_or(0, |frame| frame.end);
         let saved_to = save_rest(&path, &bytes, whole)?;
         let cut_off = (bytes.len() - whole) as u64;

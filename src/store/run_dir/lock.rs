@@ -25,7 +25,7 @@ pub(super) fn lock(path: &Path) -> Result<File, RunDirError> {
         .open(&lock_path)
         .map_err(FileError::at(Action::Write, &lock_path))?;
     if !files::lock(&file, &lock_path)? {
-        let holder = File::open(&lock_path).ok();
+        let holder = files::open_stored(&lock_path).ok();
         let holder = holder.and_then(|file| read_text(file, NUMBER_BYTES).ok());
         let holder = holder.and_then(|text| text.trim().parse().ok());
         return Err(RunDirError::Locked { path: path.to_path_buf(), holder });

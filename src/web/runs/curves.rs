@@ -1,13 +1,13 @@
 //! The curves of a run's `metrics.jsonl`, with as many points as a chart has room for.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::store::lines::Lines;
+use crate::store::open_stored;
 use crate::telemetry::METRICS;
 use crate::web::error::ApiError;
 
@@ -56,7 +56,7 @@ struct Point {
 
 /// The curves of the run in a folder; a run without curves has empty ones.
 pub(super) fn read(run: &Path) -> Result<Curves, ApiError> {
-    let file = match File::open(run.join(METRICS)) {
+    let file = match open_stored(&run.join(METRICS)) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Curves::default()),
         Err(error) => return Err(ApiError::failed(format!("{METRICS}: {error}"))),
