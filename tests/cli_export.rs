@@ -73,6 +73,7 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     assert!(card.contains("| machine | Abacus, 3 cores, device"), "{card}");
     let config = fs::read_to_string(net.join("config.toml")).expect("a configuration");
     let origin = fs::read_to_string(folder.join("run/config.toml")).expect("its origin");
+    let (_, origin) = origin.split_once('\n').expect("lines");
     let (lines, comment) = origin.split_at(config.len());
     assert!(config == lines && comment.starts_with("# crc32"), "{origin}");
 

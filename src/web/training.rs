@@ -47,6 +47,8 @@ struct Process {
     run: PathBuf,
     child: Child,
     messages: Arc<Mutex<VecDeque<u8>>>,
+    /// It was asked to end. A second interrupt would end it at once, unsaved.
+    is_ending: bool,
 }
 
 /// The routes of training.
@@ -103,7 +105,7 @@ impl Training {
             let thread = std::thread::Builder::new().name("run messages".into());
             thread.spawn(move || keep_last(errors, &messages)).map_err(failed)?;
         }
-        running.push(Process { run, child, messages });
+        running.push(Process { run, child, messages, is_ending: false });
         Ok(())
     }
 
@@ -228,21 +230,25 @@ async fn resume(State(app): State<Arc<App>>, request: Request) -> Result<Json<Na
     Ok(Json(Named { run: id }))
 }
 
-/// Asks a run to save itself and to end, as Ctrl-C does.
+/// Asks a run to save itself and to end, as Ctrl-C does. Further requests change nothing.
 async fn stop(State(app): State<Arc<App>>, request: Request) -> Result<Json<Named>, ApiError> {
     app.training.program()?;
     let Named { run: id } = body(request).await?;
     let (folders, name) = (app.options.runs.clone(), id.clone());
     let run = reading(move || find(&folders, &name)).await?;
-    let running = app.training.lock();
-    let process = running.iter().find(|process| process.run == run.path);
+    let mut running = app.training.lock();
+    let process = running.iter_mut().find(|process| process.run == run.path);
     let process = process.ok_or_else(|| {
         ApiError::bad("this page has not started the run, so it cannot stop it")
             .at("run")
             .allowing("Ctrl-C where it was started")
     })?;
-    // It was not waited for, so the number is still that of this process.
-    let signalled = kill_process(Pid::from_child(&process.child), Signal::INT);
-    signalled.map_err(|error| ApiError::failed(format!("the run cannot be stopped: {error}")))?;
+    if !process.is_ending {
+        // It was not waited for, so the number is still that of this process.
+        let signalled = kill_process(Pid::from_child(&process.child), Signal::INT);
+        signalled
+            .map_err(|error| ApiError::failed(format!("the run cannot be stopped: {error}")))?;
+        process.is_ending = true;
+    }
     Ok(Json(Named { run: id }))
 }

@@ -173,6 +173,27 @@ fn training_needs_its_option_and_names_of_the_lists() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
+/// A second interrupt ends a run at once, unsaved: a double click on Stop did that.
+#[cfg(feature = "torch")]
+#[test]
+fn a_run_that_is_stopped_twice_is_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().to_str().expect("plain text");
+    let page = Page::start(&["--threads", "1", "--runs", runs, "--allow-training"]);
+    page.post("/api/training/start", "{\"config\":\"smoke\",\"name\":\"new\"}").ok();
+    let begun = Instant::now();
+    let state = || page.get("/api/runs").ok().json()["runs"][0]["state"].clone();
+    while state() == "running" {
+        // The process that ends between two requests is no longer a run of this page: 400.
+        for _ in 0..3 {
+            page.post("/api/training/stop", "{\"run\":\"new\"}");
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(begun.elapsed() < Duration::from_secs(120), "it does not end");
+    }
+    assert_eq!(state(), "stopped");
+}
+
 #[test]
 fn wrong_bodies_are_refused_with_a_reason() {
     let page = Page::start(&["--threads", "1"]);

@@ -238,6 +238,13 @@ fn an_altered_value_is_refused_and_named() {
     assert_eq!(state_in_list(&run.path), "unreadable");
 }
 
+/// A configuration of a run without its first and its last line, which are about its checksum.
+fn without_comments(text: &str) -> &str {
+    let first = text.find('\n').expect("lines") + 1;
+    let last = text.trim_end().rfind('\n').expect("lines");
+    &text[first..=last]
+}
+
 #[test]
 fn an_edited_configuration_can_be_replaced_or_kept() {
     let run = FinishedRun::small();
@@ -249,9 +256,12 @@ fn an_edited_configuration_can_be_replaced_or_kept() {
     let config = run.folder.path().join("small.toml");
     succeeds(&run.resume_for(300.0, &[config.to_str().expect("a path")]));
     assert!(run.text("config.toml").contains("batch = 64"));
-    // Without the comment at its end, the edited file is read as it is.
+    // A file that was cut at the end of a line has no checksum, but says that it should have one.
     let last = edited.trim_end().rfind('\n').expect("lines");
     fs::write(&path, &edited[..=last]).expect("a file");
+    refused(&run.resume_for(300.0, &[]), "missing");
+    // Without both comments, the edited file is read as it is.
+    fs::write(&path, without_comments(&edited)).expect("a file");
     succeeds(&run.resume_for(300.0, &[]));
     assert!(run.text("config.toml").contains("batch = 32"));
 }
@@ -262,8 +272,7 @@ fn an_older_run_is_resumed_and_impossible_counters_are_named() {
     let run = FinishedRun::small();
     let state = run.newest_checkpoint().join("state.json");
     let text = run.text("config.toml");
-    let last = text.trim_end().rfind('\n').expect("lines");
-    fs::write(run.path.join("config.toml"), &text[..=last]).expect("a file");
+    fs::write(run.path.join("config.toml"), without_comments(&text)).expect("a file");
     edit_json(&run.path.join("run.json"), |_| {});
     edit_json(&state, |_| {});
     let whole = fs::read(&state).expect("a file");

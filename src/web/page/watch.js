@@ -185,7 +185,7 @@ export class WatchView {
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
     const command = (word, path) => button(word, () => this.#command(path, { run: run.id }));
-    const canResume = ["stopped", "failed", "finished"].includes(run.state);
+    const canResume = ["stopped", "failed", "killed"].includes(run.state);
     p.control.replaceChildren(...(!this.#about.training ? [] : [
       run.state === "running" && run.controlled && command("Stop", "stop"), canResume && command("Resume", "resume"),
     ].filter(Boolean)));
