@@ -46,7 +46,17 @@ tests() { cargo test --locked --no-fail-fast 2>&1 | tee "$work/tests"; }
 # The feature `torch` holds all that needs libtorch. This build must not even look for it. Unit tests and
 # examples of the documentation are the same with libtorch and have run there; to build the library a second
 # time for them takes minutes.
-tests_without_libtorch() { LIBTORCH=/nowhere cargo test --locked --no-default-features --test '*'; }
+tests_without_libtorch() {
+    local programs
+    programs=$(cargo metadata --locked --no-deps --format-version 1 | python3 -c '
+import json, sys
+for target in json.load(sys.stdin)["packages"][0]["targets"]:
+    if target["kind"] == ["test"] and "torch" not in target.get("required-features", []):
+        print("--test", target["name"])
+')
+    # shellcheck disable=SC2086 # Names of test programs have no blanks.
+    LIBTORCH=/nowhere cargo test --locked --no-default-features $programs
+}
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
