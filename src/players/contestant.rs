@@ -38,7 +38,7 @@ pub enum OpenError {
         goal: Goal,
     },
     /// There is no memory for it.
-    #[error("not enough memory for `{key}`: {source}")]
+    #[error("not enough memory for `{key}`")]
     Memory {
         /// The key of the player that decides how much it needs.
         key: &'static str,
