@@ -129,7 +129,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
 ///
 /// # Errors
 ///
-/// As for [`read`], or there is something else than a file.
+/// As for [`read`], or the path is a pipe or a device.
 pub(super) fn read_stored(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let read = || {
         let file = open_stored(path)?;
