@@ -122,7 +122,6 @@ class Page:
         self._session = session
         self._target = target
         self.width, self.height = width, height
-        self.is_phone = width < 600
         self.faults = []
         self.host = None
         # A failed request is an error in the console. Checks of errors set this.
@@ -132,9 +131,18 @@ class Page:
         """Switches on what the checks need."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        size = {"width": self.width, "height": self.height, "deviceScaleFactor": 1, "mobile": self.is_phone}
+        self.resize(self.width, self.height)
+
+    def resize(self, width, height):
+        """Sets the size; below 600 pixels it is a phone's."""
+        self.width, self.height = width, height
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": self.is_phone}
         self.call("Emulation.setDeviceMetricsOverride", size)
         self.call("Emulation.setTouchEmulationEnabled", {"enabled": self.is_phone})
+
+    @property
+    def is_phone(self):
+        return self.width < 600
 
     def call(self, method, params=None):
         """Sends a command to the page."""
@@ -212,6 +220,12 @@ class Page:
             return
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", {"type": kind, "button": "left", "clickCount": 1, **point})
+
+    def drag(self, *points):
+        """Draws with the left button through points."""
+        kinds = ["mousePressed", *["mouseMoved"] * (len(points) - 1)]
+        for kind, (x, y) in [*zip(kinds, points), ("mouseReleased", points[-1])]:
+            self.call("Input.dispatchMouseEvent", {"type": kind, "button": "left", "buttons": 1, "clickCount": 1, "x": x, "y": y})
 
     def push(self, word):
         """Clicks the visible button with this word."""

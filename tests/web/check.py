@@ -21,6 +21,8 @@ import tempfile
 import time
 
 from browser import Browser, Fault, installed
+from details import Details, write_runs
+from layout import WIDTHS, measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SIZES = ((1280, 800), (390, 844))
@@ -256,7 +258,7 @@ class Walk:
             const { workersTable } = await import("./workers.js");
             const columns = ["games_per_second", "games", "rejected", "net_version", "nets_behind", "lag_seconds", "unconfirmed"];
             const curves = ["worker-1", "worker-2"].flatMap((name) => columns.map((column) => [`workers/${name}/${column}`, [12345.6]]));
-            const table = workersTable(Object.fromEntries(curves));
+            const table = workersTable(Object.fromEntries(curves), "Workers");
             document.querySelector(".watch .right > div").replaceChildren(table);
             return [table.querySelectorAll("tbody tr").length, document.documentElement.scrollWidth];
         }""")
@@ -277,8 +279,8 @@ class Server:
 
     def __init__(self, program, runs):
         self.begun = time.monotonic()
-        self._process = subprocess.Popen([program, "web", "--port", "0", "--no-open", "--runs", str(runs)],
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs), "--allow-training"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.address = self._process.stdout.readline().strip().removeprefix("http://").strip("/")
         if not self.address:
             raise Fault("the server does not start")
@@ -331,6 +333,22 @@ def walk(browser, size, program, shots):
     print(f"{size[0]} pixels: passed; {measured}", flush=True)
 
 
+def details(browser, program):
+    """Single behaviours, and the layout of every view."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = pathlib.Path(folder)
+        write_runs(runs)
+        page = browser.page(*SIZES[0])
+        server = Server(program, runs)
+        try:
+            Details(page, server.address, GAME).all()
+            measure(page)
+        finally:
+            server.close()
+        page.close()
+    print(f"details, and layout at {', '.join(map(str, WIDTHS))} pixels: passed", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=str(ROOT / "target/debug/outflank"))
@@ -346,6 +364,7 @@ def main():
     try:
         for size in SIZES:
             walk(browser, size, args.program, args.shots)
+        details(browser, args.program)
     except Fault as fault:
         print(f"error: {fault}", file=sys.stderr)
         return 1

@@ -8,16 +8,18 @@ import { ValueGraph } from "./graph.js";
 import { pasteDialog, saveMenu } from "./inout.js";
 import { Lens } from "./lens.js";
 import { valueOf } from "./losses.js";
-import { goalOptions } from "./menu.js";
+import { goalOptions, opinionsOf } from "./menu.js";
 import { MoveList } from "./moves.js";
 import { Opinions } from "./opinions.js";
+import { OVERLAYS, overlay, shares } from "./overlay.js";
 import { Review } from "./review.js";
 import { Tree } from "./tree.js";
-import { resultWord, sideWord, signed, squareHints } from "./words.js";
+import { VIEW, resultWord, sideWord, signed } from "./words.js";
 
-const OVERLAYS = [
-  ["values", "Values"], ["visits", "Visits"], ["policy", "The net's policy"], ["owner", "Who will own it"], ["none", "Nothing"],
-];
+/** The advice is kept at most this often, in milliseconds. */
+const KEEPING = 1000;
+
+/** @typedef {{black?: string, white?: string, date?: string, result?: number}} Names */
 
 export class AnalyseView {
   #about;
@@ -32,6 +34,8 @@ export class AnalyseView {
   #lookedAt = null;
   #glances = new Latest();
   #loads = new Latest();
+  /** The timer after which the advice is kept. */
+  #keepingLater = 0;
   #parts = {};
   element;
 
@@ -39,8 +43,8 @@ export class AnalyseView {
   constructor(about) {
     this.#about = about;
     this.#build();
-    const kept = recall("analyse", { board: "8x8", goal: "most", moves: "" });
-    this.open(kept, kept.names, false);
+    addEventListener("pagehide", () => this.#keepAll());
+    this.#recall();
   }
 
   #build() {
@@ -48,6 +52,7 @@ export class AnalyseView {
     p.board = new Board((square) => this.#square(square), "Board. Arrow keys move, Enter plays.");
     p.graph = new ValueGraph((ply) => this.#go(this.#tree.line()[ply]));
     p.caption = h("p", { class: "status" });
+    p.players = h("div", { class: "row named-row" });
     p.overlay = choice("Show", OVERLAYS, "values", () => this.#redraw());
     p.list = new MoveList((node) => this.#go(node));
     p.opinions = new Opinions(this.#about, {
@@ -68,11 +73,11 @@ export class AnalyseView {
       oncancel: () => this.#edit(false),
     });
     p.editor.element.hidden = true;
-    p.paste = pasteDialog(() => this.#setup(), (game) => this.open(game, { black: game.black, white: game.white }));
+    p.paste = pasteDialog(() => this.#setup(), ({ black, white, date, result, ...game }) => this.open(game, { black, white, date, result }));
     p.setup = this.#setupChoices();
     p.cut = button("Delete branch", () => this.#cut(), { class: "quiet" });
     p.promote = button("Make main line", () => this.#promote(), { class: "quiet" });
-    this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste);
+    this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste.box);
   }
 
   #left() {
@@ -82,18 +87,18 @@ export class AnalyseView {
       step("To the start", "«", () => this.#go(this.#tree.root)), step("Back", "‹", () => this.#step(-1)),
       step("Forward", "›", () => this.#step(1)), step("To the end", "»", () => this.#go(this.#tree.line().at(-1))),
       p.overlay.element);
-    return h("section", { class: "left" }, h("div", {}, h("div", { class: "stage" }, p.board.element), p.review.task),
-      bar, p.caption, p.graph.element,
+    return h("section", { class: "left" }, p.players, h("div", {}, h("div", { class: "stage" }, p.board.element), p.review.task),
+      bar, p.caption, p.graph.element, h("p", { class: "soft" }, VIEW),
       h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s simulations. Drag the graph, or use the arrow keys; M: next mistake."));
   }
 
   #right() {
     const p = this.#parts;
     const save = saveMenu(() => ({
-      game: this.#tree.game(), names: this.#names, node: this.#tree.current, shape: this.#shape(),
+      tree: this.#tree, names: this.#names, player: p.opinions.first, shape: this.#shape(),
     }));
     return h("section", { class: "right" },
-      h("div", { class: "actions" }, button("Paste or open", () => p.paste.showModal(), { class: "main" }),
+      h("div", { class: "actions" }, button("Paste or open", () => p.paste.box.showModal(), { class: "main" }),
         button("Edit board", () => this.#edit(!this.#isEditing)), save),
       p.editor.element, p.opinions.element, p.review.element,
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Moves"), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
@@ -120,13 +125,18 @@ export class AnalyseView {
 
   show() {
     this.#isShown = true;
-    if (this.#tree) this.#update();
+    if (!this.#tree) return;
+    this.#update();
+    this.#parts.review.resume();
   }
 
-  hide() {
+  /** @param {string} next the view that is shown instead */
+  hide(next) {
     this.#isShown = false;
     this.#parts.opinions.end();
     this.#glances.end();
+    // In a game an opponent thinks, and a review takes its processors.
+    if (next === "play") this.#parts.review.pause();
   }
 
   key(name) {
@@ -141,31 +151,70 @@ export class AnalyseView {
 
   /**
    * Opens a game, and goes to its end.
-   * @param {import("./api.js").Game} game @param {{black?: string, white?: string}} [names]
+   * @param {import("./api.js").Game} game @param {Names} [names]
    */
-  async open({ board, goal, start, moves }, names = {}, isNew = true) {
+  async open({ board, goal, start, moves }, names = {}) {
     const signal = this.#loads.begin();
     try {
       const tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves }, signal);
-      this.#parts.review.reset();
-      this.#parts.review.leave();
-      this.#tree = tree;
+      tree.current = tree.line().at(-1);
+      this.#take(tree, names);
     } catch (error) {
       complain(error);
-      if (this.#tree || signal.aborted) return;
-      // Kept by another version of the program.
-      this.#tree = await Tree.load({ board: "8x8", goal: "most", moves: "" });
+      if (!this.#tree && !signal.aborted) this.#recall();
+      return;
     }
-    this.#names = names ?? {};
-    this.#tree.current = this.#tree.line().at(-1);
+    // A finished game is most likely opened to see its mistakes.
+    if (this.#tree.current.over) this.#parts.review.start();
+  }
+
+  /** Reads a file or text that was dropped or pasted anywhere on the page. @param {File|string} body */
+  read(body) {
+    this.#parts.paste.take(body);
+  }
+
+  /** Opens what the last visit has left, and goes on with its review. */
+  async #recall() {
+    const signal = this.#loads.begin();
+    const kept = recall("analyse", { setup: { board: "8x8", goal: "most" }, lines: [""], at: "", names: {}, opinions: [] });
+    try {
+      const tree = await Tree.recall(kept, recall("advice", { known: [] }), opinionsOf(this.#about, kept.setup), signal);
+      this.#take(tree, kept.names, kept.opinions);
+      if (kept.isReviewing) this.#parts.review.start();
+    } catch {
+      if (signal.aborted) return;
+      // Kept by another version of the program.
+      this.#take(await Tree.load({ board: "8x8", goal: "most", moves: "" }), {});
+    }
+  }
+
+  /** Shows a tree in the place of the one before. */
+  #take(tree, names, opinions = []) {
     const p = this.#parts;
-    p.shape.value = this.#tree.setup.board;
-    p.goal.value = this.#tree.setup.goal;
-    p.opinions.setSetup(this.#tree.setup);
+    p.review.reset();
+    p.review.leave();
+    this.#tree = tree;
+    this.#names = names;
+    p.shape.value = tree.setup.board;
+    p.goal.value = tree.setup.goal;
+    p.opinions.setSetup(tree.setup, opinions);
+    p.players.replaceChildren(...playersRow(names));
     this.#edit(false);
     this.#update();
-    // A finished game is most likely opened to see its mistakes.
-    if (isNew && this.#tree.current.over) p.review.start();
+  }
+
+  /** Keeps the game for a later visit. The advice is long, so it follows a little later. */
+  #keep() {
+    const { opinions, review } = this.#parts;
+    keep("analyse", { ...this.#tree.kept(), names: this.#names, opinions: opinions.chosen, isReviewing: review.isUnfinished });
+    this.#keepingLater ||= setTimeout(() => this.#keepAll(), KEEPING);
+  }
+
+  #keepAll() {
+    clearTimeout(this.#keepingLater);
+    this.#keepingLater = 0;
+    if (!this.#tree) return;
+    keep("advice", this.#tree.keptAdvice(this.#parts.opinions.players()));
   }
 
   #go(node) {
@@ -185,7 +234,7 @@ export class AnalyseView {
 
   #square(square) {
     if (!this.#tree) return;
-    if (this.#isEditing) this.#parts.editor.change(square);
+    if (this.#isEditing) this.#parts.editor.paint(square);
     else if (this.#parts.review.isPuzzle) this.#parts.review.attempt(square);
     else this.#play(square);
   }
@@ -224,6 +273,7 @@ export class AnalyseView {
     const p = this.#parts;
     this.#isEditing = isOn;
     p.editor.element.hidden = !isOn;
+    p.board.onpaint = isOn ? (square) => p.editor.paint(square) : null;
     if (isOn) p.editor.begin(this.#shape(), this.#tree.current.ply);
     else if (this.#tree) this.#update();
   }
@@ -254,7 +304,6 @@ export class AnalyseView {
       p.lens?.show(position);
     }
     this.#redraw(animate);
-    keep("analyse", { ...this.#tree.setup, start: this.#tree.setup.start, moves: this.#tree.game(this.#tree.line().at(-1)).moves, names: this.#names });
   }
 
   /** Gets what the overlays need and the hints lack: the net's policy, and who will own each square. */
@@ -292,6 +341,7 @@ export class AnalyseView {
     p.cut.hidden = !branch;
     p.promote.hidden = !branch;
     p.caption.textContent = this.#caption();
+    this.#keep();
   }
 
   #draw(animate) {
@@ -314,23 +364,7 @@ export class AnalyseView {
     const glance = this.#glance?.node === current ? this.#glance : null;
     const policy = p.lens?.policy ?? null;
     if (policy) return { shades: shares(policy) };
-    const hints = current.advice.get(p.opinions.first)?.hints ?? [];
-    switch (p.overlay.value) {
-      case "values":
-        return { hints: squareHints(hints) };
-      case "visits": {
-        const total = hints.reduce((sum, { visits }) => sum + (visits ?? 0), 0);
-        return { shades: shares(total ? hints.map(({ move, visits }) => [move, (visits ?? 0) / total]) : []) };
-      }
-      case "policy":
-        return { shades: shares(glance?.policy ?? hints.filter((hint) => hint.policy).map((hint) => [hint.move, hint.policy])) };
-      case "owner":
-        return { shades: new Map((glance?.owner ?? []).map(([square, black]) => [square, {
-          kind: black > 0 ? "black" : "white", amount: Math.abs(black) * 0.75,
-        }])) };
-      default:
-        return {};
-    }
+    return overlay(p.overlay.value, current.advice.get(p.opinions.first)?.hints ?? [], current.ply.side, glance);
   }
 
   #caption() {
@@ -347,12 +381,14 @@ export class AnalyseView {
   }
 }
 
-/** Shares from 0 to 1 as shades, with percents on the squares. */
-function shares(pairs) {
-  const most = Math.max(0.01, ...pairs.map(([, share]) => share));
-  return new Map(pairs.map(([square, share]) => [square, {
-    kind: "more", amount: 0.75 * share / most, text: share >= 0.005 ? `${Math.round(share * 100)}%` : "",
-  }]));
+/** Who has played, if the game says so. @param {Names} names */
+function playersRow({ black, white, date, result }) {
+  if (!black && !white) return [];
+  const player = (side, name) => h("span", { class: `named ${side}` }, h("span", { class: `chip ${side}`, "aria-hidden": "true" }),
+    h("span", { class: "unseen" }, `${sideWord(side)}: `), name ?? "?");
+  const score = typeof result === "number" && `${signed(result, 0)} for black`;
+  const more = [score, date].filter(Boolean).join(", ");
+  return [player("black", black), player("white", white), ...(more ? [h("span", { class: "soft" }, more)] : [])];
 }
 
 /** The node as the opinions may show it while its answers are hidden. */

@@ -10,7 +10,7 @@ const EDGE = 34;
 const RIPPLE = 45;
 
 /**
- * @typedef {{text: string, best?: boolean, note?: string}} SquareHint
+ * @typedef {{text: string, best?: boolean, thin?: boolean, note?: string}} SquareHint
  * @typedef {{amount: number, kind: "more"|"black"|"white", text?: string}} SquareShade
  * @typedef {{discs: string, legal?: string[], last?: string, flipped?: string[], side?: string,
  *   hints?: Map<string, SquareHint>, shades?: Map<string, SquareShade>, animate?: boolean}} View
@@ -22,6 +22,8 @@ export class Board {
   /** @type {import("./api.js").BoardShape} */
   #shape;
   #onplay;
+  /** What happens to squares that a drag touches, or null: nothing. @type {?(square: string) => void} */
+  #onpaint = null;
   #squares = new Map();
   #order = [];
   #cursor = 0;
@@ -40,7 +42,22 @@ export class Board {
       onkeydown: (event) => this.#key(event),
       onfocus: () => this.#showCursor(),
       onblur: () => this.#showCursor(),
+      onpointerdown: (event) => this.#paint(event),
+      onpointermove: (event) => this.#paint(event),
     });
+  }
+
+  /** Whether a drag paints squares, and how. @param {?(square: string) => void} onpaint */
+  set onpaint(onpaint) {
+    this.#onpaint = onpaint;
+    this.element.classList.toggle("painted", Boolean(onpaint));
+  }
+
+  #paint(event) {
+    // The left button, a finger or a pen. A finger's events all go to the square where it began.
+    if (!this.#onpaint || !(event.buttons & 1)) return;
+    const part = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-square]");
+    if (part && this.element.contains(part)) this.#onpaint(part.dataset.square);
   }
 
   /** @param {import("./api.js").BoardShape} shape */
@@ -123,6 +140,7 @@ export class Board {
       part.group.classList.toggle("can", legal.has(name));
       part.group.classList.toggle("is-last", name === view.last);
       part.group.classList.toggle("best", Boolean(hint?.best));
+      part.group.classList.toggle("thin", Boolean(hint?.thin));
       part.group.classList.toggle("hinted", Boolean(hint?.text));
       part.text.textContent = hint?.text ?? shade?.text ?? "";
       part.note.textContent = hint?.note ?? "";

@@ -8,10 +8,12 @@ const HEIGHT = 210;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 24 };
 /** Curves with more points than this are thinned. */
 const MOST_POINTS = 600;
+/** The points of shorter curves are marked: a run by stages has few, at first a single one. */
+const FEW_POINTS = 30;
 
 /**
  * @typedef {{name: string, points: {x: number, y: number, error?: number}[], dots?: boolean}} Curve
- * @typedef {{title: string, about?: string, curves: Curve[], xWord: string, yRange?: [number, number]}} Plot
+ * @typedef {{title: string, about: string, curves: Curve[], xWord: string, yRange?: [number, number]}} Plot
  */
 
 export class Chart {
@@ -22,7 +24,8 @@ export class Chart {
   #key = h("div", { class: "key" });
   #svg = s("svg", { role: "img", onpointermove: (event) => this.#point(event), onpointerleave: () => this.#point(null) });
   #scale = null;
-  element = h("section", { class: "card chart" }, this.#title, this.#svg, this.#key);
+  #about = h("p", { class: "soft" });
+  element = h("section", { class: "card chart" }, this.#title, this.#about, this.#svg, this.#key);
 
   constructor() {
     new ResizeObserver(() => {
@@ -38,13 +41,13 @@ export class Chart {
   show(plot) {
     this.#plot = plot;
     this.#title.textContent = plot.title;
-    this.#title.title = plot.about ?? "";
-    this.element.hidden = !plot.curves.some(({ points }) => points.length);
+    this.#about.textContent = plot.about;
+    this.#about.hidden = !plot.about;
     this.#draw();
   }
 
   #draw() {
-    if (!this.#plot || !this.#width || this.element.hidden) return;
+    if (!this.#plot || !this.#width) return;
     const { curves, yRange, title, xWord } = this.#plot;
     const all = curves.flatMap(({ points }) => points);
     const x = linear(range(all.map((point) => point.x)), EDGE.left, this.#width - EDGE.right);
@@ -105,7 +108,7 @@ function drawn({ points, dots }, index, x, y) {
     const below = kept.map((point) => [x(point.x), y(point.y - (point.error ?? 0))]).reverse();
     parts.unshift(s("path", { class: `band c${index % 6}`, d: `${to([...above, ...below])}Z` }));
   }
-  if (dots) parts.push(...kept.map((point) => s("circle", { class: `c${index % 6}`, cx: x(point.x), cy: y(point.y), r: 2.5 })));
+  if (dots || kept.length < FEW_POINTS) parts.push(...kept.map((point) => s("circle", { class: `c${index % 6}`, cx: x(point.x), cy: y(point.y), r: 2.5 })));
   return parts;
 }
 

@@ -85,12 +85,13 @@ export function announce(text) {
 
 let noticeTimer = 0;
 
-/** Shows a message for some seconds, in a place that every view shares. */
+/** Shows a message for some seconds or until it is clicked, in a place that every view shares. */
 export function notice(text, isError = false) {
   const box = document.getElementById("notice");
   box.textContent = text;
   box.classList.toggle("error", isError);
   box.hidden = false;
+  box.onclick = () => { box.hidden = true; };
   clearTimeout(noticeTimer);
   noticeTimer = setTimeout(() => { box.hidden = true; }, isError ? 9000 : 4000);
 }

@@ -1,12 +1,14 @@
-// Sets up a position by hand. A click changes a square: empty, black, white.
+// Sets up a position by hand: a brush puts black, white or nothing on each square that it touches.
 
 import { button, choice, h } from "./dom.js";
 
-const NEXT = { "-": "X", X: "O", O: "-" };
+const BRUSHES = [["X", "Black"], ["O", "White"], ["-", "Empty"]];
 
 export class Editor {
   #discs = [];
   #names = [];
+  #brush = "X";
+  #brushes;
   #side;
   #ondraw;
   element;
@@ -15,12 +17,15 @@ export class Editor {
   constructor({ ondraw, ondone, oncancel }) {
     this.#ondraw = ondraw;
     this.#side = choice("To move", [["black", "Black"], ["white", "White"]], "black", ondraw);
+    this.#brushes = BRUSHES.map(([disc, word]) => button(word, () => this.#take(disc), { "data-brush": disc }));
     this.element = h("section", { class: "card" }, h("h2", {}, "Edit the board"),
-      h("p", { class: "soft" }, "A click on a square changes it: empty, black, white."),
+      h("p", { class: "soft" }, "Choose a brush, then click on squares or draw over them."),
+      h("div", { class: "row", role: "group", "aria-label": "Brush" }, ...this.#brushes),
       h("div", { class: "row" }, this.#side.element,
         button("Clear", () => this.#set(this.#discs.map(() => "-")))),
       h("div", { class: "actions" },
         button("Use this position", () => ondone(this.#start()), { class: "main" }), button("Cancel", oncancel)));
+    this.#take(this.#brush);
   }
 
   /** @param {import("./api.js").BoardShape} shape @param {import("./api.js").Ply} ply the position to begin with */
@@ -30,16 +35,21 @@ export class Editor {
     this.#set([...ply.discs]);
   }
 
-  /** Changes the disc of a square. */
-  change(square) {
+  /** Puts the brush on a square. */
+  paint(square) {
     const index = this.#names.indexOf(square);
-    this.#set(this.#discs.with ? this.#discs.with(index, NEXT[this.#discs[index]])
-      : this.#discs.map((disc, at) => (at === index ? NEXT[disc] : disc)));
+    if (this.#discs[index] === this.#brush) return;
+    this.#set(this.#discs.map((disc, at) => (at === index ? this.#brush : disc)));
   }
 
   /** What the board shows meanwhile. */
   view() {
     return { discs: this.#discs.join(""), side: this.#side.value, legal: this.#names };
+  }
+
+  #take(disc) {
+    this.#brush = disc;
+    for (const brush of this.#brushes) brush.setAttribute("aria-pressed", String(brush.dataset.brush === disc));
   }
 
   #set(discs) {

@@ -65,6 +65,7 @@ export class ValueGraph {
     const points = values.map((value, ply) => (value && height(value) !== null
       ? { ply, value: height(value), spread: isInDiscs ? value.spread : 0, exact: value.exact } : null));
     const known = points.filter(Boolean);
+    const parts = unbroken(points);
     const most = isInDiscs
       ? Math.max(LEAST_DISCS, ...known.map(({ value, spread }) => Math.abs(value) + spread)) : 50;
     const x = (ply) => LEFT + ply * (this.#width - LEFT - RIGHT) / Math.max(1, this.#line.length - 1);
@@ -72,9 +73,9 @@ export class ValueGraph {
     this.element.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
     this.element.replaceChildren(
       ...this.#axes(x, y, most, isInDiscs),
-      ...areas(known, x, y),
-      s("path", { class: "band", d: band(known, x, y) }),
-      s("path", { class: "value", d: path(known.map(({ ply, value }) => [x(ply), y(value)])) }),
+      ...areas(parts, x, y),
+      s("path", { class: "band", d: parts.map((part) => band(part, x, y)).join("") }),
+      s("path", { class: "value", d: parts.map((part) => path(part.map(({ ply, value }) => [x(ply), y(value)]))).join("") }),
       ...this.#marks(points, x, y),
       ...this.#losses(x),
       s("line", { class: "now", x1: x(this.#now), x2: x(this.#now), y1: TOP.y, y2: BELOW.y + BELOW.height }));
@@ -114,10 +115,10 @@ export class ValueGraph {
 
   #losses(x) {
     const sums = cumulated(this.#line, this.#player);
-    const most = Math.max(8, ...sums.flatMap(({ black, white }) => [black, white]));
+    const most = Math.max(8, ...sums.flatMap((sum) => (sum ? [sum.black, sum.white] : [])));
     const y = (lost) => BELOW.y + BELOW.height * (1 - lost / most);
     const curve = (side) => s("path", {
-      class: `loss ${side}`, d: path(sums.map((sum, ply) => [x(ply), y(sum[side])])),
+      class: `loss ${side}`, d: unbroken(sums.map((sum, ply) => sum && [x(ply), y(sum[side])])).map(path).join(""),
     });
     const tick = (lost) => [
       s("line", { class: "grid", x1: LEFT, x2: this.#width - RIGHT, y1: y(lost), y2: y(lost) }),
@@ -141,8 +142,19 @@ export class ValueGraph {
 
 const at = (value) => value.toFixed(1);
 
-/** A line through points. */
+/** The parts of a list between its unknown values. A line across those would claim to know them. */
+function unbroken(points) {
+  const parts = [[]];
+  for (const point of points) {
+    if (point) parts.at(-1).push(point);
+    else if (parts.at(-1).length) parts.push([]);
+  }
+  return parts.filter((part) => part.length);
+}
+
+/** A line through points; a single one becomes a dot. */
 function path(points) {
+  if (points.length === 1) points = [points[0], points[0]];
   return points.map(([x, y], index) => `${index ? "L" : "M"}${at(x)} ${at(y)}`).join("");
 }
 
@@ -154,14 +166,13 @@ function band(points, x, y) {
 }
 
 /** The area between zero and the values: dark where black is ahead, light where white is. */
-function areas(points, x, y) {
-  if (points.length < 2) return [];
-  const area = (kind, clip) => {
-    const edge = points.map(({ ply, value }) => [x(ply), y(clip(value))]);
-    return s("path", {
-      class: `for-${kind}`,
-      d: `${path([[x(points[0].ply), y(0)], ...edge, [x(points.at(-1).ply), y(0)]])}Z`,
-    });
-  };
+function areas(parts, x, y) {
+  const area = (kind, clip) => s("path", {
+    class: `for-${kind}`,
+    d: parts.map((points) => {
+      const edge = points.map(({ ply, value }) => [x(ply), y(clip(value))]);
+      return `${path([[x(points[0].ply), y(0)], ...edge, [x(points.at(-1).ply), y(0)]])}Z`;
+    }).join(""),
+  });
   return [area("black", (value) => Math.max(0, value)), area("white", (value) => Math.min(0, value))];
 }

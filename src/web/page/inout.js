@@ -2,13 +2,16 @@
 
 import { post, send } from "./api.js";
 import { button, complain, dialog, download, h, notice } from "./dom.js";
+import { valueOf } from "./losses.js";
 
 const LARGEST = 4 << 20;
 
 /**
- * A dialog that reads games from text or a file.
+ * A dialog that reads games from text or a file. `take` reads one that came by itself; then the dialog
+ * opens only if there is something to choose, or an error.
  * @param {() => {board: string, goal: string}} setup what to assume where the text does not say
  * @param {(game: any) => void} onopen
+ * @returns {{box: HTMLDialogElement, take: (body: File|string) => void}}
  */
 export function pasteDialog(setup, onopen) {
   const text = h("textarea", {
@@ -30,6 +33,12 @@ export function pasteDialog(setup, onopen) {
       error.textContent = problem.message;
     }
   };
+  const take = async (body) => {
+    if (typeof body === "string") text.value = body;
+    if (body.size > LARGEST) error.textContent = "The file is too large; allowed: 4 MiB.";
+    else await read(body);
+    if (!box.open && (error.textContent || found.children.length)) box.showModal();
+  };
   const open = (game) => {
     box.close();
     onopen(game);
@@ -41,21 +50,13 @@ export function pasteDialog(setup, onopen) {
   };
   file.addEventListener("change", () => {
     const [chosen] = file.files;
-    if (!chosen) return;
-    if (chosen.size > LARGEST) error.textContent = "The file is too large; allowed: 4 MiB.";
-    else read(chosen);
+    if (chosen) take(chosen);
   });
   const box = dialog("Paste or open a game", h("form", {
     class: "fields",
     onsubmit: (event) => { event.preventDefault(); read(text.value); },
-    ondragover: (event) => event.preventDefault(),
-    ondrop: (event) => {
-      event.preventDefault();
-      const [dropped] = event.dataTransfer.files;
-      if (dropped) read(dropped);
-    },
   }, text, h("div", { class: "row" }, h("button", { class: "main" }, "Read"), file), error, found));
-  return box;
+  return { box, take };
 }
 
 function gameWord({ black, white, event, date, result, moves }) {
@@ -65,12 +66,19 @@ function gameWord({ black, white, event, date, result, moves }) {
 }
 
 /**
+ * What can be saved: a tree, who has played it, and the player whose values go with its moves.
+ * @typedef {{tree: import("./tree.js").Tree, names: {black?: string, white?: string}, player: string,
+ *   shape: import("./api.js").BoardShape}} Shown
+ */
+
+/**
  * A menu that saves what is shown.
- * @param {() => {game: import("./api.js").Game, names: {black?: string, white?: string},
- *   shape: import("./api.js").BoardShape, node: import("./tree.js").Node}} shown
+ * @param {() => Shown} shown
  */
 export function saveMenu(shown) {
-  const menu = h("details", { class: "menu" }, h("summary", {}, "Save"));
+  const list = h("div", {});
+  const menu = h("details", { class: "menu" },
+    h("summary", { onclick: () => list.replaceChildren(...entries()) }, "Save"), list);
   const save = (word, work) => button(word, async () => {
     menu.open = false;
     try {
@@ -79,26 +87,65 @@ export function saveMenu(shown) {
       complain(error);
     }
   });
-  const write = (format) => async ({ game, names }) => {
-    const { text, file } = await post("/api/export", { ...game, ...names, format });
-    download(new Blob([text], { type: "text/plain" }), file);
+  const entries = () => {
+    const { tree } = shown();
+    const end = tree.line().at(-1);
+    const game = (to, which) => [
+      save(`Copy ${which}`, copy(to)), save(`Save ${which}`, write("transcript", to)), save(`Save ${which} as GGF`, write("ggf", to)),
+    ];
+    const moves = ({ depth }) => `(${depth} ${depth === 1 ? "move" : "moves"})`;
+    return [
+      ...game(end, `the whole game ${moves(end)}`),
+      ...(tree.current === end ? [] : game(tree.current, `up to here ${moves(tree.current)}`)),
+      save("Save the position (OBF)", write("obf", tree.current)), save("Save a picture (PNG)", picture),
+    ];
   };
-  const copy = async ({ game }) => {
-    const { text } = await post("/api/export", { ...game, format: "transcript" });
-    await navigator.clipboard.writeText(text.trim());
-    notice("The transcript is on the clipboard.");
-  };
-  menu.append(h("div", {}, save("Picture (PNG)", picture), save("Copy the transcript", copy),
-    save("Transcript", write("transcript")), save("GGF", write("ggf")), save("Position (OBF)", write("obf"))));
   document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
   return menu;
+}
+
+/** Saves the game up to a node in a format. */
+const write = (format, to) => async ({ tree, names: { black, white }, player }) => {
+  const { text, file } = await post("/api/export", { ...tree.game(to), black, white, values: valuesOf(tree.path(to), player), format });
+  download(new Blob([text], { type: "text/plain" }), file);
+};
+
+/** After each move its value for the side that made it, in discs; `null` where it is not known. */
+function valuesOf(path, player) {
+  return path.slice(1).map((node) => {
+    const score = valueOf(node, player)?.score ?? null;
+    return score === null || node.ply.mover === "black" ? score : -score;
+  });
+}
+
+const copy = (to) => async ({ tree }) => {
+  const { text } = await post("/api/export", { ...tree.game(to), format: "transcript" });
+  await putOnClipboard(text.trim());
+  notice(`${to.depth} ${to.depth === 1 ? "move is" : "moves are"} on the clipboard.`);
+};
+
+/**
+ * Copies a text. Browsers have their clipboard's interface only in secure contexts, which a page over plain
+ * HTTP from another machine is not; the older command needs a selection.
+ */
+async function putOnClipboard(text) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const area = h("textarea", { readonly: true, class: "unseen" }, text);
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand("copy");
+  area.remove();
+  if (!isDone) throw new Error("The browser does not let the page copy. Save the game instead.");
 }
 
 const CELL = 80;
 const EDGE = 36;
 
 /** Draws the position on a canvas. The board's SVG has its colours in the sheet, which a picture lacks. */
-async function picture({ shape, node }) {
+async function picture({ shape, tree: { current: node } }) {
   const rows = Math.floor(Math.max(...shape.squares.map(([, cell]) => cell)) / shape.width) + 1;
   const canvas = h("canvas", { width: shape.width * CELL + 2 * EDGE, height: rows * CELL + 2 * EDGE });
   const pen = canvas.getContext("2d");

@@ -18,6 +18,8 @@ export class Lens {
   #checkpoints = [];
   #position = null;
   #requests = new Latest();
+  /** The curve asks for long. The slider must not end it. */
+  #curves = new Latest();
   #seen = null;
   element;
 
@@ -59,6 +61,7 @@ export class Lens {
 
   async #choose() {
     this.#requests.end();
+    this.#curves.end();
     this.#checkpoints = [];
     this.#curve.replaceChildren();
     this.#word.textContent = "";
@@ -83,16 +86,23 @@ export class Lens {
     const signal = this.#requests.begin();
     const { game, node } = this.#position;
     if (node.over) {
+      this.#curves.end();
       this.#word.textContent = "The game is over.";
       return;
     }
-    const predict = (at) => post("/api/predict", { ...game, player: this.#checkpoints[at].player }, signal);
+    const predict = (at, until) => post("/api/predict", { ...game, player: this.#checkpoints[at].player }, until);
     const chosen = Number(this.#slider.value);
+    // The curve of the position before is of no use any more.
+    const drawing = isNew ? this.#curves.begin() : null;
     try {
-      this.#seen = await predict(chosen);
+      this.#seen = await predict(chosen, signal);
       this.#tell(chosen, node.ply.side);
       this.#onview();
-      if (isNew) await this.#draw(predict, signal, node.ply.side);
+    } catch (error) {
+      complain(error);
+    }
+    try {
+      if (drawing && !drawing.aborted) await this.#draw((at) => predict(at, drawing), drawing, node.ply.side);
     } catch (error) {
       complain(error);
     }

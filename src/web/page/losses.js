@@ -3,6 +3,8 @@
 // The same rule as `outflank analyse`: a mistake is a proven loss of any size, or an estimated loss
 // of at least 4 discs. A player without scores counts chances: 10 percent lost are a mistake.
 
+import { forBlack } from "./words.js";
+
 const MISTAKE_DISCS = 4;
 const MISTAKE_CHANCE = 0.1;
 
@@ -24,9 +26,7 @@ export function valueOf(node, player) {
   const advice = node.advice.get(player);
   const best = advice?.hints[0];
   if (!best) return null;
-  const isBlack = node.ply.side === "black";
-  const score = best.score === null ? null : isBlack ? best.score : -best.score;
-  const win = best.win === null ? null : isBlack ? best.win : 1 - best.win;
+  const { score, win } = forBlack(best, node.ply.side);
   const exact = best.bound === "exact";
   return { score, win, exact, spread: exact ? 0 : spreadOf(advice) };
 }
@@ -69,20 +69,22 @@ export function isMistake(amount, proven) {
 }
 
 /**
- * Discs lost by each side up to each ply of a line.
- * @param {import("./tree.js").Node[]} line @returns {{black: number, white: number}[]}
+ * Discs that are known to be lost by each side up to each ply of a line; `null` for a ply whose move
+ * lost nobody knows how much.
+ * @param {import("./tree.js").Node[]} line @returns {(?{black: number, white: number})[]}
  */
 export function cumulated(line, player) {
   const sum = { black: 0, white: 0 };
   return line.map((node) => {
     const found = lossOf(node, player);
-    if (found?.unit === "discs") sum[node.ply.mover] += found.amount;
+    if (node.parent && found?.unit !== "discs") return null;
+    if (found) sum[node.ply.mover] += found.amount;
     return { ...sum };
   });
 }
 
-/** A loss in words, such as `−6.2` or `−18%`. */
+/** A loss in words, such as `6.2 discs` or `18% of the chances`. */
 export function lossWord({ amount, unit, proven }) {
-  if (unit === "chance") return `−${Math.round(amount * 100)}%`;
-  return `−${amount.toFixed(proven ? 0 : 1)}`;
+  if (unit === "chance") return `${Math.round(amount * 100)}% of the chances`;
+  return `${amount.toFixed(proven ? 0 : 1)} ${proven && amount === 1 ? "disc" : "discs"}`;
 }

@@ -24,6 +24,9 @@ class Views {
     this.#makers = makers;
     addEventListener("hashchange", () => this.follow());
     addEventListener("keydown", (event) => this.#key(event));
+    addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault(); });
+    addEventListener("drop", (event) => this.#drop(event));
+    addEventListener("paste", (event) => this.#paste(event));
   }
 
   /** Shows the view that the address names. */
@@ -37,7 +40,9 @@ class Views {
     if (!this.#made.has(name)) this.#made.set(name, this.#makers[name]());
     const view = this.#made.get(name);
     if (this.#shown !== view) {
-      this.#shown?.hide();
+      this.#shown?.hide(name);
+      // A dialog that leaves the page open would come back without its backdrop.
+      for (const box of this.#main.querySelectorAll("dialog[open]")) box.close();
       this.#shown = view;
       this.#main.replaceChildren(view.element);
       for (const link of document.querySelectorAll("nav a")) {
@@ -51,6 +56,27 @@ class Views {
     if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
   }
 
+  /** A file may be dropped anywhere: analysis reads it. */
+  #drop(event) {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    if (file) this.#read(file);
+  }
+
+  /** So may a game be pasted anywhere, except where text is being written. */
+  #paste(event) {
+    if (event.target.closest?.("input, textarea, dialog")) return;
+    const [file] = event.clipboardData.files;
+    const text = event.clipboardData.getData("text/plain");
+    if (file || text.trim()) this.#read(file ?? text);
+  }
+
+  #read(body) {
+    this.show("analyse");
+    this.#made.get("analyse").read(body);
+  }
+
   /** Keys go to the view in front, but not while something is being written or chosen. */
   #key(event) {
     const isField = event.target.closest?.("input, select, textarea, dialog");
@@ -58,6 +84,9 @@ class Views {
     if (this.#shown?.key(event.key)) event.preventDefault();
   }
 }
+
+/** Whether files are dragged, not a selected text. */
+const hasFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
 
 /** Dark or light: as the system says until the user says otherwise. */
 function theme() {

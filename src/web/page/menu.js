@@ -8,10 +8,16 @@ export function playersOf(about, board, goal) {
   return about.menus.find((menu) => menu.board === board && menu.goal === goal)?.players ?? [];
 }
 
+/** What the numbers beside the levels mean. */
+export const RATINGS = "Elo is measured on 8x8, with 0 for the disc grabber. 200 more win three points of four.";
+
 /** Players as options of a choice: a word, and a rating where one was measured. */
 export function playerOptions(players) {
-  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : `${word} (${rating})`]);
+  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : `${word}, ${rating} Elo`]);
 }
+
+/** Whether any of these players has a rating, which then needs an explanation. */
+export const haveRatings = (players) => players.some(({ rating }) => typeof rating === "number");
 
 /** Players that explain positions. */
 export function opinionsOf(about, { board, goal }) {

@@ -2,6 +2,15 @@
 
 import { button, h } from "./dom.js";
 import { lossOf, lossWord } from "./losses.js";
+import { sideWord } from "./words.js";
+
+/** Whether a side has to pass after a move. At the end of a game nobody moves. */
+export const isPass = (node) => Boolean(node.ply.passed) && !node.over;
+
+/** The pass before a position, as lists of moves show it. */
+export const passWord = (ply) => `${sideWord(ply.passed)} passes`;
+
+const pass = (node) => (isPass(node) ? [" ", h("span", { class: `pass ${node.ply.passed}` }, passWord(node.ply))] : []);
 
 export class MoveList {
   #onchoose;
@@ -28,10 +37,10 @@ export class MoveList {
     box.append(line);
     for (let at = from; at.children.length;) {
       const [main, ...branches] = at.children;
-      line.append(this.#move(main, current, player), " ");
+      line.append(this.#move(main, current, player), ...pass(main), " ");
       for (const branch of branches) {
         const inner = h("div", { class: "branch" });
-        inner.append(this.#move(branch, current, player));
+        inner.append(this.#move(branch, current, player), ...pass(branch));
         box.append(inner);
         this.#line(branch, inner, current, player);
       }
@@ -49,8 +58,8 @@ export class MoveList {
     return button(`${node.depth}. ${node.move}`, () => this.#onchoose(node), {
       class: `move ${node.ply.mover}${bad ? " bad" : ""}`,
       "aria-current": node === current ? "true" : false,
-      "aria-label": `${node.depth}, ${node.ply.mover} ${node.move}${bad ? `, mistake, ${lossWord(loss)}` : ""}`,
-      title: loss ? `${node.ply.mover}, ${lossWord(loss)}` : node.ply.mover,
+      "aria-label": `${node.depth}, ${node.ply.mover} ${node.move}${bad ? `, mistake, ${lossWord(loss)} lost` : ""}`,
+      title: loss ? `${node.ply.mover}, ${lossWord(loss)} lost` : node.ply.mover,
     });
   }
 }

@@ -2,8 +2,8 @@
 
 import { Latest, stream } from "./api.js";
 import { button, complain, h } from "./dom.js";
-import { opinionOf, opinionsOf, playerOptions } from "./menu.js";
-import { short, sourceCell, sourceWord, valueWord } from "./words.js";
+import { RATINGS, haveRatings, opinionOf, opinionsOf, playerOptions } from "./menu.js";
+import { isThin, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
 
 const MOST = 3;
 const SHOWN = 6;
@@ -19,6 +19,7 @@ export class Opinions {
   #position = null;
   #pause = "";
   #add;
+  #ratings;
   element;
 
   /**
@@ -31,8 +32,9 @@ export class Opinions {
     this.#onmove = onmove;
     this.#add = button("Another opinion", () => this.#more(), { class: "quiet" });
     this.box = h("div", { class: "opinions" });
+    this.#ratings = h("p", { class: "soft" }, RATINGS);
     this.element = h("section", { class: "card" },
-      h("header", {}, h("h2", {}, "Opinions"), this.#add), this.box);
+      h("header", {}, h("h2", {}, "Opinions"), this.#add), this.box, this.#ratings);
   }
 
   /** The first opinion's player: the graph and the board show its values. */
@@ -40,12 +42,19 @@ export class Opinions {
     return this.#cards[0]?.player ?? "";
   }
 
-  /** Sets the board and goal, which decide who can be asked. */
-  setSetup(setup) {
-    if (this.#setup?.board === setup.board && this.#setup?.goal === setup.goal) return;
+  /** All players that are asked. */
+  get chosen() {
+    return this.#cards.map(({ player }) => player);
+  }
+
+  /** Sets the board and goal, which decide who can be asked, and whom to ask at first. */
+  setSetup(setup, wanted = []) {
+    if (this.#setup?.board === setup.board && this.#setup?.goal === setup.goal && !wanted.length) return;
     this.#setup = setup;
     this.end();
-    this.#cards = [new Card(this, opinionOf(this.#about, setup).id)];
+    const asked = this.players().map(({ id }) => id).filter((id) => wanted.includes(id)).slice(0, MOST);
+    asked.sort((a, b) => wanted.indexOf(a) - wanted.indexOf(b));
+    this.#cards = (asked.length ? asked : [opinionOf(this.#about, setup).id]).map((id) => new Card(this, id));
     this.#lay();
   }
 
@@ -97,7 +106,7 @@ export class Opinions {
   }
 
   #more() {
-    const used = this.#cards.map(({ player }) => player);
+    const used = this.chosen;
     const wanted = ["alphabeta10", "policy", "solver"];
     const free = this.players().map(({ id }) => id).filter((id) => !used.includes(id));
     const next = wanted.find((id) => free.includes(id)) ?? free[0];
@@ -109,6 +118,7 @@ export class Opinions {
   }
 
   #lay() {
+    this.#ratings.hidden = !haveRatings(this.players());
     this.#add.hidden = this.#cards.length >= Math.min(MOST, this.players().length);
     this.box.replaceChildren(...this.#cards.map(({ element }) => element));
     this.#cards.forEach((card, index) => card.setRemovable(index > 0));
@@ -121,6 +131,8 @@ class Card {
   #select;
   #rows = h("tbody", {});
   #state = h("p", { class: "soft" });
+  /** Why the first move is the first. */
+  #rule = h("p", { class: "soft" });
   #on;
   #remove;
   #position = null;
@@ -132,7 +144,7 @@ class Card {
     this.#select.value = player;
     this.#on = button("Search on", () => this.#ask(true), { class: "quiet" });
     this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
-    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, h("thead", {}, h("tr", {}, ...["move", "value", "by, depth"].map((word) => h("th", {}, word)))), this.#rows), this.#state,
+    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, h("thead", {}, h("tr", {}, ...["move", "value", "by, depth"].map((word) => h("th", {}, word)))), this.#rows), this.#rule, this.#state,
       h("div", { class: "row" }, this.#on, this.#remove));
   }
 
@@ -160,8 +172,9 @@ class Card {
     const played = position.node.children.map(({ move }) => move);
     this.#rows.replaceChildren(...advice.hints.slice(0, SHOWN).map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
       h("td", {}, button(hint.move, () => this.#home.choose(hint.move), { title: hint.line.join(" ") })),
-      h("td", { class: hint.bound === "exact" && "proven-mark" }, valueWord(hint)),
+      valueCell(hint, advice.hints, position.node.ply.side),
       h("td", { title: sourceWord(hint) }, sourceCell(hint)))));
+    this.#rule.textContent = ruleWord(advice.hints);
     const speed = `${short(advice.nodes)} searched in ${advice.seconds.toFixed(advice.seconds < 1 ? 2 : 1)} s`;
     this.#state.textContent = advice.done ? speed : `${speed} …`;
     return undefined;
@@ -169,6 +182,7 @@ class Card {
 
   #empty(text) {
     this.#rows.replaceChildren();
+    this.#rule.textContent = "";
     this.#state.textContent = text;
   }
 
@@ -184,7 +198,7 @@ class Card {
         const known = node.advice.get(player);
         // A longer search begins with less than what a shorter one has found.
         if (known?.done && advice.nodes < known.nodes && !advice.done) return;
-        node.advice.set(player, advice);
+        node.advice.set(player, ranked(advice));
         this.draw(this.#position, "");
         this.#home.found();
       });
@@ -195,4 +209,10 @@ class Card {
       else complain(error);
     }
   }
+}
+
+/** A value in its cell: proven, sound, or carried by few visits. */
+function valueCell(hint, hints, side) {
+  const thin = isThin(hint, hints);
+  return h("td", { class: hint.bound === "exact" ? "proven-mark" : thin && "thin" }, valueWord(hint, side, thin));
 }

@@ -2,16 +2,16 @@
 
 import { Latest, post, stream } from "./api.js";
 import { Board, plyWord } from "./board.js";
-import { announce, button, choice, complain, dialog, h, keep, recall } from "./dom.js";
-import { goalOptions, opinionOf, playerOptions, playersOf } from "./menu.js";
+import { Clock } from "./clock.js";
+import { announce, button, complain, h, keep, recall } from "./dom.js";
+import { opinionOf, playersOf } from "./menu.js";
+import { isPass, passWord } from "./moves.js";
+import { NewGame } from "./newgame.js";
 import { Tree } from "./tree.js";
-import { clockWord, other, resultWord, sideWord, sourceWord, squareHints, valueWord } from "./words.js";
+import { VIEW, isThin, other, ranked, resultWord, ruleWord, sideWord, sourceWord, squareHints, valueWord } from "./words.js";
 
 /** The flips of a move are seen before the opponent answers, in milliseconds. */
 const LEAST_PAUSE = 500;
-const OPENINGS = [["0", "Standard start"], ["4", "4 random moves"], ["8", "8 random moves"], ["12", "12 random moves"]];
-const CLOCKS = [["0", "No clock"], ["1", "1 minute each"], ["5", "5 minutes each"], ["15", "15 minutes each"]];
-const SIDES = [["black", "Black, moves first"], ["white", "White"], ["random", "By chance"], ["both", "Both sides"], ["none", "Neither: watch"]];
 
 export class PlayView {
   #about;
@@ -25,8 +25,9 @@ export class PlayView {
   #wantsHints = false;
   #hints = new Latest();
   #moves = new Latest();
-  #isThinking = false;
-  /** Seconds left for each side. */
+  /** The signal of the request for the opponent's move, or null. @type {?AbortSignal} */
+  #thinking = null;
+  /** @type {?Clock} */
   #clock = null;
   #ticks = 0;
   #parts = {};
@@ -40,6 +41,7 @@ export class PlayView {
       level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", clock: "0", moves: "",
     });
     this.#build();
+    addEventListener("pagehide", () => this.#keep());
     this.#restore();
   }
 
@@ -55,10 +57,11 @@ export class PlayView {
     p.redo = button("Redo", () => this.#redo(), { "aria-keyshortcuts": "r" });
     p.resign = button("Resign", () => this.#resign());
     p.advice = h("ol", { class: "advice", hidden: true });
+    p.legend = h("p", { class: "soft", hidden: true });
     p.moves = h("ol", { class: "sheet", "aria-label": "Moves" });
     p.review = button("Analyse this game", () => this.#analyse(this.#tree.game(this.#end()), this.#names()), { class: "main", hidden: true });
     p.fresh = button("New game", () => this.#offer(), { class: "main", "aria-keyshortcuts": "n" });
-    p.dialog = this.#newGameDialog();
+    p.dialog = new NewGame(this.#about, this.#settings, (chosen) => this.#begin(chosen)).box;
     this.element = h("div", { class: "play" },
       h("section", { class: "stage", "aria-label": "Game" }, p.board.element, p.banner),
       h("section", { class: "side" },
@@ -66,36 +69,14 @@ export class PlayView {
         p.status,
         h("div", { class: "actions" }, p.undo, p.redo, p.hint, p.resign),
         h("div", { class: "actions" }, p.fresh, p.review),
-        p.advice, p.moves,
+        p.advice, p.legend, p.moves,
         h("p", { class: "keys" }, "Keys: arrows and Enter play, U undo, R redo, H hint, N new game.")),
       p.dialog);
   }
 
-  #newGameDialog() {
-    const set = this.#settings;
-    const f = this.#parts.form = {};
-    f.level = choice("Opponent", [], "");
-    f.side = choice("You play", SIDES, set.side);
-    f.board = choice("Board", this.#about.boards.map(({ name }) => [name, name]), set.board, () => this.#offerLevels());
-    f.goal = choice("To win", goalOptions, set.goal, () => this.#offerLevels());
-    f.opening = choice("Opening", OPENINGS, set.opening);
-    f.clock = choice("Clock", CLOCKS, set.clock);
-    const begin = button("Start", () => { this.#parts.dialog.close(); this.#begin(); }, { class: "main", autofocus: true });
-    const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
-      ...Object.values(f).map(({ element }) => element), begin);
-    this.#offerLevels(set.level);
-    return dialog("New game", form);
-  }
-
-  #offerLevels(chosen) {
-    const { level, board, goal } = this.#parts.form;
-    const players = playersOf(this.#about, board.value, goal.value);
-    const options = playerOptions(players.filter(({ id }) => !["policy", "solver", "alphabeta10"].includes(id)));
-    const wanted = chosen ?? level.value;
-    level.offer(options, options.some(([id]) => id === wanted) ? wanted : this.#about.default_level);
-  }
-
   show() {
+    // The clock stands while another view is shown, since the opponent waits too.
+    this.#clock?.pass(null);
     this.#ticks = setInterval(() => this.#tick(), 200);
     this.#think();
     this.#update(false);
@@ -122,7 +103,7 @@ export class PlayView {
 
   /** The game of the last visit, or a new one. */
   async #restore() {
-    const { moves, start, people, board, goal } = this.#settings;
+    const { moves, start, people, board, goal, left, resigned, depth } = this.#settings;
     try {
       this.#tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves });
       this.#people = new Set(people ?? ["black"]);
@@ -131,15 +112,27 @@ export class PlayView {
       this.#tree = await Tree.load({ board: "8x8", goal: "most", moves: "" });
       this.#people = new Set(["black"]);
     }
-    this.#tree.current = this.#end();
-    this.#startClock();
+    this.#tree.current = this.#tree.mainLine()[depth] ?? this.#end();
+    this.#startClock(left ?? undefined);
+    this.#resigned = resigned ?? null;
     this.#update(false);
     this.#think();
   }
 
-  async #begin() {
-    const { form } = this.#parts;
-    for (const name of ["level", "side", "board", "goal", "opening", "clock"]) this.#settings[name] = form[name].value;
+  /** Keeps the game for a later visit: also its clock, and how it was decided. */
+  #keep() {
+    const tree = this.#tree;
+    if (!tree) return;
+    Object.assign(this.#settings, tree.game(this.#end()), {
+      people: [...this.#people], start: tree.setup.start, depth: tree.current.depth,
+      left: this.#clock?.left ?? null, resigned: this.#resigned,
+    });
+    keep("play", this.#settings);
+  }
+
+  /** @param {Object<string, string>} chosen what the dialog asks for */
+  async #begin(chosen) {
+    Object.assign(this.#settings, chosen);
     const { board, goal, opening, side } = this.#settings;
     this.#moves.end();
     try {
@@ -161,9 +154,10 @@ export class PlayView {
     this.#think();
   }
 
-  #startClock() {
-    const minutes = Number(this.#settings.clock);
-    this.#clock = minutes ? { black: minutes * 60, white: minutes * 60, at: performance.now() } : null;
+  /** @param {{black: number, white: number}} [left] seconds; by default the clock of a new game */
+  #startClock(left) {
+    const seconds = Number(this.#settings.clock) * 60;
+    this.#clock = seconds ? new Clock(seconds, left) : null;
   }
 
   #end() {
@@ -209,22 +203,21 @@ export class PlayView {
     const tree = this.#tree;
     if (!tree || this.#isOver() || this.#isPersonsTurn() || tree.current.children.length) return;
     const signal = this.#moves.begin();
-    this.#isThinking = true;
+    this.#thinking = signal;
     this.#status();
     const pause = new Promise((resolve) => setTimeout(resolve, tree.current.move ? LEAST_PAUSE : 0));
     try {
       const question = { ...tree.game(), player: this.#level().id };
       const [answer] = await Promise.all([post("/api/move", question, signal), pause]);
       if (signal.aborted) return;
-      this.#isThinking = false;
+      this.#thinking = null;
       await this.#advance(answer.move);
     } catch (error) {
       complain(error);
     } finally {
-      if (!signal.aborted) {
-        this.#isThinking = false;
-        this.#status();
-      }
+      // Not if a newer request has begun. An abort ends the thinking whoever asked for it.
+      if (this.#thinking === signal) this.#thinking = null;
+      this.#status();
     }
   }
 
@@ -232,7 +225,7 @@ export class PlayView {
   #undo() {
     if (!this.#tree?.current.parent) return;
     this.#moves.end();
-    this.#isThinking = false;
+    this.#thinking = null;
     this.#resigned = null;
     let to = this.#tree.current.parent;
     while (to.parent && !this.#people.has(to.ply.side) && this.#people.size) to = to.parent;
@@ -262,23 +255,20 @@ export class PlayView {
   /** Ends a game that was decided off the board. */
   #stop() {
     this.#moves.end();
-    this.#isThinking = false;
+    this.#thinking = null;
     this.#update(false);
     announce(this.#result());
   }
 
   #tick() {
     if (!this.#clock || !this.#tree) return;
-    const now = performance.now();
-    const passed = (now - this.#clock.at) / 1000;
-    this.#clock.at = now;
     // The clock stands while one looks at undone moves, and before the first move.
-    const tree = this.#tree;
-    if (this.#isOver() || tree.current.children.length || !tree.current.parent) return;
-    const side = tree.current.ply.side;
-    this.#clock[side] -= passed;
+    const { current } = this.#tree;
+    const isStanding = this.#isOver() || current.children.length || !current.parent;
+    const { side } = current.ply;
+    const hasTime = this.#clock.pass(isStanding ? null : side);
     this.#showClock();
-    if (this.#clock[side] <= 0) {
+    if (!hasTime) {
       this.#resigned = { side, how: "has no time left" };
       this.#stop();
     }
@@ -286,10 +276,8 @@ export class PlayView {
 
   #showClock() {
     for (const side of ["black", "white"]) {
-      const box = this.#parts[side].clock;
-      box.hidden = !this.#clock;
-      if (this.#clock) box.textContent = clockWord(this.#clock[side]);
-      box.classList.toggle("short", Boolean(this.#clock) && this.#clock[side] < 20);
+      this.#parts[side].clock.hidden = !this.#clock;
+      this.#clock?.show(side, this.#parts[side].clock);
     }
   }
 
@@ -302,8 +290,9 @@ export class PlayView {
   /** Shows hints for the position, as they improve. */
   async #ask() {
     const signal = this.#hints.begin();
-    const { board, advice } = this.#parts;
+    const { board, advice, legend } = this.#parts;
     advice.hidden = true;
+    legend.hidden = true;
     if (!this.#wantsHints || !this.#tree || this.#isOver() || !this.#isPersonsTurn()) {
       this.#draw();
       return;
@@ -311,13 +300,11 @@ export class PlayView {
     const node = this.#tree.current;
     const player = opinionOf(this.#about, this.#tree.setup);
     try {
-      await stream("/api/hints", { ...this.#tree.game(), player: player.id, seconds: 20 }, signal, (kind, found) => {
+      await stream("/api/hints", { ...this.#tree.game(), player: player.id, seconds: 20 }, signal, (kind, news) => {
         if (kind !== "hints" || signal.aborted) return;
+        const found = ranked(news);
         this.#draw(false, found);
-        advice.hidden = false;
-        advice.replaceChildren(...found.hints.slice(0, 5).map((hint) => h("li", {},
-          h("b", {}, hint.move), h("span", { class: "value" }, valueWord(hint)), h("span", { class: "source" }, sourceWord(hint)))));
-        if (found.done && found.hints[0]) announce(`Best: ${found.hints[0].move}, ${valueWord(found.hints[0])}`);
+        this.#showAdvice(found, node.ply.side);
       });
     } catch (error) {
       complain(error);
@@ -325,11 +312,22 @@ export class PlayView {
     if (node !== this.#tree.current) board.show(this.#view());
   }
 
+  #showAdvice({ hints, done }, side) {
+    const { advice, legend } = this.#parts;
+    const word = (hint) => valueWord(hint, side, isThin(hint, hints));
+    advice.hidden = false;
+    advice.replaceChildren(...hints.slice(0, 5).map((hint) => h("li", {},
+      h("b", {}, hint.move), h("span", { class: "value" }, word(hint)), h("span", { class: "source" }, sourceWord(hint)))));
+    legend.hidden = false;
+    legend.textContent = `${VIEW} ${ruleWord(hints)}`;
+    if (done && hints[0]) announce(`Best: ${hints[0].move}, ${word(hints[0])} for black`);
+  }
+
   #view(animate = false, advice = null) {
     const { ply } = this.#tree.current;
     return {
       discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate,
-      hints: squareHints(advice?.hints ?? []),
+      hints: squareHints(advice?.hints ?? [], ply.side),
       legal: this.#isPersonsTurn() ? ply.legal : [],
     };
   }
@@ -361,17 +359,16 @@ export class PlayView {
     this.#status();
     this.#showMoves();
     this.#ask();
-    Object.assign(this.#settings, tree.game(this.#end()), { people: [...this.#people], start: tree.setup.start });
-    keep("play", this.#settings);
+    this.#keep();
   }
 
   #showMoves() {
     const tree = this.#tree;
-    const rows = tree.mainLine().slice(1).map((node) => h("li", {},
+    const rows = tree.mainLine().slice(1).flatMap((node) => [h("li", {},
       button(`${node.depth}. ${node.move}`, () => { this.#jump(node); }, {
         class: `move ${node.ply.mover}`, "aria-current": node === tree.current ? "true" : false,
         "aria-label": `Move ${node.depth}, ${node.ply.mover}, ${node.move}`,
-      })));
+      })), isPass(node) && h("li", { class: `pass ${node.ply.passed}` }, passWord(node.ply))]).filter(Boolean);
     this.#parts.moves.replaceChildren(...rows);
     // Only the list may scroll: `scrollIntoView` would move the page on a phone.
     const list = this.#parts.moves;
@@ -382,7 +379,7 @@ export class PlayView {
   /** Looks at an earlier position. The opponent waits until one is back, or moves. */
   #jump(node) {
     this.#moves.end();
-    this.#isThinking = false;
+    this.#thinking = null;
     this.#tree.current = node;
     this.#update(false);
     this.#think();
@@ -412,7 +409,7 @@ export class PlayView {
     const { ply, children } = this.#tree.current;
     const words = () => {
       if (this.#isOver()) return `${this.#result()}.`;
-      if (this.#isThinking) return `${this.#level().word} is thinking.`;
+      if (this.#thinking) return `${this.#level().word} is thinking.`;
       if (children.length && !this.#isPersonsTurn()) return "You look at an earlier position.";
       if (this.#people.size === 1 && this.#isPersonsTurn()) return `Your move (${ply.side}).`;
       return `${sideWord(ply.side)} to move.`;

@@ -18,6 +18,8 @@ export class Replay {
   #run = "";
   #at = 0;
   #timer = 0;
+  #box;
+  #none = h("p", { class: "soft" }, "No game is kept here: the run has none yet, or learns without keeping games.");
   element;
 
   constructor(about, analyse) {
@@ -26,9 +28,9 @@ export class Replay {
       const { board, goal, start, moves } = this.#line;
       analyse({ board, goal, start, moves }, {});
     });
-    this.element = h("section", { class: "card", hidden: true }, h("h2", {}, "Newest game"),
-      h("div", { class: "replay" }, this.#board.element,
-        h("div", { class: "fields" }, this.#word, this.#slider, h("div", { class: "actions" }, this.#toggle, open))));
+    this.#box = h("div", { class: "replay" }, this.#board.element,
+      h("div", { class: "fields" }, this.#word, this.#slider, h("div", { class: "actions" }, this.#toggle, open)));
+    this.element = h("section", { class: "card", hidden: true }, h("h2", {}, "Newest game"), this.#box, this.#none);
   }
 
   /** Gets the newest game of a run. A game that is being watched is left alone until its end. */
@@ -38,19 +40,26 @@ export class Replay {
     // A run has no games at first, and may keep none.
     const line = await get(`/api/runs/${encodeURIComponent(run)}/game`);
     if (!line) {
-      if (!isSame) this.element.hidden = true;
+      if (!isSame) this.#show(null);
       this.#run = run;
       return;
     }
     if (isSame && line.number === this.#line?.number) return;
     this.stop();
     this.#run = run;
-    this.#line = line;
-    this.element.hidden = false;
+    this.#show(line);
     this.#board.setShape(this.#about.boards.find(({ name }) => name === line.board));
     this.#slider.max = line.plies.length - 1;
     this.#to(isSame ? 0 : line.plies.length - 1);
     if (isSame) this.#play();
+  }
+
+  /** Shows a game, or that there is none. */
+  #show(line) {
+    this.#line = line;
+    this.element.hidden = false;
+    this.#box.hidden = !line;
+    this.#none.hidden = Boolean(line);
   }
 
   stop() {

@@ -3,12 +3,17 @@
 import { Latest, stream } from "./api.js";
 import { announce, button, complain, h } from "./dom.js";
 import { isMistake, lossOf, lossWord, valueOf } from "./losses.js";
-import { signed, sideWord } from "./words.js";
+import { ranked, sideWord, valueWord } from "./words.js";
 
 export class Review {
   #host;
   #requests = new Latest();
-  #isRunning = false;
+  /** Requests about a move that is tried. They must not end the review. */
+  #trials = new Latest();
+  /** The signal of the review that goes on. @type {?AbortSignal} */
+  #running = null;
+  /** Whether the review waits until it may go on. */
+  #isPaused = false;
   /** The mistake that is being tried again. @type {?import("./tree.js").Node} */
   #puzzle = null;
   #parts = {};
@@ -21,15 +26,16 @@ export class Review {
   constructor(host) {
     this.#host = host;
     const p = this.#parts;
-    p.start = button("Analyse game", () => (this.#isRunning ? this.#stop() : this.start()), { class: "main" });
+    p.start = button("Analyse game", () => (this.isRunning ? this.#stop() : this.start()), { class: "main" });
     p.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
     p.totals = h("div", { class: "totals" });
+    p.looked = h("p", { class: "soft" });
     p.list = h("div", { class: "mistakes", "aria-label": "Mistakes" });
     p.next = button("Next mistake", () => this.next(), { "aria-keyshortcuts": "m" });
     p.puzzle = h("div", { class: "puzzle", hidden: true });
     this.element = h("section", { class: "card" },
       h("header", {}, h("h2", {}, "Mistakes"), h("div", { class: "row" }, p.next, p.start)),
-      p.progress, p.totals, p.list);
+      p.progress, p.totals, p.looked, p.list);
   }
 
   /** The task of "try again", which belongs beside the board. */
@@ -38,7 +44,12 @@ export class Review {
   }
 
   get isRunning() {
-    return this.#isRunning;
+    return this.#running !== null;
+  }
+
+  /** Whether a review goes on, or waits to go on. */
+  get isUnfinished() {
+    return this.isRunning || this.#isPaused;
   }
 
   /** Whether the answers must stay hidden. */
@@ -48,44 +59,66 @@ export class Review {
 
   /** Ends everything, for another game. */
   reset() {
-    this.#requests.end();
-    this.#isRunning = false;
+    this.#end();
+    this.#trials.end();
     this.#puzzle = null;
   }
 
-  /** Analyses every position of the current line. */
+  /** Analyses every position of the current line, or what an earlier review of it has left out. */
   async start() {
-    const line = this.#host.tree().line();
+    const tree = this.#host.tree();
     const player = this.#host.player();
-    const asked = line.filter(({ over }) => !over);
+    const line = tree.line();
+    const all = line.filter(({ over }) => !over);
+    // The server begins at the end of a game, so what is left is its beginning.
+    const left = all.filter(({ advice }) => !advice.get(player)?.done).at(-1) ?? all.at(-1);
+    if (!left) return;
     const signal = this.#requests.begin();
-    this.#isRunning = true;
+    this.#running = signal;
+    this.#isPaused = false;
     this.#puzzle = null;
+    let done = all.length - all.indexOf(left) - 1;
+    const progress = () => { this.#parts.progress.value = done / all.length; };
+    progress();
     this.#host.redraw();
-    let done = 0;
     try {
-      await stream("/api/review", { ...this.#host.tree().game(line.at(-1)), player }, signal, (kind, found) => {
+      await stream("/api/review", { ...tree.game(left), player }, signal, (kind, found) => {
         if (kind !== "ply" || signal.aborted) return;
-        line[found.ply].advice.set(player, { ...found, done: true });
+        line[found.ply].advice.set(player, ranked({ ...found, done: true }));
         done += 1;
-        this.#parts.progress.value = done / asked.length;
+        progress();
         this.#host.redraw();
       });
       if (!signal.aborted) announce(`The game is analysed. ${this.#mistakes().length} mistakes.`);
     } catch (error) {
       complain(error);
     } finally {
-      if (!signal.aborted) {
-        this.#isRunning = false;
-        this.#host.ended();
-      }
+      // Not if a newer review has begun. An abort ends the review whoever asked for it.
+      if (this.#running === signal) this.#stop();
     }
   }
 
+  /** Ends the review for now: it would slow down the replies of an opponent. */
+  pause() {
+    if (!this.isRunning) return;
+    this.#end();
+    this.#isPaused = true;
+  }
+
+  /** Goes on with a review that waits. */
+  resume() {
+    if (this.#isPaused) this.start();
+  }
+
   #stop() {
-    this.#requests.end();
-    this.#isRunning = false;
+    this.#end();
     this.#host.ended();
+  }
+
+  #end() {
+    this.#requests.end();
+    this.#running = null;
+    this.#isPaused = false;
   }
 
   /** Mistakes of the current line. @returns {import("./tree.js").Node[]} */
@@ -99,14 +132,19 @@ export class Review {
     const tree = this.#host.tree();
     const player = this.#host.player();
     const line = tree.line();
-    const known = line.filter((node) => valueOf(node, player)).length;
+    const all = line.length - 1;
+    const looked = line.filter((node) => lossOf(node, player)).length;
+    const isPart = looked > 0 && looked < all;
     const mistakes = this.#mistakes();
-    p.progress.hidden = !this.#isRunning;
-    p.start.textContent = this.#isRunning ? "Stop" : "Analyse game";
+    p.progress.hidden = !this.isRunning;
+    p.start.textContent = this.isRunning ? "Stop" : isPart ? "Continue" : "Analyse game";
     p.start.hidden = line.length < 2;
     p.next.disabled = !mistakes.length;
-    p.totals.replaceChildren(...(known > 1 ? ["black", "white"].map((side) => this.#total(side, line, player)) : []));
-    const word = known > 1 ? "No mistakes found." : line.length < 2 ? "Nothing to analyse yet." : "Not analysed yet.";
+    p.totals.replaceChildren(...(looked ? ["black", "white"].map((side) => this.#total(side, line, player)) : []));
+    p.looked.hidden = !isPart;
+    p.looked.textContent = `${looked} of ${all} moves looked at.`;
+    const word = all === 0 ? "Nothing to analyse yet." : !looked ? "Not analysed yet."
+      : isPart ? "No mistakes among these." : "No mistakes found.";
     p.list.replaceChildren(...(this.#puzzle || mistakes.length ? [] : [h("p", { class: "soft" }, word)]),
       // The list would give away the answer's worth, but not the answer; so it stays.
       ...mistakes.map((node) => this.#entry(node, player, tree.current)));
@@ -126,7 +164,7 @@ export class Review {
       h("span", { class: `chip ${node.ply.mover}` }), h("span", {}, `${node.depth}. ${node.move}`),
       h("span", { class: "soft" }, loss.proven ? "proven" : "estimated"), h("span", { class: "lost" }, lossWord(loss)),
     ], () => this.#try(node), {
-      "aria-label": `Move ${node.depth}, ${node.ply.mover} ${node.move}, ${lossWord(loss)}: try again`,
+      "aria-label": `Move ${node.depth}, ${node.ply.mover} ${node.move}, ${lossWord(loss)} lost: try again`,
       "aria-current": node.parent === current ? "true" : false,
     });
   }
@@ -144,8 +182,7 @@ export class Review {
   #try(node) {
     this.#puzzle = node;
     const loss = lossOf(node, this.#host.player());
-    this.#ask(`${sideWord(node.ply.mover)} played ${node.move} and lost ${lossWord(loss).slice(1)}`
-      + `${loss.unit === "discs" ? " discs" : ""}. Find a better move on the board.`);
+    this.#ask(`${sideWord(node.ply.mover)} played ${node.move} and lost ${lossWord(loss)}. Find a better move on the board.`);
     this.#host.go(node.parent);
     // On a phone the list is far below the board.
     this.#parts.puzzle.parentElement?.scrollIntoView({ block: "nearest" });
@@ -168,8 +205,9 @@ export class Review {
   }
 
   #answer() {
-    const best = this.#puzzle.parent.advice.get(this.#host.player()).hints[0];
-    const worth = best.score === null ? "" : ` (${signed(best.score, best.bound === "exact" ? 0 : 1)} for the side to move)`;
+    const { advice, ply } = this.#puzzle.parent;
+    const best = advice.get(this.#host.player()).hints[0];
+    const worth = best.score === null ? "" : ` (${valueWord(best, ply.side)} for black)`;
     this.#puzzle = null;
     this.#parts.puzzle.replaceChildren(h("p", {}, `${best.move}${worth}. The line: ${best.line.join(" ")}`),
       h("div", { class: "row" }, button("Leave", () => this.leave(), { class: "quiet" })));
@@ -214,7 +252,7 @@ export class Review {
     const own = (value) => (parent.ply.side === "black" ? value : -value);
     if (!node.over) {
       const game = tree.game(parent);
-      await stream("/api/hints", { ...game, moves: game.moves + square, player, seconds: 20 }, this.#requests.begin(),
+      await stream("/api/hints", { ...game, moves: game.moves + square, player, seconds: 20 }, this.#trials.begin(),
         (kind, advice) => { if (kind === "hints") node.advice.set(player, advice); });
     }
     const value = valueOf(node, player);

@@ -1,6 +1,19 @@
 // A game with its branches. Every node is a position; the first child is the main line.
+//
+// A tree can be kept for a later visit: the moves of its lines, and what is known about its positions.
 
 import { post } from "./api.js";
+
+/** The most lines that are kept, since each costs a request. */
+const MOST_LINES = 40;
+/** The most hints of a position that are kept, the best ones: browsers keep only some megabytes. */
+const MOST_HINTS = 12;
+
+/**
+ * `known` has the moves to a position, a player, its specification and its advice.
+ * @typedef {{setup: Object, lines: string[], at: string}} Kept
+ * @typedef {{setup: Object, known: [string, string, string, import("./api.js").Advice][]}} KeptAdvice
+ */
 
 /**
  * @typedef {Object} Node
@@ -35,6 +48,53 @@ export class Tree {
   /** Asks the server for a game. @param {import("./api.js").Game} game */
   static async load(game, signal) {
     return new Tree(await post("/api/line", game, signal));
+  }
+
+  /**
+   * The tree that was kept, with its branches and with what was known about it.
+   * @param {Kept} kept @param {KeptAdvice} advice @param {import("./api.js").Player[]} players
+   */
+  static async recall(kept, advice, players, signal) {
+    const [main, ...branches] = kept.lines;
+    const tree = await Tree.load({ ...kept.setup, moves: main }, signal);
+    for (const moves of branches) tree.#graft(await post("/api/line", { ...kept.setup, moves }, signal));
+    const nodes = new Map(tree.#nodes().map((node) => [tree.game(node).moves, node]));
+    tree.current = nodes.get(kept.at) ?? tree.line().at(-1);
+    if (JSON.stringify(advice.setup) !== JSON.stringify(kept.setup)) return tree;
+    for (const [moves, player, about, found] of advice.known) {
+      // A player of the same name may be another one by now.
+      if (players.some(({ id, about: now }) => id === player && now === about)) nodes.get(moves)?.advice.set(player, found);
+    }
+    return tree;
+  }
+
+  /** The lines, for {@link Tree.recall}. @returns {Kept} */
+  kept() {
+    const ends = this.#nodes().filter(({ children }) => !children.length).slice(0, MOST_LINES);
+    return { setup: this.setup, lines: ends.map((end) => this.game(end).moves), at: this.game().moves };
+  }
+
+  /** What these players have found. @param {import("./api.js").Player[]} players @returns {KeptAdvice} */
+  keptAdvice(players) {
+    const known = this.#nodes().flatMap((node) => players.flatMap(({ id, about }) => {
+      const found = node.advice.get(id);
+      return found?.done ? [[this.game(node).moves, id, about, { ...found, hints: found.hints.slice(0, MOST_HINTS) }]] : [];
+    }));
+    return { setup: this.setup, known };
+  }
+
+  /** All nodes, those of a main line before those of its branches. @returns {Node[]} */
+  #nodes(from = this.root) {
+    return [from, ...from.children.flatMap((child) => this.#nodes(child))];
+  }
+
+  /** Adds a line from the start. */
+  #graft(line) {
+    let last = this.root;
+    for (const ply of line.plies.slice(1)) {
+      last = last.children.find(({ move }) => move === ply.move) ?? this.#child(last, ply);
+    }
+    finish(last, line);
   }
 
   #child(parent, ply) {

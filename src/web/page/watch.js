@@ -1,25 +1,26 @@
 // Watch runs learn: their state, curves, newest game and configuration.
 
 import { get, post } from "./api.js";
-import { button, choice, complain, h, keep, recall } from "./dom.js";
+import { button, choice, complain, h, keep, notice, recall } from "./dom.js";
 import { Chart } from "./chart.js";
+import { chartsOf } from "./charts.js";
 import { Replay } from "./replay.js";
 import { minutesWord, short } from "./words.js";
 import { workersTable } from "./workers.js";
 
 /** Runs are looked at this often, in milliseconds. */
 const INTERVAL = 3000;
-const AXES = [["minutes", "Minutes"], ["games", "Games"], ["positions", "Positions"], ["steps", "Steps"]];
-
-/** Charts of metrics. With several runs, charts that have one metric each stay readable. */
-const LOSSES = [["loss/policy", "policy"], ["loss/value", "value"], ["loss/score", "score"], ["loss/owner", "owner"]];
-const CHARTS = [
-  { title: "Losses on held-out games", metrics: [["held_out/policy_loss", "policy"], ["held_out/value_loss", "value"]] },
-  { title: "Games per second", metrics: [["speed/games_per_second", "games/s"]] },
-  { title: "Evaluations per second", metrics: [["speed/evaluations_per_second", "evaluations/s"]] },
-  { title: "Share of time spent waiting", metrics: [["wait/actors", "actors"], ["wait/learner", "learner"]] },
-  { title: "Replay window, positions", metrics: [["replay/positions", "window"]] },
+/** States in which a run can go on. */
+const RESUMED = ["stopped", "failed", "killed"];
+const AXES = [
+  ["minutes", "Minutes"], ["games", "Games"], ["positions", "Positions"], ["steps", "Steps"], ["reports", "Reports"],
 ];
+/** Standard errors in half of a 95 percent interval. */
+const INTERVAL_95 = 1.96;
+const RATING = {
+  title: "Rating, Elo", group: "Strength",
+  about: "The strength of the run's nets, with 95 percent intervals, and of their opponents. 200 more win three points of four.",
+};
 
 /**
  * @typedef {{id: string, name: string, state: string, error?: string, minutes: number, games: number,
@@ -35,7 +36,15 @@ export class WatchView {
   #curves = new Map();
   #kept = recall("watch", { axis: "minutes", front: "", shown: [] });
   #timer = 0;
+  /** Configurations that a run can start with. @type {{name: string, about: string}[]} */
+  #configs = [];
+  /** By title. @type {Map<string, Chart>} */
   #charts = new Map();
+  /** Commands that runs have not followed yet, by run. @type {Map<string, "stop"|"resume">} */
+  #commands = new Map();
+  /** What the charts and the choice of an axis were made for. */
+  #order = "";
+  #axes = "";
   #parts = {};
   element;
 
@@ -49,8 +58,8 @@ export class WatchView {
     p.state = h("span", { class: "state" });
     p.facts = h("dl", { class: "facts" });
     p.control = h("div", { class: "actions" });
-    p.workers = h("div", {});
-    p.charts = h("div", { class: "charts" });
+    p.workers = h("div", { class: "groups" });
+    p.charts = h("div", { class: "groups" });
     p.replay = new Replay(about, analyse);
     p.config = h("pre", { tabindex: 0 });
     p.error = h("p", { class: "soft" });
@@ -89,6 +98,9 @@ export class WatchView {
     }
     try {
       this.#runs = (await get("/api/runs")).runs;
+      for (const { id, state } of this.#runs) {
+        if (state !== "running" && this.#commands.get(id) === "stop") this.#commands.delete(id);
+      }
       const ids = this.#runs.map(({ id }) => id);
       this.#kept.shown = this.#kept.shown.filter((id) => ids.includes(id));
       if (!ids.includes(this.#kept.front)) this.#kept.front = ids[0] ?? "";
@@ -108,10 +120,16 @@ export class WatchView {
       const found = await get(`/api/runs/${encodeURIComponent(run.id)}/curves`);
       this.#curves.set(run.id, { ...found, stamp });
       if (run.id !== this.#kept.front) continue;
-      this.#parts.replay.follow(run.id);
-      const { config } = await get(`/api/runs/${encodeURIComponent(run.id)}`);
-      this.#parts.config.textContent = config ?? "";
+      // Curves are drawn also where the rest of a run is missing.
+      this.#parts.replay.follow(run.id).catch(complain);
+      this.#showConfig(run.id).catch(complain);
     }
+  }
+
+  async #showConfig(id) {
+    this.#parts.config.textContent = "";
+    const { config } = await get(`/api/runs/${encodeURIComponent(id)}`);
+    if (id === this.#kept.front) this.#parts.config.textContent = config ?? "";
   }
 
   /** The run in front, then the others that are ticked. */
@@ -141,8 +159,10 @@ export class WatchView {
     this.#parts.right.hidden = !run;
     if (!run) return;
     this.#drawFront(run);
-    const workers = run.state === "running" && workersTable(this.#curves.get(run.id)?.curves ?? {});
-    this.#parts.workers.replaceChildren(...(workers ? [workers] : []));
+    const chosen = this.#chosen();
+    const tables = chosen.map(({ id, name, state }) => workersTable(this.#curves.get(id)?.curves ?? {},
+      `Workers${chosen.length > 1 ? ` of ${name}` : ""}${state === "running" ? "" : " at its end"}`));
+    this.#parts.workers.replaceChildren(...tables.filter(Boolean));
     this.#drawCharts();
   }
 
@@ -173,9 +193,9 @@ export class WatchView {
     p.title.textContent = run.name;
     p.state.textContent = run.state;
     p.state.className = `state ${run.state === "running" ? "running" : ""}`;
-    p.error.textContent = run.error ?? "";
-    p.error.hidden = !run.error;
-    const error = run.rating_error === null ? "" : ` ± ${Math.round(run.rating_error)}`;
+    p.error.textContent = run.error ?? (run.state === "finished" ? "Its limits are reached, so it cannot go on without higher ones." : "");
+    p.error.hidden = !p.error.textContent;
+    const error = run.rating_error === null ? "" : ` ± ${Math.round(INTERVAL_95 * run.rating_error)}`;
     const facts = [
       ["Time", minutesWord(run.minutes)],
       ["Time left", run.left_minutes === null || run.state !== "running" ? null : minutesWord(run.left_minutes)],
@@ -184,27 +204,64 @@ export class WatchView {
       ["Board", run.board && `${run.board}, ${run.goal}`],
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
-    const command = (word, path) => button(word, () => this.#command(path, { run: run.id }));
-    const canResume = ["stopped", "failed", "killed"].includes(run.state);
-    p.control.replaceChildren(...(!this.#about.training ? [] : [
-      run.state === "running" && run.controlled && command("Stop", "stop"), canResume && command("Resume", "resume"),
-    ].filter(Boolean)));
+    this.#drawControl(run);
   }
 
+  /** Stop and Resume. Drawn only when it changes, so that a button does not vanish below the pointer. */
+  #drawControl(run) {
+    const { control } = this.#parts;
+    const offered = run.state === "running" ? run.controlled && "stop" : RESUMED.includes(run.state) && "resume";
+    // A run that was told to stop goes on until it has saved itself.
+    const given = this.#commands.get(run.id);
+    const shown = this.#about.training ? given ?? offered : false;
+    const text = JSON.stringify([run.id, shown, given]);
+    if (control.dataset.drawn === text) return;
+    control.dataset.drawn = text;
+    const stop = () => button(given ? "Stopping …" : "Stop", () => this.#stop(run), { disabled: Boolean(given) });
+    const resume = () => button(given ? "Starting …" : "Resume", () => this.#resume(run), { disabled: Boolean(given) });
+    control.replaceChildren(...(shown === "stop" ? [stop()] : shown === "resume" ? [resume()] : []));
+  }
+
+  /** Asks a run to save itself and end. The button waits until it has. */
+  async #stop(run) {
+    if (this.#commands.has(run.id)) return;
+    this.#commands.set(run.id, "stop");
+    this.#drawControl(run);
+    if (!await this.#command("stop", { run: run.id })) this.#commands.delete(run.id);
+    this.#draw();
+  }
+
+  async #resume(run) {
+    if (this.#commands.has(run.id)) return;
+    this.#commands.set(run.id, "resume");
+    this.#drawControl(run);
+    const isDone = await this.#command("resume", { run: run.id });
+    this.#commands.delete(run.id);
+    this.#draw();
+    const now = this.#runs.find(({ id }) => id === run.id);
+    if (isDone && now && now.state !== "running") {
+      notice(`${run.name} did not go on: it is ${now.state}. It may have reached its limits.`, true);
+    }
+  }
+
+  /** Sends a command about a run. Whether it succeeded. */
   async #command(path, body) {
     try {
       const answer = await post(`/api/training/${path}`, body);
-      if (answer?.run) this.#kept.front = answer.run;
+      this.#kept.front = answer.run;
       await this.#refresh();
+      return true;
     } catch (error) {
       complain(error);
+      return false;
     }
   }
 
   /** The form that starts a run. */
   #starter() {
     const p = this.#parts;
-    p.config0 = choice("Configuration", [], "");
+    p.config0 = choice("Configuration", [], "", () => this.#tellConfig());
+    p.aboutConfig = h("p", { class: "soft" });
     p.name = h("input", { type: "text", maxlength: 60, placeholder: "my-run", required: true });
     return h("form", {
       class: "card fields",
@@ -212,61 +269,76 @@ export class WatchView {
         event.preventDefault();
         this.#command("start", { config: p.config0.value, name: p.name.value.trim() });
       },
-    }, h("h2", {}, "Start a run"), p.config0.element, h("label", { class: "field" }, h("span", {}, "Name"), p.name),
+    }, h("h2", {}, "Start a run"), p.config0.element, p.aboutConfig, h("label", { class: "field" }, h("span", {}, "Name"), p.name),
       h("button", { class: "main" }, "Start"));
   }
 
   async #offerConfigs() {
     try {
-      const { configs } = await get("/api/training");
-      this.#parts.config0.offer(configs.map(({ name, about }) => [name, about ? `${name}: ${about}` : name]));
+      this.#configs = (await get("/api/training")).configs;
+      this.#parts.config0.offer(this.#configs.map(({ name }) => [name, name]));
+      this.#tellConfig();
     } catch (error) {
       complain(error);
     }
   }
 
+  /** The sentences about a configuration; its comment may end within one. */
+  #tellConfig() {
+    const { about = "" } = this.#configs.find(({ name }) => name === this.#parts.config0.value) ?? {};
+    this.#parts.aboutConfig.textContent = /^.*[.:)](?=\s|$)/.exec(about)?.[0] ?? about;
+  }
+
   #drawCharts() {
     const runs = this.#chosen().filter(({ id }) => this.#curves.has(id));
-    const losses = runs.length > 1
-      ? LOSSES.map((metric) => ({ title: `Loss: ${metric[1]}`, metrics: [metric] }))
-      : [{ title: "Losses", metrics: LOSSES }];
-    const plots = [this.#ratingPlot(runs), ...[...losses, ...CHARTS].map((chart) => this.#plot(chart, runs))];
-    for (const [title, chart] of this.#charts) {
-      if (!plots.some((plot) => plot.title === title)) {
-        chart.element.remove();
-        this.#charts.delete(title);
-      }
+    const names = new Set(runs.flatMap(({ id }) => Object.keys(this.#curves.get(id).curves)));
+    const axis = this.#offerAxes(runs);
+    const plots = [this.#ratingPlot(runs, axis), ...chartsOf([...names], runs.length > 1).map((plan) => this.#plot(plan, runs, axis))]
+      .filter(({ curves }) => curves.length);
+    const charts = new Map(plots.map((plot) => [plot.title, this.#charts.get(plot.title) ?? new Chart()]));
+    const groups = [...new Set(plots.map(({ group }) => group))];
+    // Charts that stay where they are keep the pointer that is over them.
+    const order = JSON.stringify(plots.map(({ group, title }) => [group, title]));
+    if (this.#order !== order) {
+      this.#order = order;
+      const boxes = groups.map((group) => h("section", { class: "group" }, h("h2", {}, group), h("div", { class: "charts" },
+        ...plots.filter((plot) => plot.group === group).map(({ title }) => charts.get(title).element))));
+      this.#parts.charts.replaceChildren(...(boxes.length ? boxes : [h("p", { class: "soft" }, "No curves yet.")]));
     }
-    for (const plot of plots) {
-      if (!this.#charts.has(plot.title)) this.#charts.set(plot.title, new Chart());
-      const chart = this.#charts.get(plot.title);
-      if (chart.element.parentNode !== this.#parts.charts) this.#parts.charts.append(chart.element);
-      chart.show(plot);
-    }
+    this.#charts = charts;
+    for (const plot of plots) charts.get(plot.title).show(plot);
   }
 
-  /** The axis of a run's metrics. Where a run does not know its games, for example, it has no curve. */
-  #axis(found) {
-    return found[this.#kept.axis] ?? [];
+  /** Offers the axes on which the runs move, and returns the one in use. Not every method has all. */
+  #offerAxes(runs) {
+    const moves = (name) => runs.some(({ id }) => new Set(axisOf(this.#curves.get(id), name)).size > 1);
+    const offered = AXES.filter(([name]) => moves(name));
+    const axes = offered.length ? offered : AXES.slice(0, 1);
+    const { axis } = this.#kept;
+    const used = axes.some(([name]) => name === axis) ? axis : axes[0][0];
+    // A choice that is being made would be closed.
+    const text = JSON.stringify([axes, used]);
+    if (this.#axes !== text) this.#parts.axis.offer(axes, used);
+    this.#axes = text;
+    return used;
   }
 
-  #plot({ title, metrics }, runs) {
+  #plot({ group, title, about, metrics }, runs, xWord) {
     const curves = runs.flatMap((run) => metrics.map(([id, word]) => {
       const found = this.#curves.get(run.id);
-      const axis = this.#axis(found);
+      const axis = axisOf(found, xWord);
       const points = (found.curves[id] ?? []).map((y, at) => ({ x: axis[at], y }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
       const name = runs.length === 1 ? word : metrics.length === 1 ? run.name : `${run.name}, ${word}`;
       return { name, points };
     })).filter(({ points }) => points.length);
-    return { title, curves, xWord: this.#kept.axis };
+    return { group, title, about, curves, xWord };
   }
 
-  #ratingPlot(runs) {
-    const { axis } = this.#kept;
+  #ratingPlot(runs, axis) {
     const nets = runs.map((run) => ({
       name: runs.length === 1 ? "rating" : run.name, dots: true,
-      points: this.#curves.get(run.id).ratings.map((point) => ({ x: point[axis], y: point.rating, error: point.error ?? 0 }))
+      points: this.#curves.get(run.id).ratings.map((point) => ({ x: point[axis], y: point.rating, error: INTERVAL_95 * (point.error ?? 0) }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)),
     })).filter(({ points }) => points.length);
     const xs = nets.flatMap(({ points }) => points.map(({ x }) => x));
@@ -275,6 +347,11 @@ export class WatchView {
     const opponents = runs.length ? this.#curves.get(runs[0].id).opponents ?? [] : [];
     const lines = opponents.filter(({ rating }) => Number.isFinite(rating)).slice(0, 5)
       .map(({ name, rating }) => ({ name, points: ends.map((x) => ({ x, y: rating })) }));
-    return { title: "Rating, Elo", about: "The bands are 95 percent intervals", curves: [...nets, ...lines], xWord: axis };
+    return { ...RATING, curves: nets.length ? [...nets, ...lines] : [], xWord: axis };
   }
+}
+
+/** An axis of a run's curves. Reports are counted here; a run may have no other axis. @returns {number[]} */
+function axisOf(found, name) {
+  return name === "reports" ? found.minutes.map((_, index) => index + 1) : found[name] ?? [];
 }

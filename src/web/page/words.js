@@ -13,17 +13,70 @@ export function signed(value, digits = 1) {
   return (value > 0 ? "+" : "−") + text;
 }
 
+/** How to read values. The page has one view everywhere, so that a number means one thing. */
+export const VIEW = "Values are for black: + black is ahead, − white is ahead.";
+
 /**
- * A hint's value for the side to move: proven scores and bounds as whole discs, estimates with one
- * digit, and the chance to win where a player has no score.
- * @param {import("./api.js").Hint} hint
+ * A hint with its values for black. The server gives them for the side to move.
+ * @param {import("./api.js").Hint} hint @param {import("./api.js").Side} side the side to move
  */
-export function valueWord(hint) {
-  const mark = { "at-most": "≤\u2009", "at-least": "≥\u2009" }[hint.bound] ?? "";
-  const digits = hint.bound === "estimated" ? 1 : 0;
-  if (hint.score !== null && hint.score !== undefined) return mark + signed(hint.score, digits);
-  if (hint.win !== null && hint.win !== undefined) return `${Math.round(hint.win * 100)}%`;
-  return "";
+export function forBlack(hint, side) {
+  const score = hint.score ?? null;
+  const win = hint.win ?? null;
+  if (side === "black") return { ...hint, score, win };
+  return {
+    ...hint, score: score === null ? null : -score, win: win === null ? null : 1 - win,
+    bound: { "at-most": "at-least", "at-least": "at-most" }[hint.bound] ?? hint.bound,
+  };
+}
+
+/**
+ * A hint's value for black: proven scores and bounds as whole discs, estimates with one digit, and the
+ * chance to win where a player has no score. A value that few visits carry has no digit and brackets.
+ * @param {import("./api.js").Hint} hint @param {import("./api.js").Side} side the side to move
+ */
+export function valueWord(hint, side, isThin = false) {
+  const { score, win, bound } = forBlack(hint, side);
+  const mark = { "at-most": "≤\u2009", "at-least": "≥\u2009" }[bound] ?? "";
+  const digits = bound === "estimated" && !isThin ? 1 : 0;
+  const word = score !== null ? mark + signed(score, digits) : win !== null ? `${Math.round(win * 100)}%` : "";
+  return isThin && word ? `(${word})` : word;
+}
+
+/** A value is sound with at least this share of the visits that the most searched move has. */
+const SOUND = 0.2;
+
+const mostVisits = (hints) => Math.max(0, ...hints.map(({ visits }) => visits ?? 0));
+
+/** Whether a move was searched so little that its value means little. */
+export function isThin(hint, hints) {
+  return hint !== hints[0] && hint.bound === "estimated" && (hint.visits ?? Infinity) < SOUND * mostVisits(hints);
+}
+
+/**
+ * Hints in the order in which every view lists them: the player's move, then the others by visits. A
+ * search without visits has ordered them by value.
+ * @param {import("./api.js").Advice} advice
+ */
+export function ranked(advice) {
+  const [best, ...others] = advice.hints;
+  if (!others.some(({ visits }) => visits)) return advice;
+  const isProven = best.bound === "exact";
+  const order = (a, b) => (isProven && Number(b.bound === "exact") - Number(a.bound === "exact"))
+    || (b.visits ?? 0) - (a.visits ?? 0);
+  return { ...advice, hints: [best, ...others.sort(order)] };
+}
+
+/** Why the first of some hints is the marked one, and what brackets mean if there are any. */
+export function ruleWord(hints) {
+  const [best] = hints;
+  if (!best) return "";
+  const brackets = hints.some((hint) => isThin(hint, hints)) ? " In brackets: searched too little to be sound." : "";
+  const most = mostVisits(hints);
+  if (best.bound === "exact") return `Marked: proven best.${brackets}`;
+  if (most) return `Marked: ${best.visits === most ? "searched most" : "the search's choice"}.${brackets}`;
+  if (best.source === "policy") return "Marked: what the net thinks likeliest.";
+  return best.source === "choice" ? "Marked: this player's move." : "Marked: the best value for the side to move.";
 }
 
 const SOURCES = {
@@ -55,11 +108,17 @@ export function sourceCell(hint) {
   return much === null ? source : `${source} ${short(much)}`;
 }
 
-/** Hints as the board shows them, the best first. @returns {Map<string, import("./board.js").SquareHint>} */
-export function squareHints(hints) {
-  return new Map(hints.map((hint, index) => [hint.move, {
-    text: valueWord(hint), best: index === 0, note: hint.bound === "exact" ? "proven" : "",
-  }]));
+/**
+ * Hints as the board shows them, the best first.
+ * @param {import("./api.js").Side} side the side to move
+ * @returns {Map<string, import("./board.js").SquareHint>}
+ */
+export function squareHints(hints, side) {
+  return new Map(hints.map((hint, index) => {
+    const thin = isThin(hint, hints);
+    const note = hint.bound === "exact" ? "proven" : "";
+    return [hint.move, { text: valueWord(hint, side, thin), best: index === 0, thin, note }];
+  }));
 }
 
 /** A count in few characters: `950`, `12.3k`, `4.5M`. */

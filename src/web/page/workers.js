@@ -18,9 +18,10 @@ const newest = (curves, name) => curves[name]?.at(-1) ?? null;
 
 /**
  * @param {Object<string, (?number)[]>} curves
+ * @param {string} title
  * @returns {?HTMLElement} null without workers
  */
-export function workersTable(curves) {
+export function workersTable(curves, title) {
   const names = Object.keys(curves).map((name) => /^workers\/(.+)\/games_per_second$/.exec(name)?.[1])
     .filter((name) => name && newest(curves, `workers/${name}/games_per_second`) !== null);
   if (!names.length) return null;
@@ -28,7 +29,7 @@ export function workersTable(curves) {
     const value = newest(curves, `workers/${name}/${key}`);
     return h("td", {}, value === null ? "" : word(value));
   };
-  return h("section", { class: "card workers" }, h("h2", {}, "Workers"),
+  return h("section", { class: "card workers" }, h("h2", {}, title),
     h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Worker"), ...COLUMNS.map(([, word]) => h("th", { scope: "col" }, word)))),
       h("tbody", {}, ...names.map((name) => h("tr", {}, h("th", { scope: "row" }, name), ...COLUMNS.map((column) => cell(name, column)))))));

@@ -1,0 +1,54 @@
+// The dialog in which a game is chosen: opponent, side, board, goal, opening and clock.
+
+import { button, choice, dialog, h } from "./dom.js";
+import { RATINGS, goalOptions, haveRatings, playerOptions, playersOf } from "./menu.js";
+
+const OPENINGS = [["0", "Standard start"], ["4", "4 random moves"], ["8", "8 random moves"], ["12", "12 random moves"]];
+const CLOCKS = [["0", "No clock"], ["1", "1 minute each"], ["5", "5 minutes each"], ["15", "15 minutes each"]];
+const SIDES = [["black", "Black, moves first"], ["white", "White"], ["random", "By chance"], ["both", "Both sides"], ["none", "Neither: watch"]];
+/** Players that explain positions but are no levels. */
+const EXPLAINERS = ["policy", "solver", "alphabeta10"];
+
+export class NewGame {
+  #about;
+  #choices;
+  #ratings = h("p", { class: "soft whole" }, RATINGS);
+  /** @type {HTMLDialogElement} */
+  box;
+
+  /**
+   * @param {import("./main.js").About} about
+   * @param {Object<string, string>} set what was chosen before
+   * @param {(chosen: Object<string, string>) => void} onstart
+   */
+  constructor(about, set, onstart) {
+    this.#about = about;
+    const boards = about.boards.map(({ name }) => [name, name]);
+    const c = this.#choices = {
+      level: choice("Opponent", [], ""),
+      side: choice("You play", SIDES, set.side),
+      board: choice("Board", boards, set.board, () => this.#offerLevels()),
+      goal: choice("To win", goalOptions, set.goal, () => this.#offerLevels()),
+      opening: choice("Opening", OPENINGS, set.opening),
+      clock: choice("Clock", CLOCKS, set.clock),
+    };
+    const begin = button("Start", () => {
+      this.box.close();
+      onstart(Object.fromEntries(Object.entries(c).map(([name, { value }]) => [name, value])));
+    }, { class: "main", autofocus: true });
+    const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
+      ...Object.values(c).map(({ element }) => element), this.#ratings, begin);
+    this.#offerLevels(set.level);
+    this.box = dialog("New game", form);
+  }
+
+  /** Offers the levels of the chosen board and goal, and keeps the chosen one if it is among them. */
+  #offerLevels(chosen) {
+    const { level, board, goal } = this.#choices;
+    const players = playersOf(this.#about, board.value, goal.value);
+    this.#ratings.hidden = !haveRatings(players);
+    const options = playerOptions(players.filter(({ id }) => !EXPLAINERS.includes(id)));
+    const wanted = chosen ?? level.value;
+    level.offer(options, options.some(([id]) => id === wanted) ? wanted : this.#about.default_level);
+  }
+}
