@@ -155,9 +155,8 @@ class Walk:
         page = self.page
         page.push("Analyse")
         page.wait("the view", "() => document.querySelector('.analyse .board')")
-        if page.is_phone:
-            # A faster player with other kinds of values; the net has reviewed the game at the desk.
-            self.choose(".opinion select", "alphabeta10")
+        # A fast player reviews the game; the details have a net for it.
+        self.choose(".opinion select", "own1")
         self.pastes("f5d6c3d9", game)
         begun = time.monotonic()
         page.wait("the whole review", "() => document.querySelector('.totals div') && ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Stop')", seconds=REVIEW_SECONDS)
@@ -219,11 +218,12 @@ class Walk:
     def overlays(self):
         page = self.page
         page.run("() => document.querySelector('.branches .move').click()")
-        names = ("policy", "owner", "values") if page.is_phone else ("visits", "policy", "owner", "values")
-        for name in names:
+        self.choose(".opinion select", "net100")
+        for name in ("visits", "values") if page.is_phone else ("visits", "policy", "owner", "values"):
             self.choose(".bar select", name)
             if name != "values":
-                page.wait(f"the overlay {name}", "() => [...document.querySelectorAll('.analyse .shade')].some((shade) => Number(shade.style.opacity) > 0.05)")
+                # Who will own a square is found by many games of the net.
+                page.wait(f"the overlay {name}", "() => [...document.querySelectorAll('.analyse .shade')].some((shade) => Number(shade.style.opacity) > 0.05)", seconds=120)
 
     def edits(self):
         page = self.page
@@ -279,7 +279,8 @@ class Server:
 
     def __init__(self, program, runs):
         self.begun = time.monotonic()
-        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs), "--allow-training"]
+        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs),
+                   "--allow-training", "--player", "alphabeta:depth=6,eval=positional,name=Quick"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.address = self._process.stdout.readline().strip().removeprefix("http://").strip("/")
         if not self.address:

@@ -216,7 +216,7 @@ class Details:
     def keeps_branches(self):
         """A reload inside a branch keeps the game, what is known of it, and the opinions."""
         page = self.page
-        page.run(CHOICE, ".opinion select", "depth6" if self.has("depth6") else "alphabeta10")
+        page.run(CHOICE, ".opinion select", "own1")
         page.push("Another opinion")
         shown = page.run("() => document.querySelector('.branches [aria-current]').textContent")
         page.run("""() => {
@@ -238,9 +238,6 @@ class Details:
         page.wait("the kept review", "() => document.querySelector('.totals div')")
         passes = page.run("async (moves) => { const { plies, over } = await (await fetch('/api/line', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ moves }) })).json(); return plies.filter((ply) => ply.passed).length; }", self.game)
         check(page.run("() => document.querySelectorAll('.branches > div .pass').length") == passes, f"the list does not have the {passes} passes")
-
-    def has(self, player):
-        return self.page.run("(player) => [...document.querySelector('.opinion select').options].some(({ value }) => value === player)", player)
 
     def paints(self):
         """The editor's brush draws over squares."""
