@@ -137,6 +137,7 @@ class Details:
         """Opens the game for analysis by a player."""
         page = self.page
         page.push("Analyse")
+        page.wait("the opinions", "() => document.querySelector('.opinion select')")
         page.run(CHOICE, ".opinion select", player)
         page.push("Paste or open")
         page.run("(text) => { document.querySelector('#paste-text').value = text; }", self.game)
@@ -175,8 +176,15 @@ class Details:
         check(page.run(reviews) == [False], "the review does not go on")
         page.push("Play")
         page.wait("no review", f"() => ({reviews})().every(Boolean)")
-        page.push("Analyse")
+        page.push("Watch")
         page.wait("the review again", f"() => ({reviews})().join() === 'true,false'")
+        page.push("Play")
+        page.wait("no review", f"() => ({reviews})().every(Boolean)")
+        page.push("Analyse")
+        page.wait("the review again", f"() => ({reviews})().join() === 'true,true,false'")
+        self.reload(".analyse .totals div")
+        check(self.button("Stop"), "a reload has ended the review")
+        page.run(SPY)
 
     def says_how_much_was_reviewed(self):
         """A stopped review says how many moves it has seen, and the graph has gaps."""

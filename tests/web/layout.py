@@ -44,6 +44,10 @@ def measure(page):
             # Charts are drawn for the new width in the next frame.
             page.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             report(page.run(FAULTS, "body"), f"{view} at {width} pixels")
+            if view == "Analyse":
+                page.push("Save")
+                report(page.run(FAULTS, ".menu"), f"Save at {width} pixels")
+                page.push("Save")
             if view in DIALOGS:
                 page.push(DIALOGS[view])
                 report(page.run(FAULTS, "dialog[open]"), f"{DIALOGS[view]} at {width} pixels")

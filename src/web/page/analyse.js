@@ -125,18 +125,19 @@ export class AnalyseView {
 
   show() {
     this.#isShown = true;
-    if (!this.#tree) return;
-    this.#update();
-    this.#parts.review.resume();
+    if (this.#tree) this.#update();
   }
 
-  /** @param {string} next the view that is shown instead */
-  hide(next) {
+  hide() {
     this.#isShown = false;
     this.#parts.opinions.end();
     this.#glances.end();
-    // In a game an opponent thinks, and a review takes its processors.
-    if (next === "play") this.#parts.review.pause();
+  }
+
+  /** In a game an opponent thinks, and a review would take its processors. @param {string} shown the view in front */
+  makeWay(shown) {
+    if (shown === "play") this.#parts.review.pause();
+    else this.#parts.review.resume();
   }
 
   key(name) {

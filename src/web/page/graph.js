@@ -76,6 +76,7 @@ export class ValueGraph {
       ...areas(parts, x, y),
       s("path", { class: "band", d: parts.map((part) => band(part, x, y)).join("") }),
       s("path", { class: "value", d: parts.map((part) => path(part.map(({ ply, value }) => [x(ply), y(value)]))).join("") }),
+      s("path", { class: "lone", d: parts.filter((part) => part.length === 1).map(([{ ply, value }]) => path([[x(ply), y(value)]])).join("") }),
       ...this.#marks(points, x, y),
       ...this.#losses(x),
       s("line", { class: "now", x1: x(this.#now), x2: x(this.#now), y1: TOP.y, y2: BELOW.y + BELOW.height }));

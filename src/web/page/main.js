@@ -40,7 +40,7 @@ class Views {
     if (!this.#made.has(name)) this.#made.set(name, this.#makers[name]());
     const view = this.#made.get(name);
     if (this.#shown !== view) {
-      this.#shown?.hide(name);
+      this.#shown?.hide();
       // A dialog that leaves the page open would come back without its backdrop.
       for (const box of this.#main.querySelectorAll("dialog[open]")) box.close();
       this.#shown = view;
@@ -51,6 +51,7 @@ class Views {
       }
       document.title = `${name[0].toUpperCase()}${name.slice(1)} · Outflank`;
       view.show();
+      for (const made of this.#made.values()) made.makeWay?.(name);
     }
     if (news.length) view.open(...news);
     if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);

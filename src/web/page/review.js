@@ -14,6 +14,8 @@ export class Review {
   #running = null;
   /** Whether the review waits until it may go on. */
   #isPaused = false;
+  /** Whether something else than the user has ended the review, such as a browser that leaves the page. */
+  #isCut = false;
   /** The mistake that is being tried again. @type {?import("./tree.js").Node} */
   #puzzle = null;
   #parts = {};
@@ -47,9 +49,9 @@ export class Review {
     return this.#running !== null;
   }
 
-  /** Whether a review goes on, or waits to go on. */
+  /** Whether a review goes on, or should do so in the next visit. */
   get isUnfinished() {
-    return this.isRunning || this.#isPaused;
+    return this.isRunning || this.#isPaused || this.#isCut;
   }
 
   /** Whether the answers must stay hidden. */
@@ -76,7 +78,7 @@ export class Review {
     const signal = this.#requests.begin();
     this.#running = signal;
     this.#isPaused = false;
-    this.#puzzle = null;
+    let isCut = false;
     let done = all.length - all.indexOf(left) - 1;
     const progress = () => { this.#parts.progress.value = done / all.length; };
     progress();
@@ -91,10 +93,15 @@ export class Review {
       });
       if (!signal.aborted) announce(`The game is analysed. ${this.#mistakes().length} mistakes.`);
     } catch (error) {
+      isCut = !signal.aborted;
       complain(error);
     } finally {
       // Not if a newer review has begun. An abort ends the review whoever asked for it.
-      if (this.#running === signal) this.#stop();
+      if (this.#running === signal) {
+        this.#end();
+        this.#isCut = isCut;
+        this.#host.ended();
+      }
     }
   }
 
@@ -119,6 +126,7 @@ export class Review {
     this.#requests.end();
     this.#running = null;
     this.#isPaused = false;
+    this.#isCut = false;
   }
 
   /** Mistakes of the current line. @returns {import("./tree.js").Node[]} */

@@ -74,6 +74,7 @@ export function ruleWord(hints) {
   const brackets = hints.some((hint) => isThin(hint, hints)) ? " In brackets: searched too little to be sound." : "";
   const most = mostVisits(hints);
   if (best.bound === "exact") return `Marked: proven best.${brackets}`;
+  if (best.visits === 0) return "Marked: what the net prefers before any search.";
   if (most) return `Marked: ${best.visits === most ? "searched most" : "the search's choice"}.${brackets}`;
   if (best.source === "policy") return "Marked: what the net thinks likeliest.";
   return best.source === "choice" ? "Marked: this player's move." : "Marked: the best value for the side to move.";
