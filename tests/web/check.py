@@ -22,7 +22,7 @@ import time
 
 from browser import Browser, Fault, installed
 from details import Details, write_runs
-from layout import WIDTHS, measure
+from layout import measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SIZES = ((1280, 800), (390, 844))
@@ -347,7 +347,7 @@ def details(browser, program):
         finally:
             server.close()
         page.close()
-    print(f"details, and layout at {', '.join(map(str, WIDTHS))} pixels: passed", flush=True)
+    print("details, and the layout at all sizes: passed", flush=True)
 
 
 def main():

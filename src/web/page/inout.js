@@ -124,17 +124,17 @@ const copy = (to) => async ({ tree }) => {
   notice(`${to.depth} ${to.depth === 1 ? "move is" : "moves are"} on the clipboard.`);
 };
 
-/**
- * Copies a text. Browsers have their clipboard's interface only in secure contexts, which a page over plain
- * HTTP from another machine is not; the older command needs a selection.
- */
+/** Copies a text. */
 async function putOnClipboard(text) {
-  if (navigator.clipboard) {
+  try {
     await navigator.clipboard.writeText(text);
     return;
+  } catch {
+    // A page over plain HTTP from another machine has no clipboard. The older command copies a selection.
   }
   const area = h("textarea", { readonly: true, class: "unseen" }, text);
   document.body.append(area);
+  area.focus();
   area.select();
   const isDone = document.execCommand("copy");
   area.remove();

@@ -338,7 +338,7 @@ export class WatchView {
   #ratingPlot(runs, axis) {
     const nets = runs.map((run) => ({
       name: runs.length === 1 ? "rating" : run.name, dots: true,
-      points: this.#curves.get(run.id).ratings.map((point) => ({ x: point[axis], y: point.rating, error: INTERVAL_95 * (point.error ?? 0) }))
+      points: this.#curves.get(run.id).ratings.map((point) => ({ x: placeOf(point, this.#curves.get(run.id), axis), y: point.rating, error: INTERVAL_95 * (point.error ?? 0) }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)),
     })).filter(({ points }) => points.length);
     const xs = nets.flatMap(({ points }) => points.map(({ x }) => x));
@@ -349,6 +349,11 @@ export class WatchView {
       .map(({ name, rating }) => ({ name, points: ends.map((x) => ({ x, y: rating })) }));
     return { ...RATING, curves: nets.length ? [...nets, ...lines] : [], xWord: axis };
   }
+}
+
+/** The place of a rating on an axis. @returns {?number} */
+function placeOf(point, found, axis) {
+  return axis === "reports" ? found.positions.filter((positions) => positions <= point.positions).length : point[axis];
 }
 
 /** An axis of a run's curves. Reports are counted here; a run may have no other axis. @returns {number[]} */

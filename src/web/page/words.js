@@ -72,12 +72,15 @@ export function ruleWord(hints) {
   const [best] = hints;
   if (!best) return "";
   const brackets = hints.some((hint) => isThin(hint, hints)) ? " In brackets: searched too little to be sound." : "";
-  const most = mostVisits(hints);
-  if (best.bound === "exact") return `Marked: proven best.${brackets}`;
-  if (best.visits === 0) return "Marked: what the net prefers before any search.";
-  if (most) return `Marked: ${best.visits === most ? "searched most" : "the search's choice"}.${brackets}`;
-  if (best.source === "policy") return "Marked: what the net thinks likeliest.";
-  return best.source === "choice" ? "Marked: this player's move." : "Marked: the best value for the side to move.";
+  const percents = hints.some(({ score, win }) => (score ?? null) === null && (win ?? null) !== null) ? " Percents: black's chance to win." : "";
+  return `Marked: ${markWord(best, mostVisits(hints))}.${brackets}${percents}`;
+}
+
+function markWord({ bound, visits, source }, most) {
+  if (bound === "exact") return "proven best";
+  if (visits === 0) return "what the net prefers before any search";
+  if (most) return visits === most ? "searched most" : "the search's choice";
+  return { policy: "what the net thinks likeliest", choice: "this player's move" }[source] ?? "the best value for the side to move";
 }
 
 const SOURCES = {
