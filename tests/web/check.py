@@ -5,6 +5,7 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a whole game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
+Then it checks single behaviours (details.py) and measures every view at several sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 

@@ -108,7 +108,7 @@ class Details:
         check(self.text(".player.black .clock") == "4:59", "a reload has changed the clock")
 
     def reads_a_dropped_file(self):
-        """A file may be dropped anywhere; the names of its players are shown."""
+        """A file may be dropped anywhere, and a game pasted; the names of the players are shown."""
         self.page.run("""(text) => {
             const dataTransfer = new DataTransfer();
             dataTransfer.items.add(new File([text], "game.ggf"));
@@ -118,6 +118,13 @@ class Details:
         }""", GGF)
         self.page.wait("the dropped game", f"() => ({MOVES})() === 2")
         check("Ada" in self.text(".named.black") and "Bo" in self.text(".named.white"), "the players have no names")
+        self.page.push("Play")
+        self.page.run("""() => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", "f5d6c3");
+            document.querySelector(".status").dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+        }""")
+        self.page.wait("the pasted game", f"() => ({MOVES})() === 3")
 
     def orders_hints(self):
         """Marked is the first move; a value that few visits carry is in brackets."""

@@ -49,6 +49,8 @@ export class Lens {
 
   async #load() {
     if (!this.element.open) return;
+    // The position may have changed while this was closed.
+    if (this.#checkpoints.length && !this.#seen) this.#ask(true);
     try {
       const { runs } = await get("/api/runs");
       const { board, goal } = this.#position.game;

@@ -25,7 +25,8 @@ const RATING = {
 /**
  * @typedef {{id: string, name: string, state: string, error?: string, minutes: number, games: number,
  *   positions: number, steps: number, rating: ?number, rating_error: ?number, left_minutes: ?number,
- *   board?: string, goal?: string, controlled: boolean}} Run
+ *   board?: string, goal?: string, controlled: boolean, ending?: boolean,
+ *   stages?: {done: number, all: number}}} Run
  */
 
 export class WatchView {
@@ -200,6 +201,7 @@ export class WatchView {
       ["Time", minutesWord(run.minutes)],
       ["Time left", run.left_minutes === null || run.state !== "running" ? null : minutesWord(run.left_minutes)],
       ["Rating", run.rating === null ? null : `${Math.round(run.rating)}${error}`],
+      ["Stages", run.stages && `${run.stages.done} of ${run.stages.all}`],
       ["Games", short(run.games)], ["Positions", short(run.positions)], ["Steps", short(run.steps)],
       ["Board", run.board && `${run.board}, ${run.goal}`],
     ];
@@ -212,7 +214,7 @@ export class WatchView {
     const { control } = this.#parts;
     const offered = run.state === "running" ? run.controlled && "stop" : RESUMED.includes(run.state) && "resume";
     // A run that was told to stop goes on until it has saved itself.
-    const given = this.#commands.get(run.id);
+    const given = this.#commands.get(run.id) ?? (run.ending ? "stop" : undefined);
     const shown = this.#about.training ? given ?? offered : false;
     const text = JSON.stringify([run.id, shown, given]);
     if (control.dataset.drawn === text) return;
@@ -286,7 +288,7 @@ export class WatchView {
   /** The sentences about a configuration; its comment may end within one. */
   #tellConfig() {
     const { about = "" } = this.#configs.find(({ name }) => name === this.#parts.config0.value) ?? {};
-    this.#parts.aboutConfig.textContent = /^.*[.:)](?=\s|$)/.exec(about)?.[0] ?? about;
+    this.#parts.aboutConfig.textContent = /^.*[.)](?=[\s:]|$)/.exec(about)?.[0] ?? about;
   }
 
   #drawCharts() {
