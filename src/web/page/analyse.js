@@ -88,8 +88,9 @@ export class AnalyseView {
       step("Forward", "›", () => this.#step(1)), step("To the end", "»", () => this.#go(this.#tree.line().at(-1))),
       p.overlay.element);
     return h("section", { class: "left" }, p.players, h("div", {}, h("div", { class: "stage" }, p.board.element), p.review.task),
-      bar, p.caption, p.graph.element, h("p", { class: "soft" }, VIEW),
-      h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s simulations. Drag the graph, or use the arrow keys; M: next mistake."));
+      bar, p.caption, h("p", { class: "soft" }, VIEW), p.graph.element,
+      h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s "
+        + "simulations. Drag the graph, or use the arrow keys; M: next mistake."));
   }
 
   #right() {
@@ -178,15 +179,17 @@ export class AnalyseView {
   async #recall() {
     const signal = this.#loads.begin();
     const kept = recall("analyse", { setup: { board: "8x8", goal: "most" }, lines: [""], at: "", names: {}, opinions: [] });
+    let tree;
     try {
-      const tree = await Tree.recall(kept, recall("advice", { known: [] }), opinionsOf(this.#about, kept.setup), signal);
-      this.#take(tree, kept.names, kept.opinions);
-      if (kept.isReviewing) this.#parts.review.start();
+      tree = await Tree.recall(kept, recall("advice", { known: [] }), opinionsOf(this.#about, kept.setup), signal);
     } catch {
       if (signal.aborted) return;
       // Kept by another version of the program.
-      this.#take(await Tree.load({ board: "8x8", goal: "most", moves: "" }), {});
+      tree = await Tree.load({ board: "8x8", goal: "most", moves: "" }, signal).catch(complain);
     }
+    if (!tree) return;
+    this.#take(tree, kept.names, kept.opinions);
+    if (kept.isReviewing) this.#parts.review.start();
   }
 
   /** Shows a tree in the place of the one before. */

@@ -144,7 +144,9 @@ class Card {
     this.#select.value = player;
     this.#on = button("Search on", () => this.#ask(true), { class: "quiet" });
     this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
-    this.element = h("section", { class: "opinion" }, this.#select, h("table", {}, h("thead", {}, h("tr", {}, ...["move", "value", "by, depth"].map((word) => h("th", {}, word)))), this.#rows), this.#rule, this.#state,
+    const head = ["move", "for black", "by, depth"].map((word) => h("th", {}, word));
+    this.element = h("section", { class: "opinion" }, this.#select,
+      h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.#rows), this.#rule, this.#state,
       h("div", { class: "row" }, this.#on, this.#remove));
   }
 

@@ -1,5 +1,6 @@
 // Play against a level, with hints, undo, a clock and any opening.
 
+import { AdviceList } from "./advice.js";
 import { Latest, post, stream } from "./api.js";
 import { Board, plyWord } from "./board.js";
 import { Clock } from "./clock.js";
@@ -8,7 +9,7 @@ import { opinionOf, playersOf } from "./menu.js";
 import { isPass, passWord } from "./moves.js";
 import { NewGame } from "./newgame.js";
 import { Tree } from "./tree.js";
-import { VIEW, isThin, other, ranked, resultWord, ruleWord, sideWord, sourceWord, squareHints, valueWord } from "./words.js";
+import { other, ranked, resultWord, sideWord, squareHints } from "./words.js";
 
 /** The flips of a move are seen before the opponent answers, in milliseconds. */
 const LEAST_PAUSE = 500;
@@ -56,8 +57,7 @@ export class PlayView {
     p.undo = button("Undo", () => this.#undo(), { "aria-keyshortcuts": "u" });
     p.redo = button("Redo", () => this.#redo(), { "aria-keyshortcuts": "r" });
     p.resign = button("Resign", () => this.#resign());
-    p.advice = h("ol", { class: "advice", hidden: true });
-    p.legend = h("p", { class: "soft", hidden: true });
+    p.advice = new AdviceList();
     p.moves = h("ol", { class: "sheet", "aria-label": "Moves" });
     p.review = button("Analyse this game", () => this.#analyse(this.#tree.game(this.#end()), this.#names()), { class: "main", hidden: true });
     p.fresh = button("New game", () => this.#offer(), { class: "main", "aria-keyshortcuts": "n" });
@@ -69,7 +69,7 @@ export class PlayView {
         p.status,
         h("div", { class: "actions" }, p.undo, p.redo, p.hint, p.resign),
         h("div", { class: "actions" }, p.fresh, p.review),
-        p.advice, p.legend, p.moves,
+        p.advice.element, p.moves,
         h("p", { class: "keys" }, "Keys: arrows and Enter play, U undo, R redo, H hint, N new game.")),
       p.dialog);
   }
@@ -290,9 +290,8 @@ export class PlayView {
   /** Shows hints for the position, as they improve. */
   async #ask() {
     const signal = this.#hints.begin();
-    const { board, advice, legend } = this.#parts;
-    advice.hidden = true;
-    legend.hidden = true;
+    const { board, advice } = this.#parts;
+    advice.hide();
     if (!this.#wantsHints || !this.#tree || this.#isOver() || !this.#isPersonsTurn()) {
       this.#draw();
       return;
@@ -304,23 +303,12 @@ export class PlayView {
         if (kind !== "hints" || signal.aborted) return;
         const found = ranked(news);
         this.#draw(false, found);
-        this.#showAdvice(found, node.ply.side);
+        advice.show(found, node.ply.side);
       });
     } catch (error) {
       complain(error);
     }
     if (node !== this.#tree.current) board.show(this.#view());
-  }
-
-  #showAdvice({ hints, done }, side) {
-    const { advice, legend } = this.#parts;
-    const word = (hint) => valueWord(hint, side, isThin(hint, hints));
-    advice.hidden = false;
-    advice.replaceChildren(...hints.slice(0, 5).map((hint) => h("li", {},
-      h("b", {}, hint.move), h("span", { class: "value" }, word(hint)), h("span", { class: "source" }, sourceWord(hint)))));
-    legend.hidden = false;
-    legend.textContent = `${VIEW} ${ruleWord(hints)}`;
-    if (done && hints[0]) announce(`Best: ${hints[0].move}, ${word(hints[0])} for black`);
   }
 
   #view(animate = false, advice = null) {

@@ -338,10 +338,12 @@ export class WatchView {
   }
 
   #ratingPlot(runs, axis) {
+    const pointsOf = (found) => found.ratings.map((point) => ({
+      x: placeOf(point, found, axis), y: point.rating, error: INTERVAL_95 * (point.error ?? 0),
+    }));
     const nets = runs.map((run) => ({
       name: runs.length === 1 ? "rating" : run.name, dots: true,
-      points: this.#curves.get(run.id).ratings.map((point) => ({ x: placeOf(point, this.#curves.get(run.id), axis), y: point.rating, error: INTERVAL_95 * (point.error ?? 0) }))
-        .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)),
+      points: pointsOf(this.#curves.get(run.id)).filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)),
     })).filter(({ points }) => points.length);
     const xs = nets.flatMap(({ points }) => points.map(({ x }) => x));
     const ends = xs.length ? [Math.min(...xs), Math.max(...xs)] : [];
