@@ -13,7 +13,10 @@ CURVES = {
     "endgame": ("stage/round", "pattern_error/training", "pattern_error/10_empties", "pattern_error/20_empties"),
     "ntuple": ("stage/round", "ntuple_error/training", "ntuple_error/10_empties", "ntuple_error/20_empties"),
     "novel": ("novel/thing", "another"),
+    "cluster": ("workers/count",),
 }
+# Curves that have no chart: the table of workers has them.
+TABLED = {"cluster": ("workers/one/games_per_second", "workers/one/games")}
 # A game in GGF with the names of its players.
 GGF = "(;GM[Othello]PC[x]PB[Ada]PW[Bo]RE[?]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[F5]W[D6];)"
 # A run of its own state, without a process: the list of runs is answered by the page itself.
@@ -56,7 +59,7 @@ def write_runs(folder):
     for run, names in CURVES.items():
         (folder / run).mkdir()
         (folder / run / "config.toml").write_text('board = "8x8"\ngoal = "most"\n')
-        names = (*names, "speed/positions_per_second")
+        names = (*names, *TABLED.get(run, ()), "speed/positions_per_second")
         lines = [{"positions": 1000 * n, "time": 1_795_000_000 + 10 * n, "version": 1,
                   "values": {name: 10.0 / n for name in names}} for n in range(1, 6)]
         (folder / run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -81,6 +84,7 @@ class Details:
         self.keeps_branches()
         self.paints()
         self.draws_every_curve()
+        self.compares_workers()
         self.waits_for_a_stop()
         check(not self.page.faults, "; ".join(self.page.faults))
 
@@ -277,6 +281,14 @@ class Details:
             silent = page.run("() => [...document.querySelectorAll('.chart')].filter((chart) => !chart.querySelector('p').textContent).map((chart) => chart.querySelector('h3').textContent)")
             check(silent == (sorted(names) if run == "novel" else []), f"{run}: charts without a sentence: {silent}")
             check("No game" in self.text(".watch .right"), f"{run}: nothing is said about its games")
+
+    def compares_workers(self):
+        """The workers of a run stay when another run is in front of it."""
+        page = self.page
+        page.run("() => [...document.querySelectorAll('.run .open')].find((button) => button.textContent === 'novel').click()")
+        page.wait("another run", "() => document.querySelector('.watch .right h2').textContent === 'novel' && !document.querySelector('.workers')")
+        page.run("() => document.querySelector('.run input[aria-label=\"Draw cluster too\"]').click()")
+        page.wait("its workers", "() => document.querySelector('.workers h2')?.textContent.startsWith('Workers of cluster')")
 
     def waits_for_a_stop(self):
         """Stop is one request; a finished run is not resumed, a killed one is."""
