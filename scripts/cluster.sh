@@ -10,7 +10,7 @@
 # PORT        the port of the server on the loopback (default 4222)
 # NATS_SERVER a server of your own; else one is fetched into the cache (7 MB)
 #
-# The server's files, logs and outboxes are in runs/cluster. Games that are on their way are kept there
+# The server's files, its login, logs and outboxes are in runs/cluster. Games that are on their way are kept there
 # until the next start.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -52,6 +52,13 @@ url=nats://127.0.0.1:$port
 folder=runs/cluster
 mkdir -p "$folder"
 export OUTFLANK_NATS_STORE=$PWD/$folder/server
+# A new login at each start: other users of this machine can neither confirm games nor end workers. The letter
+# in front keeps the server from reading a number.
+OUTFLANK_NATS_PASSWORD=p$(od -An -N 16 -tx1 /dev/urandom | tr -d ' \n')
+export OUTFLANK_NATS_PASSWORD
+login=$folder/login
+rm -f "$login"
+(umask 077 && echo "outflank:$OUTFLANK_NATS_PASSWORD" > "$login")
 
 children=()
 finish() {
@@ -77,10 +84,10 @@ for _ in $(seq 50); do
 done
 
 # All games are the workers': this machine's cores are theirs.
-"$outflank" train "${run[@]}" --nats "$url" --no-actors "$@" &
+"$outflank" train "${run[@]}" --nats "$url" --login "$login" --no-actors "$@" &
 learner=$!
 for number in $(seq "$workers"); do
-    "$outflank" worker --nats "$url" --name "worker-$number" --actors 1 --outbox "$folder/outbox" \
+    "$outflank" worker --nats "$url" --login "$login" --name "worker-$number" --actors 1 --outbox "$folder/outbox" \
         > "$folder/worker-$number.log" 2>&1 &
     children+=($!)
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# All checks that a change must pass: format, lints, tests, documentation, a training run of one minute,
-# half a minute of kills and interrupts, and the tests without libtorch. All are built in one profile
-# (dev, optimised), so dependencies are built once.
+# All checks that a change must pass: format, lints, tests, documentation, the page in a browser, the packages,
+# a training run of one minute, half a minute of kills and interrupts, and the tests without libtorch and of the
+# Python module. All are built in one profile (dev, optimised), so dependencies are built once.
 #
 #   scripts/test.sh              all checks
 #   scripts/test.sh --no-smoke   without the training run, the kills and the interrupts
@@ -45,24 +45,25 @@ tests() { cargo test --locked --no-fail-fast 2>&1 | tee "$work/tests"; }
 
 # The feature `torch` holds all that needs libtorch. This build must not even look for it. Unit tests and
 # examples of the documentation are the same with libtorch and have run there; to build the library a second
-# time for them takes minutes.
-tests_without_libtorch() {
+# time for them takes minutes. The Python module and its tests are built from the same library.
+without_libtorch() {
     local programs
     programs=$(cargo metadata --locked --no-deps --format-version 1 | python3 -c '
 import json, sys
-for target in json.load(sys.stdin)["packages"][0]["targets"]:
-    if target["kind"] == ["test"] and "torch" not in target.get("required-features", []):
-        print("--test", target["name"])
+for package in json.load(sys.stdin)["packages"]:
+    for target in package["targets"]:
+        if target["kind"] == ["test"] and "torch" not in target.get("required-features", []):
+            print("--test", target["name"])
 ')
     # shellcheck disable=SC2086 # Names of test programs have no blanks.
-    LIBTORCH=/nowhere cargo test --locked --no-default-features $programs
+    LIBTORCH=/nowhere cargo test --locked --no-default-features --features outflank/program -p outflank -p outflank-python $programs &&
+        scripts/package.sh --try "$(built)" && other_crate
 }
 
 documentation() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps; }
 
-# Prints the path of the program that the tests have just built. `cargo run` would build this crate and
-# some dependencies again, since the tests enable more features of dependencies.
-program() {
+# Prints the path of the program that was built last.
+built() {
     local target
     target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
     echo "$target/debug/outflank"
@@ -74,12 +75,12 @@ limited() {
 }
 
 # Uses the page in a browser. It ends with 3, and says so, where no Chromium is installed.
-page() { python3 tests/web/check.py --program "$(program)" || [ $? = 3 ]; }
+page() { python3 tests/web/check.py --program "$work/outflank" || [ $? = 3 ]; }
 
 # Trains for a minute and checks that the run has written all its files.
 smoke_run() {
     local run=$work/run name
-    limited "$(program)" train configs/smoke.toml --run-dir "$run"
+    limited "$work/outflank" train configs/smoke.toml --run-dir "$run"
     for name in config.toml run.json metrics.jsonl games checkpoints tensorboard; do
         if [ -z "$(find "$run/$name" -type f -size +0 2> /dev/null | head -n 1)" ]; then
             echo "the run wrote nothing to $name" >&2
@@ -89,21 +90,39 @@ smoke_run() {
 }
 
 # The short form. The long one is `scripts/faults.py --kills 300 --interrupts 100`.
-faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$(program)"; }
+faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$work/outflank"; }
+
+# As anybody would use the library: no feature, no libtorch, no setting. It shares no build with the others.
+other_crate() {
+    env -u LIBTORCH cargo run --locked --manifest-path examples/other-crate/Cargo.toml --target-dir target/other-crate
+}
+
+package() { scripts/package.sh --try "$work/outflank"; }
 
 step set-up scripts/setup.sh
 step 'NATS server' nats_server
 step format cargo fmt --check
+step 'picture of the code' python3 scripts/architecture.py --check
 step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
 step documentation documentation
+cp "$(built)" "$work/outflank"
+# The steps after this one wait more than they compute, so this build runs beside them.
+without_libtorch > "$work/without_libtorch" 2>&1 &
+without=$!
 step page page
+step package package
 if [ $smoke = yes ]; then
     step 'training run' smoke_run
     step 'kills and interrupts' faults
 fi
-# Last of the builds: it puts a program without libtorch in the place of the one that the steps above run.
-step 'tests without libtorch' tests_without_libtorch
+waited() {
+    local code=0
+    wait $without || code=$?
+    cat "$work/without_libtorch"
+    return $code
+}
+step 'tests without libtorch' waited
 if command -v cargo-deny > /dev/null; then step dependencies cargo deny check; fi
 if command -v shellcheck > /dev/null; then step scripts shellcheck scripts/*.sh .ci/run; fi
 

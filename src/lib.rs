@@ -99,53 +99,29 @@
 //!
 //! # Use from another crate
 //!
-//! Cargo applies neither the link arguments of this package's `build.rs` nor its
-//! `.cargo/config.toml` nor its profiles to a crate that depends on it. Such a crate must make four
-//! settings itself. It needs the Rust version of this package's `rust-toolchain.toml`, or a newer
-//! one.
-//!
-//! With `default-features = false` it needs no libtorch and skips the settings for it. It then
-//! cannot train nets or compute nets of the `paper` tower.
-//!
-//! Its `.cargo/config.toml` needs the path of libtorch 2.11.0, which `scripts/setup.sh` downloads,
-//! and the processor to build for. Without the path, the build of `torch-sys` or of this crate
-//! fails. Without the processor, move generation and nets use few of its instructions.
-//!
 //! ```toml
-//! [env]
-//! LIBTORCH = "/path/to/libtorch"
-//!
-//! [build]
-//! rustflags = ["-Ctarget-cpu=native"]
+//! [dependencies]
+//! outflank = { path = "/path/to/outflank", default-features = false }
 //! ```
 //!
-//! Its `Cargo.toml` optimises dependencies in development builds. Without that a move takes a
-//! hundred times as long; release builds need no setting.
+//! This needs nothing else, and builds 70 crates. It plays, searches, solves, reads and writes files,
+//! plays matches, and computes residual nets with its own kernels. `examples/other-crate` is such a
+//! crate. Two features add the rest:
 //!
-//! ```toml
-//! [profile.dev.package."*"]
-//! opt-level = 3
-//! ```
+//! - `program`: training runs ([`pipeline`], [`config`], [`telemetry`]), the subcommands ([`cli`]) and
+//!   the page ([`web`]).
+//! - `torch`: nets in training and on GPUs, and the `paper` tower. The build needs the environment
+//!   variable `LIBTORCH`, the folder of libtorch 2.11.0, which `scripts/setup.sh` downloads. `cargo run`
+//!   and `cargo test` find it by themselves. A program that is started in another way needs
+//!   `LD_LIBRARY_PATH=$LIBTORCH/lib`. To use a GPU, the crate's own `build.rs` must keep the linker from
+//!   leaving `libtorch.so` out: `println!("cargo::rustc-link-arg=-Wl,--no-as-needed,-ltorch")`.
 //!
-//! Its `build.rs` links libtorch; this is the body of its `main`:
+//! Two settings of the crate make it fast. Neither is needed:
 //!
-//! ```no_run
-//! let lib = format!("{}/lib", std::env::var("LIBTORCH").expect("LIBTORCH is set"));
-//! println!("cargo::rerun-if-env-changed=LIBTORCH");
-//! println!("cargo::rustc-link-arg=-L{lib}");
-//! println!("cargo::rustc-link-arg=-Wl,--no-as-needed");
-//! println!("cargo::rustc-link-arg=-ltorch");
-//! println!("cargo::rustc-link-arg=-Wl,--enable-new-dtags,-rpath,{lib}");
-//! ```
-//!
-//! - The first three arguments keep `libtorch.so` in the program. Without them, a linker that
-//!   removes unused libraries removes it, and the program then finds no GPU.
-//! - The last argument lets the program find libtorch when it starts. Without it,
-//!   `LD_LIBRARY_PATH` (macOS: `DYLD_LIBRARY_PATH`) must contain the `lib` folder.
-//! - On macOS leave out `--no-as-needed` and `--enable-new-dtags,`.
-//!
-//! Such a program runs only on processors that have all instructions of the processor it was built
-//! for. `outflank` checks this when it starts; a dependent crate does not.
+//! - In development builds `[profile.dev.package.outflank]` with `opt-level = 3`. Without it a move
+//!   takes a hundred times as long.
+//! - `RUSTFLAGS=-Ctarget-cpu=native`, or `x86-64-v3`. Without it move generation and nets use few of
+//!   the processor's instructions. The program then runs only on processors that have them all.
 
 // The first module, so that the others can use its macro `dispatch!`.
 #[macro_use]
@@ -153,18 +129,23 @@ pub mod game;
 
 pub mod arena;
 pub mod choices;
+#[cfg(feature = "program")]
 pub mod cli;
+#[cfg(feature = "program")]
 pub mod config;
 pub mod eval;
 pub mod keys;
 pub mod model;
 pub mod net;
+#[cfg(feature = "program")]
 pub mod pipeline;
 pub mod players;
 pub mod predict;
 pub mod protocol;
 pub mod search;
 pub mod store;
+#[cfg(feature = "program")]
 pub mod telemetry;
 pub mod train;
+#[cfg(feature = "program")]
 pub mod web;

@@ -5,13 +5,11 @@
 
 #![deny(clippy::print_stderr)]
 
-/// Writes a line to standard error, above a run's progress bar. Errors are ignored, because a
-/// closed standard error must not stop the work.
+/// Writes a line to standard error, above a run's progress bar.
 macro_rules! tell {
-    ($($message:tt)*) => {{
-        use std::io::Write as _;
-        let _ = crate::telemetry::above_bar(|| writeln!(std::io::stderr(), $($message)*));
-    }};
+    ($($message:tt)*) => {
+        crate::telemetry::tell(format_args!($($message)*))
+    };
 }
 
 mod analyse;

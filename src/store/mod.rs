@@ -49,5 +49,6 @@ pub use codec::CodecError;
 pub use files::{
     Action, FileError, NewFile, TooLong, create_dir, read, read_text, write_atomically,
 };
+#[cfg(feature = "program")]
 pub(crate) use files::{lock as lock_file, open_stored};
 pub use json_file::JsonFileError;

@@ -17,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use progress::Display;
-pub use progress::{Messages, Progress, Stages, above_bar};
+pub use progress::{Messages, Progress, Stages, tell};
 use tensorboard::EventFile;
 
 /// Capacity of the channel of events.

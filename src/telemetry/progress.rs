@@ -1,8 +1,9 @@
 //! Shows a run's progress: as a bar on a terminal, otherwise as lines.
 //!
 //! The bar is one line, no wider than the terminal: the least important values are left out if they
-//! do not fit. Messages are written above it ([`above_bar`]), so that there is only one bar.
+//! do not fit. Messages are written above it ([`tell`]), so that there is only one bar.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,12 +31,18 @@ fn current_bar() -> MutexGuard<'static, Option<ProgressBar>> {
 
 /// Calls a function that writes to standard error. If there is a progress bar, it is cleared before
 /// and drawn again below the new lines.
-pub fn above_bar<R>(write: impl FnOnce() -> R) -> R {
+fn above_bar<R>(write: impl FnOnce() -> R) -> R {
     let bar = current_bar().clone();
     match bar {
         Some(bar) => bar.suspend(write),
         None => write(),
     }
+}
+
+/// Writes a line to standard error, above the progress bar. Errors are ignored, because a closed
+/// standard error must not stop the work.
+pub fn tell(message: fmt::Arguments<'_>) {
+    let _ = above_bar(|| writeln!(io::stderr(), "{message}"));
 }
 
 /// Standard error, above the progress bar.

@@ -4,8 +4,7 @@
 //! diagonal. It is sparse: most pairs of players have not met. Newton steps only multiply by it.
 //! Variances need its inverse.
 
-use faer::linalg::solvers::DenseSolveCore as _;
-use faer::{Mat, Side};
+use nalgebra::DMatrix;
 
 /// The information matrix: symmetric and positive definite.
 #[derive(Default)]
@@ -80,11 +79,11 @@ impl Information {
     }
 
     /// The inverse; `None` if rounding errors make the matrix look singular.
-    fn inverse(&self) -> Option<Mat<f64>> {
+    fn inverse(&self) -> Option<DMatrix<f64>> {
         let size = self.diagonal.len();
         // Larger than rounding errors, negligible beside the information of one game.
         let ridge = 1e-13 * self.diagonal.iter().copied().fold(0.0, f64::max);
-        let mut matrix = Mat::zeros(size, size);
+        let mut matrix = DMatrix::zeros(size, size);
         for (place, entry) in self.diagonal.iter().enumerate() {
             matrix[(place, place)] = entry + ridge;
         }
@@ -92,7 +91,7 @@ impl Information {
             matrix[(first, second)] -= weight;
             matrix[(second, first)] -= weight;
         }
-        Some(matrix.llt(Side::Lower).ok()?.inverse())
+        Some(matrix.cholesky()?.inverse())
     }
 }
 

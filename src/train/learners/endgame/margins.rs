@@ -6,8 +6,7 @@
 //! it is positive and also holds for depths that nobody searched. Mean absolute errors measure it,
 //! since a few large errors would spoil squares.
 
-use faer::Mat;
-use faer::linalg::solvers::SolveLstsq;
+use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use crate::eval::probcut::{ProbCut, Regression};
@@ -178,16 +177,17 @@ impl Deviations {
             .collect();
         // A little of each weight's square is added, so that few groups decide all weights too.
         let count = rows.len();
-        let matrix = Mat::from_fn(count + columns, columns, |row, column| match rows.get(row) {
-            Some((weight, features, _)) => weight * features[column],
-            None => f64::from(u8::from(row - count == column)) * 0.1,
-        });
-        let target = Mat::from_fn(count + columns, 1, |row, _| match rows.get(row) {
+        let matrix =
+            DMatrix::from_fn(count + columns, columns, |row, column| match rows.get(row) {
+                Some((weight, features, _)) => weight * features[column],
+                None => f64::from(u8::from(row - count == column)) * 0.1,
+            });
+        let target = DMatrix::from_fn(count + columns, 1, |row, _| match rows.get(row) {
             Some((weight, _, logarithm)) => weight * logarithm,
             None => 0.0,
         });
-        let solution = matrix.qr().solve_lstsq(&target);
-        let weights = (0..columns).map(|row| solution[(row, 0)]).collect();
+        let solution = matrix.svd(true, true).solve(&target, f64::EPSILON).ok()?;
+        let weights = solution.iter().copied().collect();
         let offsets = [0, 1].map(|parity| {
             let own = groups.iter().filter(|group| group.shallow == 0 && group.deep % 2 == parity);
             let (sum, boards) = own.fold((0.0, 0), |(sum, boards), group| {

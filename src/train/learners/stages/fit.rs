@@ -8,8 +8,7 @@ mod svm;
 #[cfg(test)]
 mod tests;
 
-use faer::linalg::solvers::SelfAdjointEigen;
-use faer::{Mat, Side};
+use nalgebra::DMatrix;
 
 use crate::choices::choices;
 
@@ -29,7 +28,7 @@ choices! {
 /// The boards of a stage.
 pub struct Samples {
     /// One row for each board, one column for each feature.
-    pub features: Mat<f64>,
+    pub features: DMatrix<f64>,
     /// The scores in discs.
     pub scores: Vec<f64>,
     /// The column that is the same for all boards, whose weight is not regularised.
@@ -128,7 +127,7 @@ impl Samples {
         let centre = self.centre();
         let score = |row: usize| self.scores[row] - centre;
         let rows: Vec<usize> = (0..self.scores.len()).filter(|&row| score(row) != 0.0).collect();
-        let rows = Mat::from_fn(rows.len(), self.features.ncols(), |row, column| {
+        let rows = DMatrix::from_fn(rows.len(), self.features.ncols(), |row, column| {
             score(rows[row]).signum() * self.features[(rows[row], column)]
         });
         Signed { rows, offset: self.offset }
@@ -137,7 +136,7 @@ impl Samples {
 
 /// Boards for a classifier: a row times the weights should be positive.
 struct Signed {
-    rows: Mat<f64>,
+    rows: DMatrix<f64>,
     offset: usize,
 }
 
@@ -162,7 +161,7 @@ impl Signed {
                 times(&self.rows, &weights).into_iter().map(|margin| sigmoid(-margin)).collect();
             let mut downhill = times_transposed(&self.rows, &wrong);
             downhill.iter_mut().zip(&weights).for_each(|(part, weight)| *part -= RIDGE * weight);
-            let curved = Mat::from_fn(self.rows.nrows(), self.rows.ncols(), |row, column| {
+            let curved = DMatrix::from_fn(self.rows.nrows(), self.rows.ncols(), |row, column| {
                 wrong[row] * (1.0 - wrong[row]) * self.rows[(row, column)]
             });
             let mut hessian = self.rows.transpose() * &curved;
@@ -209,41 +208,43 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// The product of a matrix and a vector.
-fn times(matrix: &Mat<f64>, vector: &[f64]) -> Vec<f64> {
+fn times(matrix: &DMatrix<f64>, vector: &[f64]) -> Vec<f64> {
     let mut product = vec![0.0; matrix.nrows()];
     for (column, &factor) in vector.iter().enumerate() {
-        let entries = matrix.col(column).iter();
-        product.iter_mut().zip(entries).for_each(|(sum, entry)| *sum += factor * entry);
+        let entries = matrix.column(column);
+        product.iter_mut().zip(&entries).for_each(|(sum, entry)| *sum += factor * entry);
     }
     product
 }
 
 /// The product of a transposed matrix and a vector.
-fn times_transposed(matrix: &Mat<f64>, vector: &[f64]) -> Vec<f64> {
-    let column = |column| matrix.col(column).iter().zip(vector).map(|(entry, x)| entry * x).sum();
+fn times_transposed(matrix: &DMatrix<f64>, vector: &[f64]) -> Vec<f64> {
+    let column =
+        |column| matrix.column(column).iter().zip(vector).map(|(entry, x)| entry * x).sum();
     (0..matrix.ncols()).map(column).collect()
 }
 
 /// The shortest of the vectors that solve the equations best. `matrix` is symmetric and has no
 /// negative eigenvalues.
-fn solve(matrix: &Mat<f64>, right: &[f64]) -> Result<Vec<f64>, FitError> {
+fn solve(matrix: &DMatrix<f64>, right: &[f64]) -> Result<Vec<f64>, FitError> {
     Ok(times(&inverse(matrix)?, right))
 }
 
 /// The pseudoinverse of a symmetric matrix without negative eigenvalues.
-fn inverse(matrix: &Mat<f64>) -> Result<Mat<f64>, FitError> {
+fn inverse(matrix: &DMatrix<f64>) -> Result<DMatrix<f64>, FitError> {
     /// Eigenvalues below this part of the largest one count as 0.
     const RANK_TOLERANCE: f64 = 1e-11;
-    let eigen = SelfAdjointEigen::new(matrix.as_ref(), Side::Lower);
-    let eigen = eigen.map_err(|_| FitError::Equations)?;
-    let values: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
+    /// Far more than finite numbers need; others would have no end.
+    const MOST_ITERATIONS: usize = 100_000;
+    let eigen = matrix.clone().try_symmetric_eigen(f64::EPSILON, MOST_ITERATIONS);
+    let eigen = eigen.ok_or(FitError::Equations)?;
+    let (values, vectors) = (&eigen.eigenvalues, &eigen.eigenvectors);
     let largest = values.iter().copied().fold(0.0, f64::max);
-    if !largest.is_finite() {
+    if !values.iter().all(|value| value.is_finite()) {
         return Err(FitError::Equations);
     }
     let reciprocal = |value: f64| if value > RANK_TOLERANCE * largest { 1.0 / value } else { 0.0 };
-    let vectors = eigen.U();
-    let scaled = Mat::from_fn(values.len(), values.len(), |row, column| {
+    let scaled = DMatrix::from_fn(values.len(), values.len(), |row, column| {
         vectors[(row, column)] * reciprocal(values[column])
     });
     Ok(&scaled * vectors.transpose())

@@ -19,7 +19,7 @@ mod options;
 
 use std::sync::Arc;
 
-use faer::Mat;
+use nalgebra::DMatrix;
 
 use crate::eval::WinScale;
 use crate::eval::linear::{self, Between, Feature, Features, Linear};
@@ -137,7 +137,7 @@ impl<G: Geometry> StagesLearner<G> {
     fn samples(&self, boards: &[Board<G>], scores: &[f32]) -> Samples {
         let rows: Vec<_> = boards.iter().map(|&board| self.features.of(board)).collect();
         Samples {
-            features: Mat::from_fn(rows.len(), self.features.count(), |row, column| {
+            features: DMatrix::from_fn(rows.len(), self.features.count(), |row, column| {
                 f64::from(rows[row][column])
             }),
             scores: scores.iter().copied().map(f64::from).collect(),

@@ -6,7 +6,7 @@
 //! minimises over the weights (linear equations), over the margins (each alone), and adds the
 //! difference to the scaled multipliers.
 
-use faer::Mat;
+use nalgebra::DMatrix;
 
 use super::{FitError, Signed, dot, inverse, times, times_transposed};
 
@@ -75,9 +75,9 @@ impl Signed {
     }
 
     /// The inverse of the matrix of the equations for the weights.
-    fn equations(&self, gram: &Mat<f64>, penalty: f64) -> Result<Mat<f64>, FitError> {
+    fn equations(&self, gram: &DMatrix<f64>, penalty: f64) -> Result<DMatrix<f64>, FitError> {
         let count = gram.ncols();
-        inverse(&Mat::from_fn(count, count, |row, column| {
+        inverse(&DMatrix::from_fn(count, count, |row, column| {
             let is_regularised = row == column && row != self.offset;
             penalty * gram[(row, column)] + if is_regularised { 1.0 } else { 0.0 }
         }))

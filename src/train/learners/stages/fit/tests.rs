@@ -8,7 +8,7 @@ use crate::train::seeds::Random;
 /// Boards with four random features and an offset, and scores that follow them with noise.
 fn samples(rows: usize, seed: u64) -> Samples {
     let mut random = Random::seed_from_u64(seed);
-    let features = Mat::from_fn(rows, 5, |_, column| match column {
+    let features = DMatrix::from_fn(rows, 5, |_, column| match column {
         1 => -1.0,
         _ => f64::from(random.random_range(-4i32..=4)),
     });
@@ -57,7 +57,7 @@ fn least_squares_agrees_with_gradient_descent() {
 fn of_equal_features_each_gets_half_of_the_weight() {
     let plain = samples(60, 2);
     let doubled = Samples {
-        features: Mat::from_fn(60, 6, |row, column| plain.features[(row, column.min(4))]),
+        features: DMatrix::from_fn(60, 6, |row, column| plain.features[(row, column.min(4))]),
         scores: plain.scores.clone(),
         offset: 1,
         centred: false,
@@ -146,7 +146,7 @@ fn the_support_vector_machine_agrees_with_its_dual() {
 fn a_support_vector_machine_by_hand() {
     // Points at -3, -1, 1 and 3; those above 0 win. The widest margin is that of -1 and 1.
     let samples = Samples {
-        features: Mat::from_fn(4, 2, |row, column| [2.0 * row as f64 - 3.0, 1.0][column]),
+        features: DMatrix::from_fn(4, 2, |row, column| [2.0 * row as f64 - 3.0, 1.0][column]),
         scores: vec![-8.0, -2.0, 2.0, 8.0],
         offset: 1,
         centred: false,
