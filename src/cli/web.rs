@@ -10,7 +10,7 @@ use super::machine::cores;
 use super::success_on_broken_pipe;
 use crate::game::Goal;
 use crate::players::spec::PlayerSpec;
-use crate::web::{DEFAULT_PORT, Options, Server, Token};
+use crate::web::{DEFAULT_PORT, Options, PublicUrl, Server, Token};
 
 /// Opens a page in the browser: play, analyse games, and watch training.
 ///
@@ -29,6 +29,10 @@ pub struct Args {
     /// by default none
     #[arg(long, value_name = "TOKEN")]
     token: Option<Token>,
+    /// Another address at which the page is served, by a proxy or another name of this machine, such
+    /// as https://othello.example; by default none
+    #[arg(long, value_name = "URL")]
+    public: Vec<PublicUrl>,
     /// A folder of runs, or a run, that the page shows; `runs` by default, if it exists
     #[arg(long, value_name = "DIR")]
     runs: Vec<PathBuf>,
@@ -89,6 +93,7 @@ impl Args {
         Ok(Options {
             host: self.host.clone(),
             port: self.port,
+            public: self.public.clone(),
             token: self.token.clone(),
             runs,
             players: self.player.clone(),

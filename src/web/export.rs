@@ -33,6 +33,9 @@ struct Wanted {
     black: Option<String>,
     #[serde(default)]
     white: Option<String>,
+    /// For each move the value after it, in discs for the side that made it. Only GGF has them.
+    #[serde(default)]
+    values: Vec<Option<f32>>,
 }
 
 /// A game as text.
@@ -75,9 +78,10 @@ fn text<G: Geometry>(wanted: &Wanted, goal: Goal) -> Result<String, ApiError> {
                 place: None,
                 date: None,
                 result: session.is_over().then(|| session.black_view().difference()),
+                ended: None,
                 goal,
             };
-            ggf::write_with(&header, session.start(), session.moves()) + "\n"
+            ggf::write_valued(&header, session.start(), session.moves(), &wanted.values) + "\n"
         }
     })
 }

@@ -8,9 +8,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::error::ApiError;
-use crate::game::notation::{obf, parse_obf, parse_transcript, square_name, transcript};
+use crate::game::notation::{obf, parse_obf, square_name, transcript};
 use crate::game::{Bitboard, Colour, Geometry, Goal, Position, Shape, Square, SquareSet};
 use crate::protocol::session::Session;
+use crate::store::import::text;
 
 /// The most characters of a text of moves. The longest game has 88 moves of three characters.
 const MOST_MOVES_TEXT: usize = 1_000;
@@ -66,11 +67,11 @@ impl Game {
                 .at("moves")
                 .allowing(format!("at most {MOST_MOVES_TEXT} characters")));
         }
-        let (moves, _) = parse_transcript(&self.moves, start)
+        let moves = text::moves(&self.moves, start)
             .map_err(|error| ApiError::bad(error.to_string()).at("moves"))?;
         let mut session = Session::new(start);
         for square in moves {
-            // `parse_transcript` has checked it.
+            // It has been checked.
             let _ = session.play(square);
         }
         Ok(session)

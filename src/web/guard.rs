@@ -1,7 +1,8 @@
 //! Who may ask: the checks of every request before anything else happens.
 //!
-//! - `Host` must be the server's own name. A page of another site whose name was pointed at this
-//!   machine (DNS rebinding) sends its own name.
+//! - `Host` must be a name of this server: its address, a public address that the user gave, or a name
+//!   of the loopback. A page of another site whose name was pointed at this machine (DNS rebinding)
+//!   sends its own name.
 //! - `Origin`, if present, must be the page itself, so no other site's page can send commands.
 //! - The token, if the server has one, must be in the cookie or the `Authorization` header. The
 //!   page's address may have it once, in its query; the answer puts it into a cookie.
@@ -72,24 +73,39 @@ pub(super) struct Guard {
     pub port: u16,
     /// Whether the server listens at the loopback only.
     pub is_loopback: bool,
+    /// Addresses at which others, such as a proxy, serve the page.
+    pub public: Vec<PublicUrl>,
     /// The secret, if there is one.
     pub token: Option<Token>,
 }
 
 impl Guard {
     /// Whether `Host` names this server. At other addresses than the loopback any address will do,
-    /// since a machine may have several; a name must be the one that was given.
-    fn knows(&self, host: &str) -> bool {
+    /// since a machine may have several, and the machine's own name; another name must be the one
+    /// that was given. A client on this machine may come through a tunnel, so that it names the
+    /// loopback with another port.
+    fn knows(&self, host: &str, is_local: bool) -> bool {
+        if self.public.iter().any(|url| url.is_host(host)) {
+            return true;
+        }
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
             _ => (host, Some(80)),
         };
         let bare = name.trim_start_matches('[').trim_end_matches(']');
+        let is_same = |own: &str| bare.eq_ignore_ascii_case(own);
+        let names_loopback = match bare.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            Err(_) => is_same("localhost"),
+        };
+        if names_loopback {
+            return port.is_some() && (is_local || port == Some(self.port));
+        }
         let is_own = match bare.parse::<IpAddr>() {
-            Ok(address) => !self.is_loopback || address.is_loopback(),
+            Ok(_) => !self.is_loopback,
             Err(_) => {
-                bare.eq_ignore_ascii_case(&self.host)
-                    || self.is_loopback && bare.eq_ignore_ascii_case("localhost")
+                is_same(&self.host)
+                    || !self.is_loopback && machine_name().is_some_and(|own| is_same(&own))
             }
         };
         is_own && port == Some(self.port)
@@ -100,18 +116,24 @@ impl Guard {
         format!("{COOKIE}{}", self.port)
     }
 
-    fn check(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), ApiError> {
+    fn check(
+        &self,
+        headers: &HeaderMap,
+        query: Option<&str>,
+        is_local: bool,
+    ) -> Result<(), ApiError> {
         let forbidden = |error: &str| ApiError::new(StatusCode::FORBIDDEN, error);
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
         let host = text(header::HOST).unwrap_or_default();
         // Of two names a proxy may have checked the other one.
         let hosts = headers.get_all(header::HOST).iter().count();
-        if hosts > 1 || !self.knows(host) {
+        if hosts > 1 || !self.knows(host, is_local) {
             return Err(forbidden("the request names another host")
                 .at("Host")
-                .allowing(format!("{}:{}", self.host, self.port)));
+                .allowing(format!("{}:{}, or an address of --public", self.host, self.port)));
         }
-        let own = format!("http://{host}");
+        let public = self.public.iter().find(|url| url.is_host(host));
+        let own = public.map_or_else(|| format!("http://{host}"), |url| url.0.to_string());
         if text(header::ORIGIN).is_some_and(|origin| !origin.eq_ignore_ascii_case(&own)) {
             return Err(forbidden("the request comes from another site's page")
                 .at("Origin")
@@ -133,6 +155,45 @@ impl Guard {
     }
 }
 
+/// An address at which others serve the page, such as `https://othello.example`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PublicUrl(Box<str>);
+
+/// A text that is no public address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "allowed: http:// or https://, a name, and perhaps a port, such as https://othello.example"
+)]
+pub struct PublicUrlError;
+
+impl FromStr for PublicUrl {
+    type Err = PublicUrlError;
+
+    fn from_str(text: &str) -> Result<PublicUrl, PublicUrlError> {
+        let text = text.trim_end_matches('/');
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);
+        let host = host.filter(|host| !host.is_empty() && host.bytes().all(is_part));
+        host.map(|_| PublicUrl(text.to_ascii_lowercase().into())).ok_or(PublicUrlError)
+    }
+}
+
+impl PublicUrl {
+    fn is_host(&self, host: &str) -> bool {
+        self.0.split_once("://").is_some_and(|(_, own)| own.eq_ignore_ascii_case(host))
+    }
+}
+
+/// The name of this machine in its network.
+fn machine_name() -> Option<String> {
+    let name = rustix::system::uname().nodename().to_str().ok()?.to_string();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// Whether a connection comes from this machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IsLocal(pub bool);
+
 /// The token in the query of an address.
 fn token_of(query: Option<&str>) -> Option<&str> {
     query?.split('&').find_map(|pair| pair.strip_prefix("token="))
@@ -145,7 +206,8 @@ pub(super) async fn check(
     next: Next,
 ) -> Response {
     let query = request.uri().query().map(str::to_string);
-    if let Err(error) = guard.check(request.headers(), query.as_deref()) {
+    let is_local = request.extensions().get::<IsLocal>().is_some_and(|local| local.0);
+    if let Err(error) = guard.check(request.headers(), query.as_deref(), is_local) {
         let mut refused = with_safe_headers(error.into_response());
         // A client that may not ask holds no connection either.
         refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -183,7 +245,14 @@ mod tests {
 
     fn guard(host: &str, token: Option<&str>) -> Guard {
         let token = token.map(|text| text.parse().expect("a token"));
-        Guard { host: host.into(), port: 8484, is_loopback: host.starts_with("127."), token }
+        let public = vec!["https://othello.example/".parse().expect("an address")];
+        Guard {
+            host: host.into(),
+            port: 8484,
+            is_loopback: host.starts_with("127."),
+            public,
+            token,
+        }
     }
 
     #[test]
@@ -201,13 +270,45 @@ mod tests {
             ("192.168.0.7:8484", false),
             ("", false),
         ] {
-            assert_eq!(local.knows(host), known, "{host}");
+            assert_eq!(local.knows(host, false), known, "{host}");
         }
         let open = guard("desk.lan", Some("0123456789ab"));
-        for (host, known) in
-            [("desk.lan:8484", true), ("192.168.0.7:8484", true), ("evil.example:8484", false)]
-        {
-            assert_eq!(open.knows(host), known, "{host}");
+        for (host, known) in [
+            ("desk.lan:8484", true),
+            ("192.168.0.7:8484", true),
+            ("localhost:8484", true),
+            ("localhost:9000", false),
+            ("evil.example:8484", false),
+        ] {
+            assert_eq!(open.knows(host, false), known, "{host}");
+        }
+    }
+
+    #[test]
+    fn tunnels_and_proxies_have_names_of_their_own() {
+        let local = guard("127.0.0.1", None);
+        for host in ["localhost:9000", "127.0.0.1:80", "[::1]:9000"] {
+            assert!(local.knows(host, true) && !local.knows(host, false), "{host}");
+        }
+        assert!(!local.knows("evil.example:8484", true) && !local.knows("localhost:x", true));
+        let own = machine_name().expect("a name");
+        let open = guard("0.0.0.0", Some("0123456789ab"));
+        assert!(
+            open.knows(&format!("{own}:8484"), false)
+                && !local.knows(&format!("{own}:8484"), false)
+        );
+        let asks = |host: &str, origin: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().expect("a value"));
+            headers.insert(header::ORIGIN, origin.parse().expect("a value"));
+            local.check(&headers, None, true).is_ok()
+        };
+        assert!(asks("othello.example", "https://othello.example"));
+        assert!(asks("localhost:9000", "http://localhost:9000"));
+        assert!(!asks("othello.example", "http://othello.example"));
+        assert!(!asks("othello.example", "https://evil.example"));
+        for bad in ["othello.example", "ftp://a", "https://", "https://a/b", "https://a b"] {
+            assert_eq!(bad.parse::<PublicUrl>(), Err(PublicUrlError), "{bad}");
         }
     }
 

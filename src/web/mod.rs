@@ -29,7 +29,7 @@ mod training;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
-pub use guard::{Token, TokenError};
+pub use guard::{PublicUrl, PublicUrlError, Token, TokenError};
 
 use crate::players::contestant::PlayerContext;
 use crate::players::spec::PlayerSpec;
@@ -44,6 +44,8 @@ pub struct Options {
     pub host: String,
     /// The port; 0 means any free one.
     pub port: u16,
+    /// Addresses at which others, such as a proxy, serve the page.
+    pub public: Vec<PublicUrl>,
     /// The token that every request must have. `None` is for the loopback only.
     pub token: Option<Token>,
     /// Folders of runs, or runs.
@@ -114,6 +116,8 @@ impl Server {
             SocketAddr::V6(_) if self.options.host.contains(':') => {
                 format!("[{}]", self.options.host)
             }
+            // No browser opens the address that stands for all of them.
+            _ if self.address.ip().is_unspecified() => "localhost".to_string(),
             _ => self.options.host.clone(),
         };
         let token =

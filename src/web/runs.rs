@@ -62,6 +62,7 @@ async fn list(State(app): State<Arc<App>>) -> Result<Json<Runs>, ApiError> {
     let mut runs = reading(move || Ok(listing::list(&app.options.runs))).await?;
     for run in &mut runs {
         run.controlled = running.contains(&run.path);
+        run.ending = run.controlled && app.training.is_ending(&run.path);
     }
     Ok(Json(Runs { runs }))
 }
@@ -81,6 +82,7 @@ async fn details(
     reading(move || {
         let mut run = find(&app.options.runs, &id)?;
         run.controlled = running.contains(&run.path);
+        run.ending = run.controlled && app.training.is_ending(&run.path);
         let config = listing::config(&run.path)?;
         Ok(Json(Details { run, config }))
     })

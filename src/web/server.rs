@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 
-use super::guard::Guard;
+use super::guard::{Guard, IsLocal};
 use super::{Options, WebError, routes};
 
 /// Open connections. A browser opens up to six for all its tabs together.
@@ -60,6 +60,7 @@ pub(super) fn run(
         host: options.host.clone(),
         port: address.port(),
         is_loopback: address.ip().is_loopback(),
+        public: options.public.clone(),
         token: options.token.clone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -79,7 +80,10 @@ async fn accept(listener: &tokio::net::TcpListener, router: &Router) -> ! {
         // The semaphore is never closed.
         let Ok(place) = free.clone().acquire_owned().await else { pending().await };
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(serve(stream, router.clone(), place))),
+            Ok((stream, peer)) => {
+                let router = router.clone().layer(Extension(IsLocal(peer.ip().is_loopback())));
+                drop(tokio::spawn(serve(stream, router, place)));
+            }
             Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
         }
     }

@@ -22,7 +22,7 @@ use super::error::ApiError;
 use super::routes::{App, body};
 use super::runs::{find, reading};
 use crate::game::notation::plain_excerpt;
-use crate::store::{self, limits};
+use crate::store::{self, limits, shipped};
 
 /// Runs at the same time.
 const MOST_RUNNING: usize = 2;
@@ -75,6 +75,11 @@ impl Training {
     /// The runs whose processes this server has started and that go on.
     pub fn running(&self) -> Vec<PathBuf> {
         self.lock().iter().map(|process| process.run.clone()).collect()
+    }
+
+    /// Whether a run that this server has started has been told to end.
+    pub fn is_ending(&self, run: &Path) -> bool {
+        self.lock().iter().any(|process| process.run == run && process.is_ending)
     }
 
     fn program(&self) -> Result<&Path, ApiError> {
@@ -144,16 +149,14 @@ struct Offer {
 #[derive(Serialize)]
 struct Offered {
     name: String,
-    /// Its first comment.
+    /// Its first comment, as one line.
     about: String,
     #[serde(skip)]
     path: PathBuf,
 }
 
 fn offered() -> Vec<Offered> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(CONFIGS);
-    let folder = Path::new(CONFIGS);
-    let folder = if folder.is_dir() { folder } else { &source };
+    let Some(folder) = shipped::folder(CONFIGS) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
     let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
@@ -161,8 +164,8 @@ fn offered() -> Vec<Offered> {
         .filter_map(|path| {
             let bytes = store::read(&path, limits::CONFIG).ok()?;
             let text = String::from_utf8_lossy(&bytes);
-            let comment = text.lines().next().and_then(|line| line.strip_prefix('#'));
-            let about = comment.unwrap_or_default().trim().to_string();
+            let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+            let about = comment.collect::<Vec<_>>().join(" ");
             Some(Offered { name: path.file_stem()?.to_str()?.to_string(), about, path })
         })
         .collect();

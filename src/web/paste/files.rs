@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use super::{Fault, MOST_GAMES, Pasted, PastedGame};
+use super::{MOST_GAMES, Pasted, PastedGame};
 use crate::game::{Goal, Position, Shape, Square, Square8};
 use crate::protocol::session::Session;
-use crate::store::ggf::GgfError;
 use crate::store::import;
 use crate::store::import::wthor::WthorFile;
 use crate::web::error::ApiError;
@@ -29,28 +28,31 @@ pub(super) fn wthor(bytes: &[u8], goal: Goal) -> Result<Pasted, ApiError> {
     Ok(Pasted { format: "wthor", left_out: file.games.len() - games.len(), games })
 }
 
-/// The games of a GGF text.
-pub(super) fn ggf(text: &str, preferred: Shape) -> Result<Pasted, ApiError> {
-    let starts: Vec<usize> = text.match_indices("(;").map(|(at, _)| at).collect();
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let all = starts.iter().zip(ends).take(MOST_GAMES);
-    let games = all.map(|(&start, end)| {
-        let game = ggf_game(&text[start..end], preferred);
-        game.map_err(|fault| Fault { offset: start + fault.offset, ..fault }.within(text))
-    });
-    let games: Vec<_> = games.collect::<Result<_, _>>()?;
-    Ok(Pasted { format: "ggf", left_out: starts.len() - games.len(), games })
+/// The games of a GGF text. Games that cannot be read are left out, unless all are such.
+pub(super) fn ggf(bytes: &[u8], preferred: Shape) -> Result<Pasted, ApiError> {
+    let all = import::ggf_games(bytes).take(MOST_GAMES + 1);
+    let (mut games, mut left_out, mut first_fault) = (Vec::new(), 0, None);
+    for (number, text) in (1..).zip(all) {
+        match text.and_then(|text| ggf_game(&text, preferred)) {
+            Ok(game) if games.len() < MOST_GAMES => games.push(game),
+            Ok(_) => left_out += 1,
+            Err(fault) => {
+                left_out += 1;
+                first_fault.get_or_insert((number, fault));
+            }
+        }
+    }
+    match first_fault {
+        Some((number, fault)) if games.is_empty() => {
+            Err(ApiError::bad(format!("game {number}: {fault}")).at("text"))
+        }
+        _ => Ok(Pasted { format: "ggf", left_out, games }),
+    }
 }
 
 /// A game on the board that fits its `BO`. If none does, the error is about the preferred one.
-fn ggf_game(text: &str, preferred: Shape) -> Result<PastedGame, Fault> {
-    let game = import::on_any_board(text, preferred, 0).map_err(|fault| {
-        let offset = match &fault {
-            import::Fault::Ggf(GgfError::NoTag { offset, .. }) => *offset,
-            _ => 0,
-        };
-        Fault::new(offset, fault.to_string())
-    })?;
+fn ggf_game(text: &str, preferred: Shape) -> Result<PastedGame, import::Fault> {
+    let game = import::on_any_board(text, preferred, 0)?;
     let (record, squares) = (&game.record, game.squares().collect::<Vec<_>>());
     let result = game.stated.or(game.score()).map(|score| record.goal.apply(score.into()));
     let start = dispatch!(record.shape, G => {
@@ -61,6 +63,6 @@ fn ggf_game(text: &str, preferred: Shape) -> Result<PastedGame, Fault> {
         white: game.white.map(String::from),
         date: game.date.map(String::from),
         result,
-        game: start.map_err(|error| Fault::new(0, error.to_string()))?,
+        game: start.map_err(import::Fault::from)?,
     })
 }

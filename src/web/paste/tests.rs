@@ -127,7 +127,7 @@ fn faults_name_their_place() {
     }
     assert_eq!(wrong("  \n")["error"], "the text is empty");
     assert_eq!(wrong(vec![0xFF; 100])["field"], "text");
-    assert_eq!(wrong("a".repeat(LONGEST_TEXT + 1))["error"], "the text is too long");
+    assert_eq!(wrong("a".repeat(text::LONGEST + 1))["error"], "the text is too long");
     let ggf = wrong("(;GM[Othello]BO[8 --- *];)");
     assert!(ggf["error"].as_str().expect("a text").contains("BO"), "{ggf}");
 }

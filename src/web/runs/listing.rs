@@ -55,6 +55,9 @@ pub(in crate::web) struct Run {
     begun: Option<u64>,
     /// Whether this page started its process and may stop it.
     pub controlled: bool,
+    /// Whether it has been told to end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ending: bool,
     #[serde(skip)]
     pub path: PathBuf,
 }
@@ -85,6 +88,7 @@ impl Run {
             left_minutes: None,
             begun: None,
             controlled: false,
+            ending: false,
             path,
         }
     }
