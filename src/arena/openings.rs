@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -15,9 +15,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::game::notation::{NotationError, is_transcript, parse_obf, parse_transcript};
 use crate::game::{Board, Geometry, Goal, Position, Shape, Square};
 use crate::players::player::{combine, random_square};
+use crate::store::import::text::{self, TextFault, Written};
 use crate::store::import::{self, Fault, Game, ImportError};
 use crate::store::lines::{BadLine, BadLines, LineError, Lines};
 
@@ -167,7 +167,7 @@ pub enum OpeningLineError {
     Line(#[from] LineError),
     /// The line is neither a transcript nor a position.
     #[error(transparent)]
-    Notation(#[from] NotationError),
+    Text(#[from] TextFault),
     /// A game of a file breaks the rules or cannot be read.
     #[error("{}: {fault}", file.display())]
     Game {
@@ -265,9 +265,18 @@ fn random_opening<G: Geometry>(plies: u32, random: &mut Xoshiro256PlusPlus) -> O
 /// The first `count` openings of a file. The rest of the file is only checked.
 fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<OpeningBook<G>, OpeningError> {
     let unreadable = |source| OpeningError::Unreadable { path: path.into(), source };
-    let file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut book = OpeningBook::empty();
     let mut seen = HashSet::new();
+    let mut beginning = Vec::new();
+    file.by_ref().take(text::LONGEST as u64).read_to_end(&mut beginning).map_err(unreadable)?;
+    if let Some(one) = std::str::from_utf8(&beginning).ok().and_then(text::single::<G>) {
+        if let Ok(opening) = opening_of(one) {
+            book.openings.push(opening);
+            return Ok(book);
+        }
+    }
+    let file = Cursor::new(beginning).chain(file);
     for line in Lines::new(file) {
         let line = line.map_err(unreadable)?;
         let opening =
@@ -341,14 +350,12 @@ fn first_moves<G: Geometry>(game: &Game, plies: usize) -> Option<Opening<G>> {
 }
 
 fn read_line<G: Geometry>(line: &str) -> Result<Opening<G>, OpeningLineError> {
-    let start = Position::<G>::start();
-    let opening = if is_transcript(line) {
-        let (moves, position) = parse_transcript(line, start)?;
-        Opening { start, moves, position }
-    } else {
-        let position = parse_obf::<G>(line)?.position.pass_if_forced();
-        Opening { start: position, moves: Vec::new(), position }
-    };
+    opening_of(text::read::<G>(line)?)
+}
+
+fn opening_of<G: Geometry>(written: Written<G>) -> Result<Opening<G>, OpeningLineError> {
+    let position = written.position();
+    let opening = Opening { start: written.start.pass_if_forced(), moves: written.moves, position };
     if opening.position.board.legal().is_empty() {
         return Err(OpeningLineError::GameOver);
     }

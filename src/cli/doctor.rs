@@ -7,12 +7,14 @@ mod found;
 mod torch;
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use self::found::{Bf16, Gpus, Kernels, Libtorch, Processor};
 use super::machine::{self, Cpuinfo};
+use crate::store::shipped;
 
 /// The version of libtorch that `tch` needs.
 const LIBTORCH_VERSION: &str = "2.11.0";
@@ -44,6 +46,8 @@ struct Report {
     /// Whether nothing is missing.
     ok: bool,
     outflank: Build,
+    /// The folder of the models that come with the program.
+    models: Option<PathBuf>,
     libtorch: Libtorch,
     gpus: Gpus,
     processor: Processor,
@@ -89,6 +93,8 @@ impl Report {
                 optimised_for_speed: !cfg!(debug_assertions),
                 instruction_sets: machine::built_for(),
             },
+            models: shipped::folder(shipped::FOLDER)
+                .map(|folder| folder.canonicalize().unwrap_or(folder)),
             libtorch: Libtorch::loaded(),
             gpus: Gpus::found(),
             bf16: Bf16::measured(&processor),
@@ -110,10 +116,17 @@ impl Report {
             false => vec![Finding {
                 kind: FindingKind::Advice,
                 what: "this build has no libtorch, so it cannot train nets".to_string(),
-                fix: "run scripts/setup.sh and build with the feature `torch`",
+                fix: "take the package with libtorch, or run scripts/setup.sh and build with the feature `torch`",
             }],
         };
         let mut add = |kind, what: String, fix| findings.push(Finding { kind, what, fix });
+        if self.models.is_none() {
+            add(
+                FindingKind::Advice,
+                "the models that come with the program are not here".to_string(),
+                "run it in its package or checkout, with the folder checkpoints",
+            );
+        }
         if self.processor.avx2 && !self.outflank.instruction_sets.contains(&"avx2") {
             add(
                 FindingKind::Advice,
@@ -188,6 +201,8 @@ impl Report {
         };
         let build = if self.outflank.optimised_for_speed { "release" } else { "development" };
         line("outflank", format!("{} ({build} build)", self.outflank.version));
+        let models = self.models.as_ref().map(|folder| folder.display().to_string());
+        line("models", models.unwrap_or_else(|| "none".to_string()));
         let libtorch = &self.libtorch;
         let version = libtorch.version.as_deref().unwrap_or("of unknown version");
         let path = libtorch.path.as_ref().map_or("?".into(), |path| path.display().to_string());
@@ -239,6 +254,7 @@ mod tests {
                 optimised_for_speed: true,
                 instruction_sets: vec!["avx2"],
             },
+            models: Some("checkpoints".into()),
             libtorch: Libtorch {
                 version: Some("2.11.0+cpu".into()),
                 has_onednn: true,
@@ -294,6 +310,7 @@ mod tests {
         report.outflank.optimised_for_speed = false;
         report.libtorch.has_onednn = false;
         report.memory_free = Some(1 << 30);
-        assert_eq!(kinds(&report), [FindingKind::Advice; 4]);
+        report.models = None;
+        assert_eq!(kinds(&report), [FindingKind::Advice; 5]);
     }
 }

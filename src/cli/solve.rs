@@ -5,7 +5,7 @@ mod report;
 mod selective;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Write};
+use std::io::{BufRead, BufReader, Cursor, Read as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,11 +13,12 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::bench::number;
-use crate::game::notation::{self, NotationError};
+use crate::game::notation;
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::players::spec::{EvaluatorKind, EvaluatorSource};
 use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
 use crate::search::memory::room_for;
+use crate::store::import::text::{self, TextFault};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
 use crate::store::shipped;
 use report::{Solved, Total};
@@ -35,9 +36,9 @@ use selective::{Selective, SelectiveSolver};
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A file with one OBF position or transcript a line (`-` for standard input), or one
-    /// position: an OBF line, a transcript such as f5d6, or `start`
-    #[arg(value_name = "FILE|POSITION")]
+    /// A file with one position or transcript a line or one drawn board (`-` for standard input),
+    /// or one position: its squares, a transcript such as f5d6, or `start`
+    #[arg(value_name = "FILE|POSITION", allow_hyphen_values = true)]
     source: String,
     /// Solve only who wins: scores are 1, 0 and -1
     #[arg(long, conflicts_with = "confidence")]
@@ -87,8 +88,7 @@ Examples:
 ///
 /// The file cannot be read, or standard output cannot be written.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let source = Source::open(&args.source)?;
-    dispatch!(args.shape, G => solve_all::<G>(&args, source))
+    dispatch!(args.shape, G => solve_all::<G>(&args, Source::open::<G>(&args.source)?))
 }
 
 /// The input with the positions.
@@ -99,7 +99,8 @@ struct Source {
 }
 
 impl Source {
-    fn open(given: &str) -> anyhow::Result<Source> {
+    /// A text of several lines that is one position, such as a drawn board, becomes one line.
+    fn open<G: Geometry>(given: &str) -> anyhow::Result<Source> {
         if given.trim().is_empty() {
             bail!(
                 "the position is empty; give a file, `-` for standard input, an OBF line, a \
@@ -112,11 +113,21 @@ impl Source {
         }
         // A transcript or OBF line never contains a slash or ends in `.obf`.
         if Path::new(given).exists() || given.contains('/') || given.ends_with(".obf") {
-            let file = File::open(given).with_context(|| format!("cannot read {given}"))?;
-            return Ok(Source { name: given.into(), input: Box::new(BufReader::new(file)) });
+            let at = || format!("cannot read {given}");
+            let mut file = BufReader::new(File::open(given).with_context(at)?);
+            let mut beginning = Vec::new();
+            let most = text::LONGEST as u64 + 1;
+            file.by_ref().take(most).read_to_end(&mut beginning).with_context(at)?;
+            let one = std::str::from_utf8(&beginning).ok().and_then(text::single::<G>);
+            let input: Box<dyn BufRead> = match one.filter(|_| beginning.len() < most as usize) {
+                Some(written) => Box::new(Cursor::new(notation::obf(written.position()))),
+                None => Box::new(Cursor::new(beginning).chain(file)),
+            };
+            return Ok(Source { name: given.into(), input });
         }
         let name = "the given position (not a file)".into();
-        Ok(Source { name, input: Box::new(Cursor::new(given.to_owned())) })
+        let one = text::single::<G>(given).map(|written| notation::obf(written.position()));
+        Ok(Source { name, input: Box::new(Cursor::new(one.unwrap_or_else(|| given.to_owned()))) })
     }
 }
 
@@ -187,36 +198,18 @@ fn parse<G: Geometry>(line: &Line) -> Result<(Position<G>, Option<i32>), Mistake
         }
         Err(error @ LineError::TooLong) => return Err(at(0, error.to_string())),
     };
-    parse_text(text).map_err(|error| at(offset(&error, text), error.to_string()))
+    parse_text(text).map_err(|fault| at(fault.character - 1, fault.message.to_string()))
 }
 
-/// The position of a text (an OBF line, a transcript or `start`), and its best stated score, if it
-/// has scores.
-pub(super) fn parse_text<G: Geometry>(
-    text: &str,
-) -> Result<(Position<G>, Option<i32>), NotationError> {
+/// The position of a text (an OBF line, moves from the start, or `start`), and its best stated score,
+/// if it has scores.
+pub(super) fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option<i32>), TextFault> {
     if text.eq_ignore_ascii_case("start") {
         return Ok((Position::start(), None));
     }
-    if notation::is_transcript(text) {
-        return Ok((notation::parse_transcript(text, Position::start())?.1, None));
-    }
-    let line = notation::parse_obf::<G>(text)?;
-    Ok((line.position, line.best()))
-}
-
-/// The byte in `text` at which the error is.
-fn offset(error: &NotationError, text: &str) -> usize {
-    match error {
-        NotationError::NoSquare { offset, .. }
-        | NotationError::IllegalMove { offset, .. }
-        | NotationError::IllegalPass { offset }
-        | NotationError::NoDisc { offset, .. } => *offset,
-        NotationError::WrongLength { .. } => 0,
-        NotationError::NoSide { .. } => {
-            text.find(char::is_whitespace).map_or(text.len(), |at| at + 1)
-        }
-        NotationError::NoScore { text: score } => text.find(&**score).unwrap_or(0),
+    match notation::parse_obf::<G>(text) {
+        Ok(line) => Ok((line.position, line.best())),
+        Err(_) => text::read::<G>(text).map(|written| (written.position(), None)),
     }
 }
 

@@ -178,7 +178,7 @@ fn legal_names<G: Geometry>(board: Board<G>) -> Box<str> {
 /// Parses a transcript that starts at `position`. Returns its moves, without passes, and the
 /// position after them, in which a forced pass has been made.
 ///
-/// Forced passes may be left out; passes in the text (`pa`, `pass`, `--`, `@@`) are checked. Blanks
+/// Forced passes may be left out; passes in the text (`pa`, `pass`, `ps`, `--`, `@@`) are checked. Blanks
 /// between moves, commas, move numbers and dots are errors.
 ///
 /// # Errors
@@ -227,9 +227,9 @@ pub fn parse_transcript<G: Geometry>(
     Ok((moves, position))
 }
 
-/// The text after a pass (`pa`, `pass`, `--`, `@@`); `None` if `text` does not begin with one.
+/// The text after a pass (`pa`, `pass`, `ps`, `--`, `@@`); `None` if `text` does not begin with one.
 pub fn strip_pass(text: &str) -> Option<&str> {
-    ["pass", "pa", "--", "@@"].into_iter().find_map(|pass| {
+    ["pass", "pa", "ps", "--", "@@"].into_iter().find_map(|pass| {
         let head = text.get(..pass.len())?;
         head.eq_ignore_ascii_case(pass).then(|| &text[pass.len()..])
     })

@@ -8,6 +8,8 @@
 
 use std::fmt::Write as _;
 
+use time::OffsetDateTime;
+
 use crate::game::notation::{obf, parse_obf, parse_square, plain_excerpt, square_name, strip_pass};
 use crate::game::{Board, Colour, Geometry, Goal, Position, Square};
 
@@ -77,6 +79,9 @@ pub struct Header {
     pub date: Option<String>,
     /// Black's discs minus white's at the end; `None` if the game is not over.
     pub result: Option<i32>,
+    /// How the game ended before its last move: `r` by resigning, `t` by time, `s` as agreed, `l` by
+    /// a lost connection.
+    pub ended: Option<char>,
     /// Which score wins.
     pub goal: Goal,
 }
@@ -89,6 +94,7 @@ impl Default for Header {
             place: None,
             date: None,
             result: None,
+            ended: None,
             goal: Goal::Most,
         }
     }
@@ -118,6 +124,17 @@ pub fn write<G: Geometry>(start: Position<G>, moves: &[Square]) -> String {
 /// The text is one line, and brackets in names become parentheses: NBoard and Edax cannot read line
 /// ends between tags or escaped brackets. The time `TI` is required, so a fixed value is written.
 pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Square]) -> String {
+    write_valued(header, start, moves, &[])
+}
+
+/// The same, with the value of each move behind it: the expected disc difference after the move, for
+/// the side that made it. Fewer values than moves, and moves without one, are allowed.
+pub fn write_valued<G: Geometry>(
+    header: &Header,
+    start: Position<G>,
+    moves: &[Square],
+    values: &[Option<f32>],
+) -> String {
     let layout = G::SHAPE.layout();
     let line = obf(start);
     let marks = line.as_bytes();
@@ -127,9 +144,10 @@ pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Squ
         let _ = write!(text, "DT[{}]", plain(date));
     }
     let _ = write!(text, "PB[{}]PW[{}]", plain(&header.black), plain(&header.white));
+    let ended = header.ended.map_or(String::new(), |how| format!(":{how}"));
     let _ = match header.result {
-        Some(result) => write!(text, "RE[{result:+}.00]"),
-        None => write!(text, "RE[?]"),
+        Some(result) => write!(text, "RE[{result:+}.00{ended}]"),
+        None => write!(text, "RE[?{ended}]"),
     };
     let anti = if header.goal == Goal::Fewest { "a" } else { "" };
     let _ = write!(text, "TI[15:00]TY[{}{anti}]BO[{} ", layout.width, layout.width);
@@ -139,10 +157,12 @@ pub fn write_with<G: Geometry>(header: &Header, start: Position<G>, moves: &[Squ
     }
     let _ = write!(text, " {}]", if start.side == Colour::Black { '*' } else { 'O' });
     let mut position = write_forced_pass(start, &mut text);
-    for &square in moves {
+    for (number, &square) in moves.iter().enumerate() {
         let Some(next) = position.play(square) else { break };
         let name = square_name::<G>(square).to_ascii_uppercase();
-        let _ = write!(text, "{}[{name}]", letter(position.side));
+        let value = values.get(number).copied().flatten().filter(|value| value.is_finite());
+        let value = value.map_or(String::new(), |value| format!("/{value:.2}"));
+        let _ = write!(text, "{}[{name}{value}]", letter(position.side));
         position = write_forced_pass(next, &mut text);
     }
     text.push_str(";)");
@@ -206,9 +226,12 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
             "PB" => game.header.black = value,
             "PW" => game.header.white = value,
             "PC" => game.header.place = Some(value).filter(|place| place != PROGRAM),
-            "DT" => game.header.date = Some(value),
-            "RE" => game.header.result = result(&value),
-            "TY" if value.contains(['a', 'A']) => game.header.goal = Goal::Fewest,
+            "DT" => game.header.date = Some(date(value)),
+            "RE" => {
+                game.header.result = result(&value);
+                game.header.ended = ended(&value);
+            }
+            "TY" if is_anti(&value) => game.header.goal = Goal::Fewest,
             "BO" => {
                 game.start = board(&value)?;
                 position = game.start;
@@ -275,6 +298,33 @@ fn allowed<G: Geometry>(position: Position<G>) -> Box<str> {
 fn result(value: &str) -> Option<i32> {
     let number: f64 = value.split(':').next()?.trim().parse().ok()?;
     (number.fract() == 0.0 && number.abs() < 1000.0).then_some(number as i32)
+}
+
+/// How a game ended early: the letter behind a result.
+fn ended(value: &str) -> Option<char> {
+    let letter = value.split_once(':')?.1.trim().chars().next()?.to_ascii_lowercase();
+    ['r', 't', 's', 'l'].into_iter().find(|&known| known == letter)
+}
+
+/// A date; one in seconds since 1970, which the format allows, as a date and time.
+fn date(value: String) -> String {
+    let seconds = value.trim().parse().ok().filter(|&seconds| seconds > 100_000_000);
+    let date = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    date.map_or(value, |date| {
+        let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
+        let (hour, minute, second) = date.to_hms();
+        format!("{year:04}.{month:02}.{day:02}_{hour:02}:{minute:02}:{second:02}.GMT")
+    })
+}
+
+/// Whether a type such as `8a` or `s8r18a` is that of the reversed game: a size, then letters with
+/// an `a`. Words such as `rated` say nothing about it.
+fn is_anti(value: &str) -> bool {
+    let value = value.trim().to_ascii_lowercase();
+    let kind = value.trim_start_matches('s');
+    let is_type = kind.starts_with(|letter: char| letter.is_ascii_digit())
+        && kind.chars().all(|letter| letter.is_ascii_digit() || "rkaw".contains(letter));
+    is_type && kind.contains('a')
 }
 
 /// Splits off the first `NAME[value]`. A backslash makes the next character literal.

@@ -77,10 +77,31 @@ fn games_of_other_programs_are_read() {
 }
 
 #[test]
+fn types_and_dates_mean_what_they_say() {
+    let goal = |kind: &str| {
+        let text = format!("(;GM[Othello]TY[{kind}];)");
+        read::<Square8>(&text).expect(kind).header.goal
+    };
+    for kind in ["8a", "8A", "s8r18a", "88a"] {
+        assert_eq!(goal(kind), Goal::Fewest, "{kind}");
+    }
+    for kind in ["8", "8r18", "standard", "rated", "a game", "8 rated"] {
+        assert_eq!(goal(kind), Goal::Most, "{kind}");
+    }
+    let date = |value: &str| {
+        let text = format!("(;GM[Othello]DT[{value}];)");
+        read::<Square8>(&text).expect(value).header.date.expect("a date")
+    };
+    assert_eq!(date("945277754"), "1999.12.15_17:09:14.GMT");
+    assert_eq!(date("1999"), "1999");
+    assert_eq!(date("19991215"), "19991215");
+}
+
+#[test]
 fn a_pass_has_several_names() {
     // White has no move, and black has one.
     let board = format!("*O{}", "-".repeat(62));
-    for pass in ["PA", "pass", "--", "@@", "pa/0.5/1"] {
+    for pass in ["PA", "pass", "PS", "--", "@@", "pa/0.5/1"] {
         let text = format!("(;BO[8 {board} O]W[{pass}];)");
         assert_eq!(read::<Square8>(&text).expect(pass).moves, [None], "{pass}");
     }
@@ -95,6 +116,7 @@ fn other_programs_can_read_what_is_written() {
         date: Some("2026.11.24_20:38:11.GMT".into()),
         place: None,
         result: Some(-12),
+        ended: None,
         goal: Goal::Fewest,
     };
     let f5 = parse_square::<Square8>("f5").expect("a square");
@@ -104,6 +126,15 @@ fn other_programs_can_read_what_is_written() {
          TI[15:00]TY[8a]BO[8 ---------------------------O*------*O--------------------------- *]\
          B[F5];)"
     );
+}
+
+#[test]
+fn moves_have_their_values_behind_them() {
+    let squares = ["f5", "d6", "c3"].map(|name| parse_square::<Square8>(name).expect("a square"));
+    let values = [Some(2.1), None, Some(-0.5)];
+    let text = write_valued::<Square8>(&Header::default(), Position::start(), &squares, &values);
+    assert!(text.contains("B[F5/2.10]W[D6]B[C3/-0.50];)"), "{text}");
+    assert_eq!(read::<Square8>(&text).expect("own writing").moves, squares.map(Some));
 }
 
 #[test]
@@ -155,9 +186,10 @@ proptest! {
         result in proptest::option::of(-64i32..=64),
         date in proptest::option::of("[0-9.:_GMT]{1,30}"),
         is_anti in any::<bool>(),
+        ended in proptest::sample::select(vec![None, Some('r'), Some('t'), Some('s'), Some('l')]),
     ) {
         let goal = if is_anti { Goal::Fewest } else { Goal::Most };
-        let header = Header { black: black.clone(), white, place: None, date, result, goal };
+        let header = Header { black: black.clone(), white, place: None, date, result, ended, goal };
         let text = write_with::<Square8>(&header, Position::start(), &[]);
         prop_assert_eq!(text.lines().count(), 1);
         let game = read::<Square8>(&text).expect("own writing");

@@ -1,4 +1,4 @@
-//! The models that come with the program: their folders, by board and goal.
+//! The files that come with the program: models by board and goal, and configurations.
 
 use std::path::{Path, PathBuf};
 
@@ -8,24 +8,23 @@ use crate::game::{Goal, Shape};
 pub const FOLDER: &str = "checkpoints";
 
 /// The folder of the net for a board and goal, such as `checkpoints/6x6` or
-/// `checkpoints/8x8-fewest`. It is looked for in the current directory, then in the source tree
-/// from which the program was built. `None` if there is no such folder.
+/// `checkpoints/8x8-fewest`, looked for as [`folder`] does. `None` if there is no such folder.
 pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
-    folder(&of_board(shape, goal))
+    model(&of_board(shape, goal))
 }
 
 /// The folder of the evaluator by patterns for a board and goal, such as
 /// `checkpoints/patterns-8x8`, looked for as [`net`] is. `None` if there is none.
 pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
-    folder(&format!("patterns-{}", of_board(shape, goal)))
+    model(&format!("patterns-{}", of_board(shape, goal)))
 }
 
 /// The folder of the strongest evaluator for a board and goal: patterns, or a linear one that beats
 /// the positional one (docs/stages.md, docs/td.md). `None` if there is none.
 pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
     let linear = || match (shape, goal) {
-        (Shape::Octagon88, Goal::Most) => folder("stages-octagon88"),
-        (Shape::Cross92, Goal::Most) => folder("perversi"),
+        (Shape::Octagon88, Goal::Most) => model("stages-octagon88"),
+        (Shape::Cross92, Goal::Most) => model("perversi"),
         _ => None,
     };
     patterns(shape, goal).or_else(linear)
@@ -38,8 +37,16 @@ fn of_board(shape: Shape, goal: Goal) -> String {
     }
 }
 
-fn folder(name: &str) -> Option<PathBuf> {
-    let places = [Path::new("."), Path::new(env!("CARGO_MANIFEST_DIR"))];
-    let folders = places.map(|place| place.join(FOLDER).join(name));
-    folders.into_iter().find(|folder| folder.is_dir())
+fn model(name: &str) -> Option<PathBuf> {
+    folder(&format!("{FOLDER}/{name}"))
+}
+
+/// A folder that comes with the program, such as `configs` or `checkpoints/8x8`. It is looked for in
+/// the current directory, then in the package of which the program is a part (two folders above the
+/// program), then in the source tree from which it was built. `None` if it is nowhere.
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let program = std::env::current_exe().unwrap_or_default();
+    let package = program.parent().and_then(Path::parent);
+    let places = [Some(Path::new(".")), package, Some(Path::new(env!("CARGO_MANIFEST_DIR")))];
+    places.into_iter().flatten().map(|place| place.join(name)).find(|folder| folder.is_dir())
 }

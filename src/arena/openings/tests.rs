@@ -1,6 +1,7 @@
 //! Tests of the sources of openings.
 
 use super::*;
+use crate::game::notation::parse_transcript;
 use crate::game::{Cross92, Square6, Square8, Symmetry};
 
 #[test]

@@ -39,7 +39,12 @@ use crate::protocol::session::Session;
 pub struct Args {
     /// A transcript such as f5d6c3, a position as an OBF line, or a file with a game: GGF, a
     /// transcript, or OBF; required without --json
-    #[arg(value_name = "GAME|FILE", required_unless_present = "json", conflicts_with = "json")]
+    #[arg(
+        value_name = "GAME|FILE",
+        allow_hyphen_values = true,
+        required_unless_present = "json",
+        conflicts_with = "json"
+    )]
     source: Option<String>,
     /// The player, such as alphabeta:depth=10 or net:CHECKPOINT (`outflank players` shows all); by
     /// default the net that comes with the program for the board and goal
@@ -177,5 +182,5 @@ fn read<G: Geometry>(source: &str) -> anyhow::Result<Session<G>> {
     if source.trim().is_empty() {
         bail!("the game is empty; allowed: a transcript such as f5d6, an OBF line, or a file");
     }
-    game_file::read_plain(source)
+    Ok(game_file::read_plain(source)?)
 }

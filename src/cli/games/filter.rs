@@ -4,10 +4,9 @@ use std::str::FromStr;
 
 use anyhow::Context as _;
 
-use crate::game::notation::parse_transcript;
 use crate::game::record::Source;
 use crate::game::{Board, Geometry, Position, Shape, Square, Symmetry};
-use crate::store::import::{Ending, Game};
+use crate::store::import::{Ending, Game, text};
 
 /// The games that are wanted: those that fit every option.
 #[derive(clap::Args, Debug)]
@@ -147,7 +146,7 @@ impl Filter {
 
 /// The images of an opening under the symmetries that keep the start position.
 fn images<G: Geometry>(text: &str) -> anyhow::Result<Vec<Vec<Square>>> {
-    let (moves, _) = parse_transcript::<G>(text, Position::start())
+    let moves = text::moves::<G>(text, Position::start())
         .with_context(|| format!("--opening on board {}", G::SHAPE))?;
     let start = Board::<G>::start();
     let kept = Symmetry::ALL.into_iter().filter(|symmetry| symmetry.board(start) == start);

@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use time::OffsetDateTime;
 
-use super::moves::play_all;
-use crate::game::notation::{is_transcript, obf, parse_obf, transcript};
+use crate::game::notation::{obf, transcript};
 use crate::game::{Geometry, Position};
 use crate::protocol::session::Session;
 use crate::store::ggf::{self, Header};
+use crate::store::import::text::{self, TextFault};
 use crate::store::{self, limits};
 
 /// A game read from a file.
@@ -49,18 +49,14 @@ fn read_ggf<G: Geometry>(text: &str) -> Result<Loaded<G>, ggf::GgfError> {
     Ok(Loaded { session, header: Some(game.header), is_followed: game.is_followed })
 }
 
-/// Reads a transcript, or a position in OBF followed by lines of moves.
-pub fn read_plain<G: Geometry>(text: &str) -> anyhow::Result<Session<G>> {
-    let mut session = Session::default();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    for (index, (number, line)) in lines.enumerate() {
-        let place = || format!("line {}", number + 1);
-        session = match index == 0 && !is_transcript(line.trim()) {
-            true => Session::new(parse_obf(line.trim()).with_context(place)?.position),
-            false => play_all(&session, line).with_context(place)?,
-        };
+/// Reads a transcript, or a position that moves may follow. An empty text is the start of a game.
+pub fn read_plain<G: Geometry>(text: &str) -> Result<Session<G>, TextFault> {
+    if text.trim().is_empty() {
+        return Ok(Session::default());
     }
-    Ok(session)
+    let written = text::read::<G>(text)?;
+    let moves: Vec<_> = written.moves.into_iter().map(Some).collect();
+    Ok(Session::replay(written.start, &moves))
 }
 
 /// Writes a game: in GGF if the file's name ends in `.ggf`, else as a transcript.

@@ -257,7 +257,8 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
         };
         let result = self.session.is_over().then(|| self.score());
         let date = Some(game_file::now());
-        let header = Header { black, white, place: None, date, result, goal: self.goal };
+        let header =
+            Header { black, white, place: None, date, result, ended: None, goal: self.goal };
         match game_file::save(Path::new(file), &self.session, &header) {
             Ok(()) => writeln!(self.output, "saved as {file}"),
             Err(error) => writeln!(self.output, "cannot write {file}: {error}"),

@@ -1,9 +1,10 @@
-//! `loadsgf FILE [MOVE]`: a game from a file, in GGF, the format of Othello programs.
+//! `loadsgf FILE [MOVE]`: a game from a file, in GGF, the format of Othello programs, or as a text.
 
 use std::path::Path;
 
 use crate::game::Geometry;
 use crate::protocol::session::Session;
+use crate::store::import::text;
 use crate::store::{self, FileError, ggf, limits};
 
 /// Why a file is not loaded.
@@ -21,7 +22,7 @@ pub(super) enum LoadError {
         /// Its name.
         name: String,
         /// What is wrong with it.
-        reason: ggf::GgfError,
+        reason: String,
     },
     /// The game has no move of this number.
     #[error("{name}: there is no move {number}; allowed: 1 to {most}")]
@@ -52,12 +53,21 @@ pub(super) fn load<G: Geometry>(arguments: &[String]) -> Result<Session<G>, Load
     let bytes = store::read(Path::new(&name), limits::GAME)?;
     let text = String::from_utf8_lossy(&bytes);
     let no_game = |reason| LoadError::NoGame { name: name.clone(), reason };
-    let game = ggf::read::<G>(&text).map_err(no_game)?;
-    let most = game.moves.len() + 1;
+    let (start, moves) = match text.contains("(;") {
+        true => {
+            let game = ggf::read::<G>(&text).map_err(|error| no_game(error.to_string()))?;
+            (game.start, game.moves)
+        }
+        false => {
+            let written = text::read::<G>(&text).map_err(|fault| no_game(fault.to_string()))?;
+            (written.start, written.moves.into_iter().map(Some).collect())
+        }
+    };
+    let most = moves.len() + 1;
     let moves = match number {
-        None => &game.moves[..],
-        Some(number) if (1..=most).contains(&number) => &game.moves[..number - 1],
+        None => &moves[..],
+        Some(number) if (1..=most).contains(&number) => &moves[..number - 1],
         Some(number) => return Err(LoadError::NoMove { name, number, most }),
     };
-    Ok(Session::replay(game.start, moves))
+    Ok(Session::replay(start, moves))
 }

@@ -21,12 +21,13 @@ use timing::Timing;
 use super::inbox::{Inbox, Urgency};
 use super::lines::Line;
 use super::session::Session;
-use crate::game::notation::{diagram, parse_obf, parse_square, square_name};
+use crate::game::notation::{diagram, parse_square, square_name};
 use crate::game::{Colour, Geometry, Goal, SquareSet};
 use crate::players::control::{Control, Effort};
 use crate::players::external::SET_POSITION;
 use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::stop::Stop;
+use crate::store::import::text;
 
 const COMMANDS: &[&str] = &[
     "boardsize",
@@ -150,8 +151,8 @@ impl<G: Geometry> Server<'_, G> {
             "boardsize" if argument.parse() == Ok(G::WIDTH) => self.restart(Session::default()),
             "boardsize" => Err("unacceptable size".into()),
             "clear_board" => self.restart(Session::default()),
-            SET_POSITION => match parse_obf::<G>(&arguments.join(" ")) {
-                Ok(line) => self.restart(Session::new(line.position)),
+            SET_POSITION => match text::read::<G>(&arguments.join(" ")) {
+                Ok(written) => self.restart(Session::new(written.position())),
                 Err(error) => Err(error.to_string()),
             },
             "loadsgf" => match load::load(arguments) {

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::fields::{Fields, because, wrong};
 use super::problem::Problem;
-use crate::game::notation::{parse_obf, parse_transcript};
+use crate::game::notation::parse_obf;
 use crate::game::{Bitboard, Board, Colour, Geometry, Goal, Position, Shape, Square};
 use crate::players::analyst::Question;
 use crate::players::control::{Caps, Effort};
 use crate::players::demand::Bounds;
 use crate::players::shipped;
 use crate::players::spec::{PlayerKind, PlayerSpec};
+use crate::store::import::text;
 
 const FIELDS: [&str; 15] = [
     "id",
@@ -248,13 +249,17 @@ impl Game {
     fn read<G: Geometry>(fields: &mut Fields) -> Result<Game, Problem> {
         let allowed =
             format!("{} squares in reading order (X, O and -), a blank, and X or O", G::SQUARES);
-        let start = fields.parsed("position", &allowed, |text| {
-            parse_obf::<G>(text.trim()).map(|line| line.position).map_err(|error| error.to_string())
-        })?;
+        let start =
+            fields.parsed("position", &allowed, |text| match parse_obf::<G>(text.trim()) {
+                Ok(line) => Ok(line.position),
+                Err(_) => text::read::<G>(&text)
+                    .map(|written| written.position())
+                    .map_err(|fault| fault.to_string()),
+            })?;
         let start = start.unwrap_or(Position::start());
         let text = match fields.take("moves") {
             None => String::new(),
-            Some(Value::String(text)) => text.split_whitespace().collect(),
+            Some(Value::String(text)) => text,
             Some(Value::Array(names)) => {
                 let name = |value: &Value| {
                     value.as_str().map(str::to_owned).ok_or_else(|| wrong("moves", value, MOVES))
@@ -263,7 +268,7 @@ impl Game {
             }
             Some(other) => return Err(wrong("moves", &other, MOVES)),
         };
-        let (moves, _) = parse_transcript::<G>(&text, start)
+        let moves = text::moves::<G>(&text, start)
             .map_err(|error| because("moves", &text, MOVES, &error.to_string()))?;
         let discs = [start.board.mine.widen(), start.board.theirs.widen()];
         Ok(Game { discs, side: start.side, moves })

@@ -138,6 +138,7 @@ fn header(game: &Game) -> Header {
         place: game.event.as_deref().map(Into::into),
         date: game.date.as_deref().map(Into::into),
         result: result.map(|score| goal.apply(score.into())),
+        ended: game.ended,
         goal,
     }
 }

@@ -1,8 +1,8 @@
 //! Why a game of a file is not used.
 
 use super::json::LineFault;
+use super::text::TextFault;
 use super::wthor::GameFault;
-use crate::game::notation::NotationError;
 use crate::game::record::RecordError;
 use crate::store::games::SkippedRecord;
 use crate::store::ggf::GgfError;
@@ -29,9 +29,9 @@ pub enum Fault {
     /// A game in GGF is cut off.
     #[error("the game has no `;)` at its end")]
     NoEnd,
-    /// A text is no transcript.
+    /// A text is no game or position.
     #[error(transparent)]
-    Notation(#[from] NotationError),
+    Text(#[from] TextFault),
     /// A line is no text.
     #[error(transparent)]
     Line(#[from] LineError),
@@ -50,12 +50,7 @@ impl Fault {
             Fault::Record(_) => true,
             Fault::Wthor(fault) => !matches!(fault, GameFault::Unfinished { .. }),
             Fault::Ggf(error) => matches!(error, GgfError::IllegalMove { .. }),
-            Fault::Notation(error) => {
-                matches!(
-                    error,
-                    NotationError::IllegalMove { .. } | NotationError::IllegalPass { .. }
-                )
-            }
+            Fault::Text(fault) => fault.is_illegal,
             Fault::Json(fault) => fault.is_illegal(),
             Fault::TooLong { .. } | Fault::NoEnd | Fault::Line(_) | Fault::Damaged(_) => false,
         }

@@ -18,6 +18,16 @@ const END: &[u8] = b";)";
 /// What begins a game even within a bracket: the bracket of the game before was not closed.
 const BEGIN_WITH_TAG: &[u8] = b"(;GM[";
 
+/// The games of a text in GGF.
+pub fn ggf_games(bytes: &[u8]) -> impl Iterator<Item = Result<String, Fault>> {
+    let texts = Texts { input: bytes, scanner: Scanner::default() };
+    texts.filter_map(Result::ok).map(|text| match text {
+        Text::Game(bytes) => Ok(plain_text(&bytes)),
+        Text::TooLong => Err(Fault::TooLong { most: LONGEST_GAME }),
+        Text::NoEnd => Err(Fault::NoEnd),
+    })
+}
+
 /// The games of a file.
 pub(super) fn games(path: &Path) -> Result<Games, ImportError> {
     let file = File::open(path).map_err(FileError::at(Action::Read, path))?;
@@ -36,11 +46,15 @@ pub(super) fn games(path: &Path) -> Result<Games, ImportError> {
 }
 
 fn game(bytes: &[u8], number: u64) -> Result<Game, Fault> {
-    let text: String = match std::str::from_utf8(bytes) {
+    on_any_board(&plain_text(bytes), Shape::Square8, number)
+}
+
+/// Bytes as text; those that are not UTF-8 are read as Latin-1.
+fn plain_text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
-    };
-    on_any_board(&text, Shape::Square8, number)
+    }
 }
 
 /// Reads the first game of a text, on the board that fits its `BO`. If none does, the error is
@@ -79,6 +93,7 @@ fn on_board<G: Geometry>(text: &str, id: u64) -> Result<Game, Fault> {
         white: text(header.white),
         date: header.date.and_then(text),
         event: header.place.and_then(text),
+        ended: header.ended,
         ..Game::checked(record)?.with_stated(stated)
     })
 }

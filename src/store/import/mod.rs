@@ -8,6 +8,8 @@ mod fault;
 mod ggf;
 pub mod json;
 mod names;
+mod pgn;
+pub mod text;
 mod transcripts;
 pub mod wthor;
 
@@ -21,7 +23,7 @@ use crate::choices::choices;
 use crate::game::record::{GameRecord, RecordError};
 use crate::game::{Goal, Shape, Square};
 pub use fault::Fault;
-pub use ggf::on_any_board;
+pub use ggf::{ggf_games, on_any_board};
 use names::NamesError;
 pub use transcripts::NO_MOVES;
 use wthor::WthorError;
@@ -104,6 +106,8 @@ pub struct Game {
     pub event: Option<Box<str>>,
     /// Black's final score as the source has it, if it has one that is not the score by the rules.
     pub stated: Option<i16>,
+    /// How the source says that the game ended early, as [`ggf::Header::ended`](super::ggf::Header).
+    pub ended: Option<char>,
 }
 
 impl Game {
@@ -126,7 +130,16 @@ impl Game {
         if ending == Ending::Unfinished {
             record.score = 0;
         }
-        Game { record, ending, black: None, white: None, date: None, event: None, stated: None }
+        Game {
+            record,
+            ending,
+            black: None,
+            white: None,
+            date: None,
+            event: None,
+            stated: None,
+            ended: None,
+        }
     }
 
     /// Black's final score; `None` if the game is unfinished.
@@ -255,6 +268,7 @@ fn format_of(path: &Path) -> Option<Format> {
         ("json", Format::Json),
         ("jsonl", Format::Json),
         ("txt", Format::Transcript),
+        ("pgn", Format::Transcript),
     ];
     endings.into_iter().find_map(|(ending, format)| has_ending(path, ending).then_some(format))
 }
