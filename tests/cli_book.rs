@@ -137,8 +137,8 @@ fn games_are_imported_and_bad_ones_left_out() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let messages = String::from_utf8_lossy(&output.stderr);
     for part in [
-        "warning: games.txt: line 3: move `f5` at offset 2 is not legal",
-        "warning: games.txt: line 5: `x9` at offset 4 is not a square",
+        "warning: games.txt: line 3: character 3: move 2, `f5`, is not legal",
+        "warning: games.txt: line 5: character 5: `x9` is no move",
         "4 new positions from 2 games",
     ] {
         assert!(messages.contains(part), "no `{part}` in\n{messages}");
@@ -244,7 +244,7 @@ fn what_is_not_a_book_is_refused_and_nothing_is_lost() {
         assert!(error.contains(part), "no `{part}` in\n{error}");
     }
     let error = refused(folder, &["book", "show", "a.book", "f5f5"]);
-    assert!(error.contains("move `f5` at offset 2 is not legal"), "{error}");
+    assert!(error.contains("character 3: move 2, `f5`, is not legal"), "{error}");
     let error = refused(folder, &["book", "grow", "a.book", "--positions", "99999999999"]);
     assert!(error.contains("allowed: 6710885 on this board"), "{error}");
     let error = refused(folder, &["book", "build", "no/a.book", "--positions", "5"]);

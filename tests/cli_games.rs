@@ -91,7 +91,10 @@ fn games_are_counted_and_those_with_faults_named() {
     let row: Vec<_> = table.lines().nth(1).expect("a row").split_whitespace().collect();
     assert_eq!(row[..7], ["games.txt", "4", "1", "0", "3", "1", "0"], "{table}");
     assert!(named.contains("games.txt: line 2: unfinished after move 5"), "{named}");
-    assert!(named.contains("games.txt: line 5: move `f5` at offset 2 is not legal"), "{named}");
+    assert!(
+        named.contains("games.txt: line 5: character 3: move 2, `f5`, is not legal"),
+        "{named}"
+    );
     let all = counts(folder, &["games.txt"]);
     assert_eq!((&all["finished"], &all["illegal"]), (&1.into(), &1.into()));
     assert_eq!(all["file"], Value::Null);

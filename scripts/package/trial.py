@@ -20,7 +20,7 @@ import time
 import urllib.request
 
 # An ending with its exact score (examples/positions.obf).
-ENDING = "--OOO-X--XOOOX-O-XXOXOOOXXXXOOOOXXXOXXOOXXOOXOOO-OOOOX---OOOXXX- X"
+ENDING = "--OOO-*--*OOO*-O-**O*OOO****OOOO***O**OO**OO*OOO-OOOO*---OOO***- *"
 SCORE = "+12"
 FIRST_MOVE_SECONDS = 10
 PATIENCE = 120

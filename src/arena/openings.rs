@@ -167,7 +167,7 @@ pub enum OpeningLineError {
     Line(#[from] LineError),
     /// The line is neither a transcript nor a position.
     #[error(transparent)]
-    Text(#[from] TextFault),
+    Text(#[from] Box<TextFault>),
     /// A game of a file breaks the rules or cannot be read.
     #[error("{}: {fault}", file.display())]
     Game {
@@ -270,11 +270,10 @@ fn file_book<G: Geometry>(path: &Path, count: usize) -> Result<OpeningBook<G>, O
     let mut seen = HashSet::new();
     let mut beginning = Vec::new();
     file.by_ref().take(text::LONGEST as u64).read_to_end(&mut beginning).map_err(unreadable)?;
-    if let Some(one) = std::str::from_utf8(&beginning).ok().and_then(text::single::<G>) {
-        if let Ok(opening) = opening_of(one) {
-            book.openings.push(opening);
-            return Ok(book);
-        }
+    let one = std::str::from_utf8(&beginning).ok().and_then(text::single::<G>);
+    if let Some(Ok(opening)) = one.map(opening_of) {
+        book.openings.push(opening);
+        return Ok(book);
     }
     let file = Cursor::new(beginning).chain(file);
     for line in Lines::new(file) {
@@ -350,7 +349,7 @@ fn first_moves<G: Geometry>(game: &Game, plies: usize) -> Option<Opening<G>> {
 }
 
 fn read_line<G: Geometry>(line: &str) -> Result<Opening<G>, OpeningLineError> {
-    opening_of(text::read::<G>(line)?)
+    opening_of(text::read::<G>(line).map_err(Box::new)?)
 }
 
 fn opening_of<G: Geometry>(written: Written<G>) -> Result<Opening<G>, OpeningLineError> {

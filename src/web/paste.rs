@@ -103,7 +103,7 @@ fn fault(fault: &TextFault) -> ApiError {
     let TextFault { line, character, message, allowed, .. } = fault;
     let error = ApiError::bad(format!("line {line}, character {character}: {message}")).at("text");
     match allowed {
-        Some(allowed) => error.allowing(allowed.to_string()),
+        Some(allowed) => error.allowing(allowed),
         None => error,
     }
 }
@@ -114,7 +114,8 @@ fn plain(text: &str, shape: Shape, goal: Goal) -> Result<Pasted, TextFault> {
 }
 
 fn plain_on<G: Geometry>(text: &str, goal: Goal) -> Result<Pasted, TextFault> {
-    let games = text::games::<G>(text).into_iter().map(|(_, game)| game);
+    let games = text::games::<G>(text).into_iter();
+    let games = games.map(|(line, game)| game.map_err(|fault| fault.on_line(line)));
     let games: Vec<Written<G>> = games.collect::<Result<_, _>>()?;
     let format = match games[..] {
         [Written { form: Form::Position, .. }, _, ..] => "obf",

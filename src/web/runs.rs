@@ -59,7 +59,8 @@ struct Runs {
 
 async fn list(State(app): State<Arc<App>>) -> Result<Json<Runs>, ApiError> {
     let running = app.training.running();
-    let mut runs = reading(move || Ok(listing::list(&app.options.runs))).await?;
+    let server = app.clone();
+    let mut runs = reading(move || Ok(listing::list(&server.options.runs))).await?;
     for run in &mut runs {
         run.controlled = running.contains(&run.path);
         run.ending = run.controlled && app.training.is_ending(&run.path);

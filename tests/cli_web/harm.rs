@@ -20,7 +20,13 @@ fn other_sites_are_refused() {
     let page = Page::start(&["--threads", "1"]);
     let port = page.port;
     let json = "Content-Type: application/json\r\n";
-    for host in ["evil.example".to_string(), format!("evil.example:{port}"), "127.0.0.1:1".into()] {
+    // A tunnel has a port of its own, and its page comes from there.
+    for (origin, status) in [("http://localhost:9000", 200), ("http://localhost:9001", 403)] {
+        let fields = format!("{json}Host: localhost:9000\r\nOrigin: {origin}\r\n");
+        let answer = page.send("POST", "/api/line", &fields, LINE.as_bytes());
+        assert_eq!(answer.status, status, "{origin}: {answer:?}");
+    }
+    for host in ["evil.example".to_string(), format!("evil.example:{port}")] {
         let answer = page.send("GET", "/api/about", &format!("Host: {host}\r\n"), b"");
         assert_eq!(answer.refused(403)["field"], "Host", "{host}");
     }

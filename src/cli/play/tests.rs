@@ -73,7 +73,10 @@ fn games_are_saved_and_loaded() {
     assert!(said.contains("cannot write"), "{said}");
     let position = format!("{} O\nf6\n", obf(Position::<Square8>::start()).trim_end_matches(" X"));
     let error = read_plain::<Square8>(&position).expect_err("white may not play f6");
-    assert_eq!(format!("{error:#}"), "line 2: move 1, f6, is not legal; legal: e3 f4 c5 d6");
+    assert_eq!(
+        format!("{error:#}"),
+        "line 2, character 1: move 1, `f6`, is not legal; allowed: e3 f4 c5 d6"
+    );
     let position = position.replace("f6", "f4");
     let session = read_plain::<Square8>(&position).expect("a game");
     assert_eq!((session.start().side, session.moves().len()), (Colour::White, 1));
@@ -130,7 +133,7 @@ fn refused_files_leave_the_game_as_it_was() {
     let plain = folder.path().join("bad.txt");
     std::fs::write(&plain, "f5d6\n\nc3 d3 f5\n").expect("writable");
     let error = load::<Square8>(&plain).expect_err("f5 is taken");
-    let wanted = "bad.txt: line 3: move 3, f5, is not legal; legal: ";
+    let wanted = "bad.txt: line 3, character 7: move 5, `f5`, is not legal; allowed: ";
     assert!(format!("{error:#}").contains(wanted), "{error:#}");
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::game::Geometry;
+use crate::game::notation::{NotationError, parse_obf};
 use crate::protocol::session::Session;
 use crate::store::import::text;
 use crate::store::{self, FileError, ggf, limits};
@@ -34,6 +35,15 @@ pub(super) enum LoadError {
         /// The largest number allowed: one more than the game has moves.
         most: usize,
     },
+}
+
+/// A position as an OBF line, or in any other form of a text.
+pub(super) fn position<G: Geometry>(text: &str) -> Result<Session<G>, NotationError> {
+    parse_obf::<G>(text).map(|line| Session::new(line.position)).or_else(|error| {
+        let written = text::read::<G>(text).map_err(|_| error)?;
+        let moves: Vec<_> = written.moves.into_iter().map(Some).collect();
+        Ok(Session::replay(written.start, &moves))
+    })
 }
 
 /// The game of a file, or its position before move `MOVE` (passes count as moves). The file's name

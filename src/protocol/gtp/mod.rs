@@ -27,7 +27,6 @@ use crate::players::control::{Control, Effort};
 use crate::players::external::SET_POSITION;
 use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::stop::Stop;
-use crate::store::import::text;
 
 const COMMANDS: &[&str] = &[
     "boardsize",
@@ -151,8 +150,8 @@ impl<G: Geometry> Server<'_, G> {
             "boardsize" if argument.parse() == Ok(G::WIDTH) => self.restart(Session::default()),
             "boardsize" => Err("unacceptable size".into()),
             "clear_board" => self.restart(Session::default()),
-            SET_POSITION => match text::read::<G>(&arguments.join(" ")) {
-                Ok(written) => self.restart(Session::new(written.position())),
+            SET_POSITION => match load::position(&arguments.join(" ")) {
+                Ok(session) => self.restart(session),
                 Err(error) => Err(error.to_string()),
             },
             "loadsgf" => match load::load(arguments) {

@@ -249,13 +249,12 @@ impl Game {
     fn read<G: Geometry>(fields: &mut Fields) -> Result<Game, Problem> {
         let allowed =
             format!("{} squares in reading order (X, O and -), a blank, and X or O", G::SQUARES);
-        let start =
-            fields.parsed("position", &allowed, |text| match parse_obf::<G>(text.trim()) {
-                Ok(line) => Ok(line.position),
-                Err(_) => text::read::<G>(&text)
-                    .map(|written| written.position())
-                    .map_err(|fault| fault.to_string()),
-            })?;
+        let start = fields.parsed("position", &allowed, |given| {
+            parse_obf::<G>(given.trim()).map(|line| line.position).or_else(|error| {
+                let written = text::read::<G>(given).map_err(|_| error.to_string());
+                written.map(|written| written.position())
+            })
+        })?;
         let start = start.unwrap_or(Position::start());
         let text = match fields.take("moves") {
             None => String::new(),

@@ -31,7 +31,7 @@ pub enum Fault {
     NoEnd,
     /// A text is no game or position.
     #[error(transparent)]
-    Text(#[from] TextFault),
+    Text(Box<TextFault>),
     /// A line is no text.
     #[error(transparent)]
     Line(#[from] LineError),
@@ -41,6 +41,12 @@ pub enum Fault {
     /// A stored record is damaged.
     #[error(transparent)]
     Damaged(#[from] SkippedRecord),
+}
+
+impl From<TextFault> for Fault {
+    fn from(fault: TextFault) -> Fault {
+        Fault::Text(Box::new(fault))
+    }
 }
 
 impl Fault {

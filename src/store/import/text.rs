@@ -16,6 +16,7 @@ mod position;
 use std::fmt;
 
 use super::pgn;
+use crate::game::notation::{NotationError, parse_obf};
 use crate::game::{Geometry, Position, Shape, Square};
 
 /// The longest text that is read as a whole, in bytes.
@@ -68,6 +69,8 @@ pub struct TextFault {
     pub message: Box<str>,
     /// What is allowed in its place.
     pub allowed: Option<Box<str>>,
+    /// The moves that were read before it.
+    moves: usize,
     /// Whether the rules are broken. Otherwise the text has no known form.
     pub is_illegal: bool,
 }
@@ -75,7 +78,15 @@ pub struct TextFault {
 impl TextFault {
     fn new(offset: usize, message: impl Into<Box<str>>) -> TextFault {
         let message = message.into();
-        TextFault { offset, line: 1, character: 1, message, allowed: None, is_illegal: false }
+        TextFault {
+            offset,
+            line: 1,
+            character: 1,
+            message,
+            allowed: None,
+            moves: 0,
+            is_illegal: false,
+        }
     }
 
     fn allowing(self, allowed: impl Into<Box<str>>) -> TextFault {
@@ -86,8 +97,30 @@ impl TextFault {
         TextFault { is_illegal: true, ..self }
     }
 
+    /// The error of a position as an OBF line.
+    fn of(error: &NotationError, text: &str) -> TextFault {
+        let offset = match error {
+            NotationError::NoSquare { offset, .. }
+            | NotationError::IllegalMove { offset, .. }
+            | NotationError::IllegalPass { offset }
+            | NotationError::NoDisc { offset, .. } => *offset,
+            NotationError::WrongLength { .. } => 0,
+            NotationError::NoSide { .. } => {
+                text.find(char::is_whitespace).map_or(text.len(), |at| at + 1)
+            }
+            NotationError::NoScore { text: score } => text.find(&**score).unwrap_or(0),
+        };
+        TextFault::new(offset, error.to_string())
+    }
+
     fn after(self, offset: usize) -> TextFault {
         TextFault { offset: self.offset + offset, ..self }
+    }
+
+    /// The same fault of a text that begins on this line of a larger one.
+    #[must_use]
+    pub fn on_line(self, first: usize) -> TextFault {
+        TextFault { line: self.line.max(first), ..self }
     }
 
     /// The fault with its line and character.
@@ -128,7 +161,12 @@ fn normal(text: &str) -> String {
 /// The text has neither, or a move that is not legal.
 pub fn read<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
     let text = normal(text);
-    whole(&text).map_err(|fault| fault.within(&text))
+    let found = whole(&text).map_err(|fault| match parse_obf::<G>(&text) {
+        // The text is meant as a position.
+        Err(error) if position::begins_with_a_square(&text) => TextFault::of(&error, &text),
+        _ => fault,
+    });
+    found.map_err(|fault| fault.within(&text))
 }
 
 /// The moves of a text from a position, without passes.
@@ -161,7 +199,7 @@ fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
         }
         Ok(moves) => Ok(written(Form::Transcript, moves)),
         // Only before the first move: words behind moves would hide a wrong one.
-        Err(fault) if text[..fault.offset].trim().is_empty() => {
+        Err(fault) if fault.moves == 0 => {
             let among = moves::among_words::<G>(text);
             among.map(|moves| written(Form::Words, moves)).ok_or(fault)
         }
@@ -169,7 +207,8 @@ fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
     }
 }
 
-/// The games of a text, with the line on which each begins.
+/// The games of a text, with the line on which each begins. The fault of a line of its own counts
+/// lines from there.
 ///
 /// A text that is one game or one position is that, however many lines it has. Otherwise each line
 /// is a game or a position of its own. Lines that are empty or begin with `#` or `%` are left out.
@@ -189,26 +228,23 @@ pub(super) fn games_or<G: Geometry>(
         .collect();
     let first = lines.first().map_or(1, |&(number, _)| number);
     let whole_text = whole::<G>(&text).map_err(|fault| fault.within(&text));
-    let begins_with_games = || match lines[..] {
+    // A single move on a line is part of a game that has a wrong move somewhere.
+    let is_own = |line: &str| read(line).is_ok_and(|written| written.moves.len() != 1);
+    let has_games = || match lines[..] {
         [(_, first), (_, second), ..] => {
-            let positions = [first, second].map(|line| position::first(line));
+            let positions = [first, second].map(position::first);
             let are_positions = positions.iter().all(|found| matches!(found, Ok(Some(_))));
-            are_positions || whole_text.is_err() && read(first).is_ok()
+            are_positions || whole_text.is_err() && lines.iter().any(|(_, line)| is_own(line))
         }
         _ => false,
     };
     match lines[..] {
         [] => return Vec::new(),
-        [(number, line)] => {
-            return vec![(number, read(line).map_err(|fault| TextFault { line: number, ..fault }))];
-        }
-        _ if !begins_with_games() => return vec![(first, whole_text)],
+        [(number, line)] => return vec![(number, read(line))],
+        _ if !has_games() => return vec![(first, whole_text)],
         _ => {}
     }
-    let one = |(number, line): (usize, &str)| {
-        (number, read(line).map_err(|fault| TextFault { line: number, ..fault }))
-    };
-    lines.into_iter().map(one).collect()
+    lines.into_iter().map(|(number, line)| (number, read(line))).collect()
 }
 
 /// The game or position of a text of several lines that is one; `None` if each line is one of its

@@ -7,6 +7,8 @@ use crate::game::{Geometry, Position, Square};
 
 /// Among other words, fewer moves than this are no game.
 const FEWEST: usize = 4;
+/// Behind fewer moves than this, words are no comment.
+const FEWEST_BEFORE_WORDS: usize = 2;
 /// A message shows at most this many characters of a wrong text.
 const SHOWN: usize = 12;
 
@@ -38,21 +40,23 @@ pub(super) fn from<G: Geometry>(start: Position<G>, text: &str) -> Result<Vec<Sq
         }
         let Some((square, after)) = G::SHAPE.layout().split_square(rest) else {
             let line = rest.lines().next().unwrap_or_default();
-            if moves.len() >= FEWEST && is_comment::<G>(line) {
+            if moves.len() >= FEWEST_BEFORE_WORDS && is_comment::<G>(line) {
                 rest = &rest[line.len()..];
                 continue;
             }
             let word = rest.split_whitespace().next().unwrap_or_default();
             let message =
                 format!("`{}` is no move on board {}", plain_excerpt(word, SHOWN), G::SHAPE);
-            return Err(TextFault::new(offset, message).allowing(ALLOWED));
+            let fault = TextFault::new(offset, message).allowing(ALLOWED);
+            return Err(TextFault { moves: moves.len(), ..fault });
         };
         let illegal = || {
             let name = square_name::<G>(square);
             let legal = legal_names(position);
             let legal = if legal.is_empty() { "none, the game is over".into() } else { legal };
             let message = format!("move {}, `{name}`, is not legal", moves.len() + 1);
-            TextFault::new(offset, message).allowing(legal).illegal()
+            let fault = TextFault::new(offset, message).allowing(legal).illegal();
+            TextFault { moves: moves.len(), ..fault }
         };
         let next = position.play(square).ok_or_else(illegal)?;
         position = next.pass_if_forced();
@@ -84,13 +88,17 @@ fn skip(text: &str) -> &str {
     }
 }
 
-/// Whether the rest of a line is words: it begins with a word and names no square.
+/// Whether the rest of a line is words: it begins with a word and has nothing like a move.
 fn is_comment<G: Geometry>(line: &str) -> bool {
     let mut words =
         line.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_square = |word: &str| G::SHAPE.layout().split_square(word).is_some();
+    let is_move = |word: &str| {
+        let digits = word.trim_start_matches(char::is_alphabetic);
+        G::SHAPE.layout().split_square(word).is_some()
+            || digits.len() + 1 == word.len() && digits.chars().all(|it| it.is_ascii_digit())
+    };
     let first = words.clone().next().unwrap_or_default();
-    first.chars().all(char::is_alphabetic) && !words.any(is_square)
+    first.chars().all(char::is_alphabetic) && !words.any(is_move)
 }
 
 /// The longest word of a text that consists of legal moves only.

@@ -1,13 +1,15 @@
 //! Positions: the squares of a board in one line or in rows, and the side to move.
 
 use super::TextFault;
-use crate::game::notation::parse_obf;
+use crate::game::notation::{is_transcript, parse_obf};
 use crate::game::{Geometry, Position, Shape};
 
 /// A text is taken for a position if it begins with this many squares.
 const BEGINNING: usize = 20;
-/// A drawing has at least this many rows.
-const FEWEST_ROWS: usize = 6;
+/// A drawing has at most this many rows.
+const MOST_ROWS: usize = 10;
+/// The letters of columns are at least this many.
+const FEWEST_COLUMNS: usize = 6;
 /// How many squares a row of a drawing may have.
 const ROW_LENGTHS: std::ops::RangeInclusive<usize> = 4..=10;
 
@@ -53,7 +55,7 @@ pub(super) fn first(text: &str) -> Result<Option<(Found, &str)>, TextFault> {
         let side = side.unwrap_or_else(|| side_by_count(&squares));
         return Ok(Some((Found { shape, line: format!("{squares} {side}") }, rest)));
     }
-    let digits = text.trim_start().split_whitespace().next().unwrap_or_default();
+    let digits = text.split_whitespace().next().unwrap_or_default();
     if let Some(shape) =
         of_size(digits.len()).filter(|_| digits.chars().all(|it| matches!(it, '0'..='2')))
         && let Some(squares) = marks(digits)
@@ -83,6 +85,12 @@ pub(super) fn first(text: &str) -> Result<Option<(Found, &str)>, TextFault> {
         return Ok(Some((Found { shape, line: line + of_line }, &behind[of_line.len()..])));
     }
     Ok(Some((Found { shape, line }, behind)))
+}
+
+/// Whether a text begins with a square and not with a move.
+pub(super) fn begins_with_a_square(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(|letter| square(letter).is_some()) && !is_transcript(text)
 }
 
 /// Whether a text begins with squares. Moves never do: they alternate letters and digits.
@@ -120,7 +128,7 @@ fn side_by_count(squares: &str) -> char {
 }
 
 /// What a line of a drawing is.
-enum Line<'a> {
+enum Line {
     Empty,
     /// The letters of the columns, or that the game is over.
     Labels,
@@ -128,17 +136,17 @@ enum Line<'a> {
     Side(char),
     /// Squares, without blanks and the number of the row.
     Row(String),
-    Other(&'a str),
+    Other,
 }
 
-impl Line<'_> {
-    fn of(line: &str, rows: usize) -> Line<'_> {
+impl Line {
+    fn of(line: &str, rows: usize) -> Line {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         let joined = words.concat().to_ascii_lowercase();
         if joined.is_empty() {
             return Line::Empty;
         }
-        let is_label = joined.len() >= FEWEST_ROWS && "abcdefghij".starts_with(&joined);
+        let is_label = joined.len() >= FEWEST_COLUMNS && "abcdefghij".starts_with(&joined);
         if is_label || line.contains("the game is over") {
             return Line::Labels;
         }
@@ -159,7 +167,7 @@ impl Line<'_> {
         }
         let is_row = ROW_LENGTHS.contains(&row.chars().count())
             && row.chars().all(|letter| square(letter).is_some() || matches!(letter, '1' | '2'));
-        if is_row { Line::Row(row) } else { Line::Other(line) }
+        if is_row { Line::Row(row) } else { Line::Other }
     }
 }
 
@@ -185,23 +193,36 @@ fn side_of(line: &str) -> Option<char> {
 /// A position drawn in rows at the beginning of a text: its board, squares and side, and the text
 /// after it.
 fn drawing(text: &str) -> Option<(Shape, String, Option<char>, &str)> {
-    let (mut raw, mut rows, mut side, mut end) = (String::new(), 0, None, 0);
+    let (mut rows, mut side, mut end): (Vec<String>, _, _) = (Vec::new(), None, 0);
+    // What follows the last row belongs to the drawing only if it names the side to move.
+    let mut found = None;
     for line in text.split_inclusive('\n') {
-        match Line::of(line, rows) {
+        match Line::of(line, rows.len()) {
             Line::Empty | Line::Labels => {}
             Line::Side(named) => side = Some(named),
-            Line::Row(row) if of_size(raw.chars().count()).is_none() || rows < FEWEST_ROWS => {
-                raw.push_str(&row);
-                rows += 1;
-            }
-            Line::Row(_) => break,
-            Line::Other(line) if rows == 0 || !line.trim().is_empty() => break,
-            Line::Other(_) => {}
+            Line::Row(row) => rows.push(row),
+            Line::Other => break,
         }
         end += line.len();
+        if let Some(shape) = drawn(&rows) {
+            found = Some((shape, rows.len(), side, end));
+        } else if found.is_some() || rows.len() > MOST_ROWS {
+            break;
+        }
     }
-    let shape = of_size(raw.chars().count()).filter(|_| rows >= FEWEST_ROWS)?;
-    Some((shape, marks(&raw)?, side, &text[end..]))
+    let (shape, count, side, end) = found?;
+    Some((shape, marks(&rows[..count].concat())?, side, &text[end..]))
+}
+
+/// The board whose rows have as many squares as these.
+fn drawn(rows: &[String]) -> Option<Shape> {
+    let lengths: Vec<usize> = rows.iter().map(|row| row.chars().count()).collect();
+    Shape::ALL.into_iter().find(|shape| {
+        let layout = shape.layout();
+        let mut wanted = vec![0; layout.width];
+        layout.cell_of.iter().for_each(|&cell| wanted[usize::from(cell) / layout.width] += 1);
+        wanted == lengths
+    })
 }
 
 /// The position on the board `G`.

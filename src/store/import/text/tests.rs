@@ -123,7 +123,12 @@ fn a_text_is_one_game_or_one_in_each_line() {
     let start = obf(Position::<Square8>::start());
     assert_eq!(count(&format!("{start}\n{start}; f5:0\n")), 2);
     let found = games::<Square8>("f5d6\nf5f6\nf5d6c9");
-    assert_eq!(found[2].1.as_ref().expect_err("c9").line, 3);
+    assert_eq!((found.len(), found[2].0), (3, 3));
+    assert_eq!(found[2].1.as_ref().expect_err("c9").character, 5);
+    // A bad line, even the first, costs no other line; but a game with a wrong move is no sixty.
+    let found = games::<Square8>("f5f5\nf5d6c3\nf5f6\n");
+    assert_eq!(found.iter().map(|(_, game)| game.is_ok()).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(count("f5\nd6\na1\nd3\n"), 1);
     assert!(single::<Square8>("f5\nd6\n").is_some() && single::<Square8>("f5d6\n").is_none());
 }
 
