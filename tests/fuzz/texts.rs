@@ -7,6 +7,7 @@ use outflank::game::notation::{obf, parse_obf, parse_transcript, transcript};
 use outflank::game::{Geometry, Position, Shape};
 use outflank::players::spec::{PlayerKind, PlayerSpec};
 use outflank::store::ggf;
+use outflank::store::import::text;
 
 use crate::input::Input;
 use crate::limits::{is_short, within_memory};
@@ -132,6 +133,57 @@ fn transcripts() {
             });
         }
     });
+}
+
+/// What is read of a text as people write it is a legal game, which is read unchanged from its own
+/// transcript.
+#[test]
+fn texts_of_people() {
+    let seeds = seeds(&[
+        include_str!("../data/texts/num.txt"),
+        include_str!("../data/texts/play.pgn"),
+        include_str!("../data/texts/boards/coords.txt"),
+        include_str!("../data/texts/boards/own.txt"),
+        include_str!("../data/texts/boards/digits.txt"),
+        include_str!("../data/texts/passpos.txt"),
+        "f5d6c3\n# a comment\nf5f6e6f4 26-38\n",
+        "kuro - shiro 34-30 f5d6c3d3c4f4",
+    ]);
+    let words = [
+        "--",
+        "ps",
+        "f5",
+        "\n",
+        "black to move",
+        " a b c d e f g h",
+        "1. ",
+        "●",
+        "ｆ５",
+        "26-38",
+        "#",
+        "-",
+    ];
+    check!().with_iterations(3000).with_type::<Input>().for_each(|input| {
+        let bytes = input.bytes(&seeds, &words);
+        let text = String::from_utf8_lossy(&bytes);
+        for shape in Shape::ALL {
+            dispatch!(shape, G => text_of_people::<G>(&text));
+        }
+    });
+}
+
+fn text_of_people<G: Geometry>(given: &str) {
+    for (_, game) in within_memory(given.as_bytes(), || text::games::<G>(given)) {
+        match game {
+            Ok(written) => {
+                assert!(written.start.board.is_valid());
+                let own = transcript::<G>(written.moves.iter().copied());
+                let again = parse_transcript(&own, written.start).expect("legal moves");
+                assert_eq!(again, (written.moves.clone(), written.position()));
+            }
+            Err(fault) => is_short(&fault.to_string(), 1000),
+        }
+    }
 }
 
 /// A game is read unchanged from its own text, in which all passes are written.
