@@ -203,6 +203,30 @@ fn a_player_moves_by_its_book() {
     assert!(error.contains("cannot read none"), "{error}");
 }
 
+/// Each of two commands would have lost what the other one adds.
+#[test]
+fn one_command_at_a_time_changes_a_book() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    build(folder, "a.book", &["--positions", "5"]);
+    let before = fs::read(folder.join("a.book")).expect("a book");
+    fs::write(folder.join("games.txt"), "f5d6c3d3c4\n").expect("a file");
+    let lock = fs::File::create(folder.join(".a.book.lock")).expect("a file");
+    lock.try_lock().expect("nobody holds it");
+    for args in [
+        &["book", "import", "a.book", "games.txt"][..],
+        &["book", "grow", "a.book", "--positions", "1"],
+        &["book", "merge", "a.book", "a.book", "a.book"],
+    ] {
+        let error = refused(folder, args);
+        assert!(error.contains("a.book is being changed by another command"), "{error}");
+    }
+    assert_eq!(fs::read(folder.join("a.book")).expect("a book"), before);
+    assert_eq!(show(folder, "a.book", "start")["found"], true);
+    drop(lock);
+    done(folder, &["book", "import", "a.book", "games.txt"]);
+}
+
 #[test]
 fn what_is_not_a_book_is_refused_and_nothing_is_lost() {
     let folder = tempfile::tempdir().expect("a folder");

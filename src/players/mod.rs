@@ -18,5 +18,6 @@ pub mod player;
 pub mod review;
 pub mod shipped;
 pub mod spec;
+pub mod variety;
 
 pub use grammar::SpecError;

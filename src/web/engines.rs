@@ -18,8 +18,9 @@ use crate::game::{Geometry, Goal, Shape};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
 use crate::players::open::contestant;
-use crate::players::player::{Choice, Hint, Player, PlayerError};
+use crate::players::player::{Choice, Hint, Player, PlayerError, combine};
 use crate::players::spec::PlayerSpec;
+use crate::players::variety;
 use crate::protocol::session::Session;
 use crate::search::stop::Stop;
 
@@ -27,6 +28,8 @@ use crate::search::stop::Stop;
 const MOST_WAITING: usize = 64;
 /// The longest wait for a free thread.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
+/// The moves among which varied play draws.
+const VARIED: usize = 6;
 /// Players kept for later requests.
 const MOST_KEPT: usize = 6;
 
@@ -58,6 +61,15 @@ pub(super) trait Engine: Send {
 
     /// The move that the player would make at the end of the game.
     fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError>;
+
+    /// A move that loses at most `discs` against the best one, drawn by the seed and the ply.
+    fn vary(
+        &mut self,
+        game: &Game,
+        discs: f32,
+        seed: u64,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, EngineError>;
 
     /// Sets the number of the next game, under which the player keeps what it knows.
     fn begin(&mut self, number: u32);
@@ -177,6 +189,27 @@ impl<G: Geometry> Engine for Seat<G> {
     fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError> {
         let session = Seat::<G>::session(game, usize::MAX)?;
         Ok(self.player.think(&session.turn(self.number), control)?)
+    }
+
+    fn vary(
+        &mut self,
+        game: &Game,
+        discs: f32,
+        seed: u64,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, EngineError> {
+        let session = Seat::<G>::session(game, usize::MAX)?;
+        let turn = session.turn(self.number);
+        let Analysis { hints, nodes, seconds } = self.player.analyze(&turn, VARIED, control)?;
+        let ply = session.moves().len() as u64;
+        match variety::draw(&hints, discs, combine(&[seed, ply])) {
+            Some(square) => {
+                let hint = hints.iter().find(|hint| hint.line.first() == Some(&square));
+                let (score, depth) = hint.map_or((None, None), |hint| (hint.score, hint.depth));
+                Ok(Choice { score, depth, nodes, seconds, ..Choice::plain(square) })
+            }
+            None => self.choose(game, control),
+        }
     }
 
     fn begin(&mut self, number: u32) {

@@ -30,26 +30,30 @@ pub(super) struct Entry {
     pub net: bool,
     #[serde(skip)]
     pub spec: PlayerSpec,
+    /// The discs that a move may lose for the sake of variety.
+    #[serde(skip)]
+    pub variety: f32,
 }
 
-/// A level: id, word, specification, and its rating on 8x8 for the most discs. In the
-/// specification `NET` is the net that comes with the program for the board and goal.
-type Level = (&'static str, &'static str, &'static str, i32);
+/// A level: id, word, specification, its rating on 8x8 for the most discs, and the discs that it may
+/// lose by a move for the sake of variety. In the specification `NET` is the net that comes with the
+/// program for the board and goal.
+type Level = (&'static str, &'static str, &'static str, i32, f32);
 
 /// Measured on one ladder (docs/journal/ladder.md), so with the positional evaluator.
 const LEVELS: &[Level] = &[
-    ("random", "First day", "random", -116),
-    ("greedy", "Disc grabber", "greedy", 0),
-    ("depth1", "Beginner", "alphabeta:depth=1,eval=positional", 341),
-    ("depth2", "Casual", "alphabeta:depth=2,eval=positional", 572),
-    ("depth3", "Steady", "alphabeta:depth=3,eval=positional", 820),
-    ("depth4", "Club", "alphabeta:depth=4,eval=positional", 1016),
-    ("depth6", "Strong club", "alphabeta:depth=6,eval=positional", 1238),
-    ("net1", "Expert", "net:NET,simulations=1", 1406),
-    ("net16", "Master", "net:NET,simulations=16", 1726),
-    ("net100", "Grandmaster", "net:NET,simulations=100", 1948),
-    ("net400", "Champion", "net:NET,simulations=400", 2086),
-    ("net1600", "Best", "net:NET,simulations=1600", 2210),
+    ("random", "First day", "random", -116, 0.0),
+    ("greedy", "Disc grabber", "greedy", 0, 0.0),
+    ("depth1", "Beginner", "alphabeta:depth=1,eval=positional", 341, 2.0),
+    ("depth2", "Casual", "alphabeta:depth=2,eval=positional", 572, 1.5),
+    ("depth3", "Steady", "alphabeta:depth=3,eval=positional", 820, 1.5),
+    ("depth4", "Club", "alphabeta:depth=4,eval=positional", 1016, 1.0),
+    ("depth6", "Strong club", "alphabeta:depth=6,eval=positional", 1238, 1.0),
+    ("net1", "Expert", "net:NET,simulations=1", 1406, 0.0),
+    ("net16", "Master", "net:NET,simulations=16", 1726, 1.0),
+    ("net100", "Grandmaster", "net:NET,simulations=100", 1948, 0.7),
+    ("net400", "Champion", "net:NET,simulations=400", 2086, 0.5),
+    ("net1600", "Best", "net:NET,simulations=1600", 2210, 0.3),
 ];
 
 /// Players that only explain: id, word, specification.
@@ -68,10 +72,11 @@ pub(super) const DEFAULT_OPINION: &str = "net400";
 pub(super) fn menu(shape: Shape, goal: Goal, own: &[PlayerSpec]) -> Vec<Entry> {
     let net = shipped::net(shape, goal);
     let is_rated = (shape, goal) == (Shape::Square8, Goal::Most);
-    let levels = LEVELS.iter().filter_map(|&(id, word, spec, rating)| {
+    let levels = LEVELS.iter().filter_map(|&(id, word, spec, rating, variety)| {
         let spec = with_net(spec, net.as_ref())?;
         let opinion = matches!(id, "net100" | "net400" | "net1600");
-        Some(entry(id, word, spec, is_rated.then_some(rating), opinion))
+        let entry = entry(id, word, spec, is_rated.then_some(rating), opinion);
+        Some(Entry { variety, ..entry })
     });
     let opinions = OPINIONS.iter().filter_map(|&(id, word, spec)| {
         Some(entry(id, word, with_net(spec, net.as_ref())?, None, true))
@@ -88,7 +93,16 @@ pub(super) fn menu(shape: Shape, goal: Goal, own: &[PlayerSpec]) -> Vec<Entry> {
 
 fn entry(id: &str, word: &str, spec: PlayerSpec, rating: Option<i32>, opinion: bool) -> Entry {
     let net = matches!(spec.kind, PlayerKind::Net(_) | PlayerKind::Policy(_));
-    Entry { id: id.into(), word: word.into(), about: about(&spec), rating, opinion, net, spec }
+    Entry {
+        id: id.into(),
+        word: word.into(),
+        about: about(&spec),
+        rating,
+        opinion,
+        net,
+        spec,
+        variety: 0.0,
+    }
 }
 
 /// The specification, with the shipped net's path in the place of `NET`. `None` if it needs a net

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -22,6 +22,7 @@ use super::routes::{App, body};
 use super::runs;
 use crate::game::{Goal, Shape};
 use crate::players::control::{Analysis, Caps, Control, Effort};
+use crate::players::player::combine;
 use crate::players::spec::{PlayerKind, PlayerSpec};
 
 /// The longest search for a move.
@@ -56,6 +57,9 @@ pub(super) struct Question {
     /// Simulations of a net, in place of the number in its specification.
     #[serde(default)]
     simulations: Option<u32>,
+    /// The seed of varied play; by default another one for each request.
+    #[serde(default)]
+    seed: Option<u64>,
 }
 
 fn all_hints() -> usize {
@@ -76,20 +80,23 @@ pub(super) struct Asked {
     pub effort: Effort,
     /// Its word in the menu.
     pub word: String,
+    /// The discs that it may lose by a move for the sake of variety.
+    pub variety: f32,
 }
 
 impl Question {
     pub(super) async fn check(&self, app: &App) -> Result<Asked, ApiError> {
         let line = line(&self.game)?;
         let (shape, goal) = (self.game.shape()?, self.game.goal()?);
-        let (word, spec) = match self.player.strip_prefix("run/") {
+        let (word, spec, variety) = match self.player.strip_prefix("run/") {
             Some(name) => {
                 let (folders, name) = (app.options.runs.clone(), name.to_string());
-                runs::reading(move || runs::player(&folders, &name)).await?
+                let (word, spec) = runs::reading(move || runs::player(&folders, &name)).await?;
+                (word, spec, 0.0)
             }
             None => {
                 let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
-                (entry.word, entry.spec)
+                (entry.word, entry.spec, entry.variety)
             }
         };
         if !(1..=MOST_SECONDS).contains(&self.seconds) {
@@ -103,7 +110,7 @@ impl Question {
                 .allowing(format!("1 to {MOST_SIMULATIONS}")));
         }
         let effort = self.effort(&spec.kind);
-        Ok(Asked { line, player: (spec, shape, goal), effort, word })
+        Ok(Asked { line, player: (spec, shape, goal), effort, word, variety })
     }
 
     fn effort(&self, kind: &PlayerKind) -> Effort {
@@ -141,8 +148,15 @@ pub(super) async fn choose(
     let running = Running::for_at_most(MOVE_TIME);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (sender, receiver) = oneshot::channel();
-    let work =
-        move |engine: &mut dyn Engine| engine.choose(&game, &mut Control::new(stop, asked.effort));
+    let (variety, effort) = (asked.variety, asked.effort);
+    let seed = question.seed.unwrap_or_else(new_seed);
+    let work = move |engine: &mut dyn Engine| {
+        let mut control = Control::new(stop, effort);
+        match variety > 0.0 {
+            true => engine.vary(&game, variety, seed, &mut control),
+            false => engine.choose(&game, &mut control),
+        }
+    };
     app.engines.start(place, asked.player, work, move |result| drop(sender.send(result)))?;
     let result = receiver.await.map_err(|_| ApiError::failed("the player failed"))?;
     let choice = result.map_err(api_error)?;
@@ -153,6 +167,11 @@ pub(super) async fn choose(
         nodes: choice.nodes,
         seconds: choice.seconds,
     }))
+}
+
+fn new_seed() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    combine(&[since.as_secs(), since.subsec_nanos().into()])
 }
 
 pub(super) fn api_error(error: EngineError) -> ApiError {

@@ -91,6 +91,23 @@ fn a_whole_game_can_be_played_against_a_level() {
     }
 }
 
+/// A game that was won once must not be won for ever by the same moves.
+#[test]
+fn a_level_varies_its_play_by_the_seed() {
+    let page = Page::start(&RUNS);
+    for level in ["depth3", "net16"] {
+        let reply = |seed: u32| {
+            let question =
+                format!("{{\"moves\":\"f5f6e6\",\"player\":\"{level}\",\"seed\":{seed}}}");
+            let made = page.post("/api/move", &question).ok().json();
+            made["move"].as_str().expect("a move").to_string()
+        };
+        let replies: std::collections::HashSet<String> = (0..20).map(reply).collect();
+        assert!(replies.len() > 1, "{level}: {replies:?}");
+        assert_eq!(reply(3), reply(3), "{level}");
+    }
+}
+
 /// The moves of a game to the end: the first legal one each time.
 fn finished(page: &Page, board: &str) -> String {
     let mut moves = String::new();

@@ -12,7 +12,7 @@ use super::super::bench::number;
 use super::super::contest::progress_bar;
 use super::super::interrupt::{INTERRUPTED, stop_flag};
 use super::super::machine::cores;
-use super::{read, summary};
+use super::{lock, read, summary};
 use crate::game::{Geometry, Goal, Shape};
 use crate::players::book::{Grower, Growth};
 use crate::players::kinds::AlphaBetaPlayer;
@@ -93,6 +93,7 @@ pub fn build(args: &BuildArgs) -> anyhow::Result<ExitCode> {
         let file = args.file.display();
         bail!("{file} exists; name a new file, or let it grow with `outflank book grow {file}`");
     }
+    let _lock = lock(&args.file)?;
     dispatch!(args.shape, G => {
         let mut grower = args.growth.grower::<G>(args.goal, 0)?;
         run_growth(&args.file, Book::<G>::new(args.goal), &mut grower, args.growth.positions)
@@ -105,6 +106,7 @@ pub fn build(args: &BuildArgs) -> anyhow::Result<ExitCode> {
 ///
 /// The book cannot be read or written, or the player cannot be used.
 pub fn grow(args: &GrowArgs) -> anyhow::Result<ExitCode> {
+    let _lock = lock(&args.file)?;
     let header = Header::read(&args.file)?;
     dispatch!(header.shape, G => {
         let book = read::<G>(&args.file, header)?;

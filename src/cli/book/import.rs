@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::{read, summary};
+use super::{lock, read, summary};
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::store::book::{Book, Header};
 use crate::store::import::{self, Fault, Game};
@@ -43,6 +43,7 @@ pub struct Args {
 ///
 /// The book or a source cannot be read, or holds no game of the board.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let _lock = lock(&args.file)?;
     if !args.file.exists() {
         let shape = args.shape.unwrap_or(Shape::Square8);
         let goal = args.goal.unwrap_or_default();

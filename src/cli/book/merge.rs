@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::{read, summary};
+use super::{lock, read, summary};
 use crate::game::Geometry;
 use crate::store::book::{Book, Header};
 
@@ -32,6 +32,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.out.exists() && !args.books.contains(&args.out) {
         bail!("{} exists and is none of the books; name a new file", args.out.display());
     }
+    let _lock = lock(&args.out)?;
     let header = Header::read(&args.books[0])?;
     dispatch!(header.shape, G => merge::<G>(args, header))
 }

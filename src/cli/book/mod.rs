@@ -6,13 +6,17 @@ mod import;
 mod merge;
 mod show;
 
+use std::ffi::OsString;
+use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::{Context as _, bail};
 use clap::Subcommand;
 
 use crate::game::{Board, Geometry};
 use crate::store::book::{Book, DISC, Header, Value};
+use crate::store::lock_file;
 
 /// Builds, shows and changes opening books.
 ///
@@ -49,6 +53,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Import(args) => import::run(&args),
         Command::Merge(args) => merge::run(&args),
     }
+}
+
+/// The right to change a book, until it is dropped: another command would lose what this one adds, or
+/// the other way round. The lock is a file of its own, since a book that is written replaces the old
+/// file.
+fn lock(book: &Path) -> anyhow::Result<File> {
+    let mut name = OsString::from(".");
+    name.push(book.file_name().unwrap_or_default());
+    name.push(".lock");
+    let path = book.with_file_name(name);
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    if !lock_file(&file, &path)? {
+        bail!("{} is being changed by another command; wait until it has ended", book.display());
+    }
+    Ok(file)
 }
 
 /// The book of a file whose header was read.
