@@ -51,12 +51,20 @@ struct Process {
     is_ending: bool,
 }
 
+impl Process {
+    /// Its number. It was not waited for, so no other process can have it.
+    fn number(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
 /// The routes of training.
 pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/api/training", get(offer))
         .route("/api/training/start", post(start))
         .route("/api/training/stop", post(stop))
+        .route("/api/training/kill", post(kill))
         .route("/api/training/resume", post(resume))
 }
 
@@ -235,6 +243,27 @@ async fn resume(State(app): State<Arc<App>>, request: Request) -> Result<Json<Na
 
 /// Asks a run to save itself and to end, as Ctrl-C does. Further requests change nothing.
 async fn stop(State(app): State<Arc<App>>, request: Request) -> Result<Json<Named>, ApiError> {
+    signal(&app, request, |process| {
+        if !process.is_ending {
+            kill_process(process.number(), Signal::INT)?;
+            process.is_ending = true;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Ends a run at once. What it has done since its last checkpoint is lost; its games are kept.
+async fn kill(State(app): State<Arc<App>>, request: Request) -> Result<Json<Named>, ApiError> {
+    signal(&app, request, |process| kill_process(process.number(), Signal::KILL)).await
+}
+
+/// Sends a signal to the process of the run that a request names.
+async fn signal(
+    app: &App,
+    request: Request,
+    send: impl FnOnce(&mut Process) -> rustix::io::Result<()>,
+) -> Result<Json<Named>, ApiError> {
     app.training.program()?;
     let Named { run: id } = body(request).await?;
     let (folders, name) = (app.options.runs.clone(), id.clone());
@@ -246,12 +275,7 @@ async fn stop(State(app): State<Arc<App>>, request: Request) -> Result<Json<Name
             .at("run")
             .allowing("Ctrl-C where it was started")
     })?;
-    if !process.is_ending {
-        // It was not waited for, so the number is still that of this process.
-        let signalled = kill_process(Pid::from_child(&process.child), Signal::INT);
-        signalled
-            .map_err(|error| ApiError::failed(format!("the run cannot be stopped: {error}")))?;
-        process.is_ending = true;
-    }
+    send(process)
+        .map_err(|error| ApiError::failed(format!("the run cannot be stopped: {error}")))?;
     Ok(Json(Named { run: id }))
 }

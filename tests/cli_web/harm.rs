@@ -155,7 +155,8 @@ fn no_path_leads_out_of_the_page_or_of_the_runs() {
 fn training_needs_its_option_and_names_of_the_lists() {
     let page = Page::start(&["--threads", "1", "--runs", "docs/runs"]);
     page.get("/api/training").refused(403);
-    for path in ["/api/training/start", "/api/training/stop", "/api/training/resume"] {
+    for command in ["start", "stop", "kill", "resume"] {
+        let path = &format!("/api/training/{command}");
         page.post(path, "{\"run\":\"hour\",\"config\":\"quick\",\"name\":\"new\"}").refused(403);
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -175,6 +176,7 @@ fn training_needs_its_option_and_names_of_the_lists() {
         assert_eq!(page.post("/api/training/start", &wanted).refused(400)["field"], field);
     }
     page.post("/api/training/stop", "{\"run\":\"fine\"}").refused(404);
+    page.post("/api/training/kill", "{\"run\":\"fine\"}").refused(404);
     page.post("/api/training/resume", "{\"run\":\"..\"}").refused(404);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
@@ -198,6 +200,27 @@ fn a_run_that_is_stopped_twice_is_saved() {
         assert!(begun.elapsed() < Duration::from_secs(120), "it does not end");
     }
     assert_eq!(state(), "stopped");
+}
+
+/// To kill a run is a command of its own, and the run can be resumed.
+#[cfg(feature = "torch")]
+#[test]
+fn a_run_is_killed_only_by_its_own_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().to_str().expect("plain text");
+    let page = Page::start(&["--threads", "1", "--runs", runs, "--allow-training"]);
+    page.post("/api/training/start", "{\"config\":\"smoke\",\"name\":\"new\"}").ok();
+    page.post("/api/training/kill", "{\"run\":\"new\"}").ok();
+    let begun = Instant::now();
+    let run = || page.get("/api/runs").ok().json()["runs"][0].clone();
+    while run()["state"] == "running" {
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+    }
+    assert_eq!(
+        (run()["state"].clone(), run()["controlled"].clone()),
+        ("killed".into(), false.into())
+    );
 }
 
 #[test]

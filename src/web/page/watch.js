@@ -221,7 +221,8 @@ export class WatchView {
     control.dataset.drawn = text;
     const stop = () => button(given ? "Stopping …" : "Stop", () => this.#stop(run), { disabled: Boolean(given) });
     const resume = () => button(given ? "Starting …" : "Resume", () => this.#resume(run), { disabled: Boolean(given) });
-    control.replaceChildren(...(shown === "stop" ? [stop()] : shown === "resume" ? [resume()] : []));
+    const stopping = () => (given ? [stop(), button("Kill …", () => this.#kill(run))] : [stop()]);
+    control.replaceChildren(...(shown === "stop" ? stopping() : shown === "resume" ? [resume()] : []));
   }
 
   /** Asks a run to save itself and end. The button waits until it has. */
@@ -230,6 +231,13 @@ export class WatchView {
     this.#commands.set(run.id, "stop");
     this.#drawControl(run);
     if (!await this.#command("stop", { run: run.id })) this.#commands.delete(run.id);
+    this.#draw();
+  }
+
+  /** Ends a run at once, after a question. */
+  async #kill(run) {
+    if (!confirm(`Kill ${run.name}? What it has learned since its last checkpoint is lost.`)) return;
+    await this.#command("kill", { run: run.id });
     this.#draw();
   }
 
