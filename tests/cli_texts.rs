@@ -152,6 +152,17 @@ fn the_forms_of_the_documentation_are_read() {
 }
 
 #[test]
+fn a_file_of_an_archive_is_no_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("year.wtb").display().to_string();
+    std::fs::write(&file, [20, 26, 1, 1, 0, 0, 0, 0]).expect("a file");
+    let output = outflank(&["analyse", &file], "");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("is no text; `outflank games"), "{error}");
+}
+
+#[test]
 fn prose_is_no_game() {
     let path = folder().join("letter.txt").display().to_string();
     for arguments in [&["solve", &path][..], &["analyse", &path, "--player", "greedy"]] {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::with_causes;
 use crate::arena::report::pad;
+use crate::game::notation::plain_excerpt;
 use crate::store::run_dir::{self, ListedRun, Manifest, State};
 
 /// Lists training runs: state, progress, best rating, and the time since their last update.
@@ -46,11 +47,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The most characters of a path in the table.
+const LONGEST_PATH: usize = 4096;
+
 /// A run as `--json` prints it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct Line {
     version: u32,
-    run: &'a Path,
+    /// Its folder; what of it is no text has a replacement character.
+    run: String,
     /// The state, or `unreadable` if `run.json` cannot be read.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,13 +81,13 @@ struct Known {
     age_seconds: u64,
 }
 
-impl Line<'_> {
-    fn of(run: &ListedRun, now: u64) -> Line<'_> {
+impl Line {
+    fn of(run: &ListedRun, now: u64) -> Line {
         let (state, error, known) = match &run.manifest {
             Ok(manifest) => (manifest.state.name(), None, Some(known(manifest, now))),
             Err(error) => ("unreadable", Some(with_causes(error)), None),
         };
-        Line { version: 1, run: &run.path, state, error, known }
+        Line { version: 1, run: run.path.to_string_lossy().into_owned(), state, error, known }
     }
 }
 
@@ -131,7 +136,8 @@ fn table(runs: &[ListedRun], now: u64) -> String {
 }
 
 fn row(run: &ListedRun, now: u64) -> Vec<String> {
-    let path = run.path.display().to_string();
+    // A name may have characters that command a terminal.
+    let path = plain_excerpt(&run.path.to_string_lossy(), LONGEST_PATH).to_string();
     let manifest = match &run.manifest {
         Ok(manifest) => manifest,
         Err(error) => return vec![path, format!("unreadable: {}", with_causes(error))],

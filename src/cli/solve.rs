@@ -217,7 +217,7 @@ pub(super) fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option
 /// did.
 fn warn<G: Geometry>(args: &Args, line: usize, position: Position<G>) -> bool {
     let empties = position.board.empties();
-    if args.seconds.is_some() || empties < progress::LONG {
+    if args.seconds.is_some() || empties < progress::LONG || position.board.is_over() {
         return false;
     }
     let time = progress::about(progress::typical_seconds(empties, args.threads));

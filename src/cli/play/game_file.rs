@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use time::OffsetDateTime;
 
 use crate::game::notation::{obf, transcript};
@@ -30,6 +30,12 @@ pub struct Loaded<G: Geometry> {
 /// The file cannot be read, is too large, or holds no game of this board.
 pub fn load<G: Geometry>(path: &Path) -> anyhow::Result<Loaded<G>> {
     let bytes = store::read(path, limits::GAME)?;
+    if bytes.contains(&0) {
+        bail!(
+            "{} is no text; `outflank games {0} --to transcript` writes the games of a WTHOR file",
+            path.display()
+        );
+    }
     let text = String::from_utf8_lossy(&bytes);
     // Transcripts and OBF positions never contain this.
     if is_ggf(path) || text.contains("(;") {

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
 use super::WorkerError;
+use crate::game::notation::plain_excerpt;
 use crate::model::weights::Weights;
 use crate::pipeline::cluster::link::{LinkError, ServerOptions, chain, connect};
 use crate::pipeline::cluster::names::{self, NETS_BUCKET, Name, RUNS_BUCKET};
@@ -90,7 +91,7 @@ pub(super) async fn join(
     if announcement.protocol != PROTOCOL {
         return Err(WorkerError::Protocol {
             found: announcement.protocol,
-            program: announcement.program.chars().take(40).collect(),
+            program: plain_excerpt(&announcement.program, 40).into(),
         });
     }
     Ok(Joined { client, jetstream, run, announcement })
