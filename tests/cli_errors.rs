@@ -149,3 +149,23 @@ fn a_table_that_the_memory_does_not_hold_is_refused() {
         assert_error_names_once(&output, name);
     }
 }
+
+/// One such name ended `runs --json`, and with it all that came after.
+#[test]
+fn runs_whose_names_are_no_text_are_listed() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run-1");
+    for name in [&b"a\xff"[..], b"b\x1b[31m", b"c"] {
+        let run = folder.path().join("runs").join(std::ffi::OsStr::from_bytes(name));
+        std::fs::create_dir_all(&run).expect("a folder");
+        for file in ["run.json", "config.toml"] {
+            std::fs::copy(source.join(file), run.join(file)).expect("a copy");
+        }
+    }
+    let output = outflank(folder.path(), &["runs", "runs", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3, "{output:?}");
+    let table = outflank(folder.path(), &["runs", "runs"]);
+    assert!(!table.stdout.contains(&0x1b), "{table:?}");
+}
