@@ -1,7 +1,6 @@
 //! Players: what chooses moves. [`spec`] is their grammar, [`open`] makes them, and [`kinds`] are
 //! those that are part of this program.
 
-pub mod analyst;
 pub mod book;
 pub mod contestant;
 pub mod control;
@@ -15,6 +14,7 @@ pub mod labels;
 pub mod models;
 pub mod open;
 pub mod player;
+pub mod question;
 pub mod review;
 pub mod shipped;
 pub mod spec;
