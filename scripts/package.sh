@@ -90,7 +90,9 @@ make_wheel() {
         for kind in plain torch; do
             program="target/package/$kind-$level/release/outflank"
             [ -x "$program" ] || die "there is no $program yet; run scripts/package.sh plain torch first"
-            install -D -m 755 "$program" "python/outflank/package/$kind/programs/outflank-$level"
+            local folder=programs
+            [ "$kind" = plain ] || folder=torch-programs
+            install -D -m 755 "$program" "python/outflank/package/$folder/outflank-$level"
         done
     done
     wheel "-Ctarget-cpu=${levels[0]}" --release

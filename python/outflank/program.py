@@ -22,9 +22,8 @@ def torch_libraries():
 
 def main():
     libraries = torch_libraries()
-    kind = "torch" if libraries and (PACKAGE / "torch").is_dir() else "plain"
-    if kind == "torch":
+    if libraries and (PACKAGE / "torch-programs").is_dir():
+        os.environ["OUTFLANK_PROGRAMS"] = "torch-programs"
         known = os.environ.get("LD_LIBRARY_PATH")
         os.environ["LD_LIBRARY_PATH"] = f"{libraries}:{known}" if known else str(libraries)
-    launcher = PACKAGE / kind / "outflank"
-    os.execv("/bin/sh", ["sh", str(launcher), *sys.argv[1:]])
+    os.execv("/bin/sh", ["sh", str(PACKAGE / "outflank"), *sys.argv[1:]])
