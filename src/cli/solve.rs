@@ -209,7 +209,7 @@ pub(super) fn parse_text<G: Geometry>(text: &str) -> Result<(Position<G>, Option
     }
     match notation::parse_obf::<G>(text) {
         Ok(line) => Ok((line.position, line.best())),
-        Err(_) => text::read::<G>(text).map(|written| (written.position(), None)),
+        Err(_) => text::read_line::<G>(text).map(|written| (written.position(), None)),
     }
 }
 

@@ -161,12 +161,21 @@ fn normal(text: &str) -> String {
 /// The text has neither, or a move that is not legal.
 pub fn read<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
     let text = normal(text);
-    let found = whole(&text).map_err(|fault| match parse_obf::<G>(&text) {
-        // The text is meant as a position.
-        Err(error) if position::begins_with_a_square(&text) => TextFault::of(&error, &text),
+    whole(&text).map_err(|fault| fault.within(&text))
+}
+
+/// The same for a line of a file of positions: what begins with a square is meant as an OBF line.
+///
+/// # Errors
+///
+/// As those of [`read`].
+pub fn read_line<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
+    read(text).map_err(|fault| match parse_obf::<G>(text) {
+        Err(error) if position::begins_with_a_square(text) => {
+            TextFault::of(&error, text).within(text)
+        }
         _ => fault,
-    });
-    found.map_err(|fault| fault.within(&text))
+    })
 }
 
 /// The moves of a text from a position, without passes.
@@ -176,7 +185,9 @@ pub fn read<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
 /// The first part that is no move, or a move that is not legal.
 pub fn moves<G: Geometry>(text: &str, start: Position<G>) -> Result<Vec<Square>, TextFault> {
     let text = normal(text);
-    moves::from(start, &text).map_err(|fault| fault.within(&text))
+    let untagged = pgn::after_tags(&text);
+    let offset = text.len() - untagged.len();
+    moves::from(start, untagged).map_err(|fault| fault.after(offset).within(&text))
 }
 
 fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
@@ -230,13 +241,15 @@ pub(super) fn games_or<G: Geometry>(
     let whole_text = whole::<G>(&text).map_err(|fault| fault.within(&text));
     // A single move on a line is part of a game that has a wrong move somewhere.
     let is_own = |line: &str| read(line).is_ok_and(|written| written.moves.len() != 1);
-    let has_games = || match lines[..] {
-        [(_, first), (_, second), ..] => {
-            let positions = [first, second].map(position::first);
-            let are_positions = positions.iter().all(|found| matches!(found, Ok(Some(_))));
-            are_positions || whole_text.is_err() && lines.iter().any(|(_, line)| is_own(line))
+    let is_position = |line: &str| matches!(position::first(line), Ok(Some(_)));
+    let has_games = || match (&whole_text, &lines[..]) {
+        (Ok(_), [(_, first), (_, second), ..]) => is_position(first) && is_position(second),
+        (Ok(_), _) => false,
+        (Err(_), lines) => {
+            let has_some = lines.iter().any(|(_, line)| read(line).is_ok());
+            lines.iter().any(|(_, line)| is_own(line))
+                || !has_some && matches!(position::first(&text), Ok(None))
         }
-        _ => false,
     };
     match lines[..] {
         [] => return Vec::new(),

@@ -95,7 +95,9 @@ fn is_comment<G: Geometry>(line: &str) -> bool {
     let is_move = |word: &str| {
         let digits = word.trim_start_matches(char::is_alphabetic);
         G::SHAPE.layout().split_square(word).is_some()
-            || digits.len() + 1 == word.len() && digits.chars().all(|it| it.is_ascii_digit())
+            || !digits.is_empty()
+                && digits.len() + 1 == word.len()
+                && digits.chars().all(|it| it.is_ascii_digit())
     };
     let first = words.clone().next().unwrap_or_default();
     first.chars().all(char::is_alphabetic) && !words.any(is_move)

@@ -32,6 +32,7 @@ fn moves_are_read_however_they_are_written() {
         assert_eq!(moves_of(text), "f5d6c3", "{text:?}");
     }
     assert_eq!(moves_of("f5d6c3d3 black won this one"), "f5d6c3d3");
+    assert_eq!(moves_of("f5d6c3 a comment"), "f5d6c3");
 }
 
 #[test]
@@ -129,6 +130,9 @@ fn a_text_is_one_game_or_one_in_each_line() {
     let found = games::<Square8>("f5f5\nf5d6c3\nf5f6\n");
     assert_eq!(found.iter().map(|(_, game)| game.is_ok()).collect::<Vec<_>>(), [false, true, true]);
     assert_eq!(count("f5\nd6\na1\nd3\n"), 1);
+    // Where nothing is right, each line is named; a drawing of a wrong size is one fault.
+    assert_eq!(count("f5f5\nf5f5\nf5f5\n"), 3);
+    assert_eq!(count(&["--------"; 7].join("\n")), 1);
     assert!(single::<Square8>("f5\nd6\n").is_some() && single::<Square8>("f5d6\n").is_none());
 }
 
