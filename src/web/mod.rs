@@ -8,6 +8,7 @@
 //! (`runs`). No text of a request becomes a path or a command. What may ask at all is decided in
 //! `guard`.
 
+mod advice;
 mod analyse;
 mod assets;
 mod engines;

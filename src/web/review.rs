@@ -12,7 +12,8 @@ use axum::response::sse::Event;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::engines::{Advice, Engine, EngineError, Place, Running};
+use super::advice::Advice;
+use super::engines::{Engine, EngineError, Place, Running};
 use super::error::ApiError;
 use super::game::Game;
 use super::routes::{App, body};

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::Stream;
 
-use super::engines::{Advice, Engine, EngineError, Running};
+use super::advice::Advice;
+use super::engines::{Engine, EngineError, Running};
 use super::error::ApiError;
 use super::game::{Game, Line, line};
 use super::menu::{find, menu};
