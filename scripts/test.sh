@@ -92,9 +92,12 @@ smoke_run() {
 # The short form. The long one is `scripts/faults.py --kills 300 --interrupts 100`.
 faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$work/outflank"; }
 
-# As anybody would use the library: no feature, no libtorch, no setting. It shares no build with the others.
+# As anybody would use the library: no feature, no libtorch, and none of this checkout's settings, which cargo
+# looks for in the current folder. It shares no build with the others.
 other_crate() {
-    env -u LIBTORCH cargo run --locked --manifest-path examples/other-crate/Cargo.toml --target-dir target/other-crate
+    local root=$PWD
+    (cd "$work" && CARGO_PROFILE_DEV_DEBUG=false cargo run --locked --manifest-path "$root/examples/other-crate/Cargo.toml" \
+        --target-dir "$root/target/other-crate")
 }
 
 package() { scripts/package.sh --try "$work/outflank"; }
@@ -107,10 +110,10 @@ step lints cargo clippy --locked --all-targets -- -D warnings
 step tests tests
 step documentation documentation
 cp "$(built)" "$work/outflank"
+step page page
 # The steps after this one wait more than they compute, so this build runs beside them.
 without_libtorch > "$work/without_libtorch" 2>&1 &
 without=$!
-step page page
 step package package
 if [ $smoke = yes ]; then
     step 'training run' smoke_run

@@ -9,6 +9,10 @@
 
 use super::geometry::{Bitboard, Geometry};
 use super::kernel;
+#[cfg_attr(
+    not(target_feature = "bmi2"),
+    allow(unused_imports, reason = "kernels of newer processors")
+)]
 use super::square_tables::{LINE_FLIPS, SquareTables};
 
 /// The legal moves of the owner of `mine`.

@@ -3,6 +3,8 @@
 //! They are computed at compile time from a shape. Vector move generation, stability and the
 //! exact solver use them.
 
+#![cfg_attr(not(target_feature = "bmi2"), allow(dead_code, reason = "kernels of newer processors"))]
+
 use std::marker::PhantomData;
 
 use super::board::SquareSet;
