@@ -62,6 +62,8 @@ archive() {
     if [ "$kind" = torch ]; then
         mkdir -p "$work/$name/libtorch"
         cp -rL .libtorch/lib "$work/$name/libtorch/"
+        # `outflank doctor` reads the version.
+        cp .libtorch/build-version "$work/$name/libtorch/"
     fi
     pack "$name" "$file"
     say "$file: $(du -h "$file" | cut -f 1)"

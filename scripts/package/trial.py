@@ -65,8 +65,10 @@ class Trial:
         answer = json.loads(self.run("analyse", "--json", said='{"id":"a","moves":"f5d6","player":"alphabeta:depth=6"}\n'))
         check(len(answer["moves"]) == 5, f"no analysis: {answer}")
         self.page()
-        has_torch = report["libtorch"]["version"] is not None
+        has_torch = report["libtorch"]["path"] is not None
+        check(has_torch == (self.package / "libtorch").is_dir(), f"libtorch: {report['libtorch']}")
         if has_torch:
+            check(report["libtorch"]["version"] is not None, "the version of libtorch is unknown")
             config = models.parent / "configs" / "smoke.toml"
             self.run("train", str(config), "--set", "limits.minutes=0.1", "--run-dir", "run")
             check(any((self.folder / "run" / "checkpoints").iterdir()), "training left no net")
