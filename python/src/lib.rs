@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use outflank::dispatch;
-use outflank::game::notation::{self, NotationError};
+use outflank::game::notation;
 use outflank::game::{self, Board, Colour, Goal, Shape};
 use outflank::protocol::json::{self, DeskOptions, Problem, Request, Terms};
 use outflank::search::stop::Stop;
+use outflank::store::import::text::{self, Form, Written};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -57,38 +58,35 @@ impl Position {
         };
         game::Position { board, side: self.side }
     }
-
-    fn played(&self, moves: &str) -> Result<Position, NotationError> {
-        dispatch!(self.shape, G => {
-            let (_, position) = notation::parse_transcript(moves, self.on::<G>())?;
-            Ok(Position::of(position.pass_if_forced(), self.goal))
-        })
-    }
 }
 
 #[pymethods]
 impl Position {
-    /// A position after moves from the start, such as `Position("f5d6c3")`, or one written as 64
-    /// squares (`X`, `O`, `-`), a blank and the side to move.
+    /// A position after moves from the start, such as `Position("f5d6c3")`, or in any other form of
+    /// docs/games.md: 64 squares (`X`, `O`, `-`) and the side to move, rows, ...
     #[new]
     #[pyo3(signature = (text = "", *, board = "8x8", goal = "most"))]
     fn new(text: &str, board: &str, goal: &str) -> PyResult<Position> {
         let shape: Shape = board.parse().map_err(value_error)?;
         let goal: Goal = goal.parse().map_err(value_error)?;
-        if text.split_whitespace().next().is_none_or(notation::is_transcript) {
-            let start = dispatch!(shape, G => Position::of(game::Position::<G>::start(), goal));
-            return start.played(text).map_err(value_error);
-        }
         dispatch!(shape, G => {
-            let line = notation::parse_obf::<G>(text.trim()).map_err(value_error)?;
-            Ok(Position::of(line.position.pass_if_forced(), goal))
+            let position = match text.trim().is_empty() {
+                true => game::Position::<G>::start(),
+                false => text::read::<G>(text).map_err(value_error)?.position(),
+            };
+            Ok(Position::of(position, goal))
         })
     }
 
     /// The position after moves, such as `play("f5")` or `play("f5d6")`. A side that has no move
     /// passes by itself.
     fn play(&self, moves: &str) -> PyResult<Position> {
-        self.played(moves).map_err(value_error)
+        dispatch!(self.shape, G => {
+            let start = self.on::<G>();
+            let moves = text::moves::<G>(moves, start).map_err(value_error)?;
+            let played = Written { form: Form::Transcript, start, moves };
+            Ok(Position::of(played.position(), self.goal))
+        })
     }
 
     /// The names of the legal moves, in reading order.
