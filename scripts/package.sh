@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes files to install: archives that run after unpacking on x86-64 Linux, and a Python wheel.
 #
-#   scripts/package.sh                 all of them, in dist/ (about an hour on two cores)
+#   scripts/package.sh                 all of them, in dist/: four builds of the program
 #   scripts/package.sh KIND...         some: plain (no libtorch), torch (with it), wheel (after both)
 #   scripts/package.sh --try PROGRAM   packs PROGRAM alone, as it is, and tries the archive
 #

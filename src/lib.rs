@@ -104,7 +104,7 @@
 //! outflank = { path = "/path/to/outflank", default-features = false }
 //! ```
 //!
-//! This needs nothing else, and builds 70 crates. It plays, searches, solves, reads and writes files,
+//! This needs nothing else, and a third of the crates. It plays, searches, solves, reads and writes files,
 //! plays matches, and computes residual nets with its own kernels. `examples/other-crate` is such a
 //! crate. Two features add the rest:
 //!
