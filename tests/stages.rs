@@ -189,6 +189,10 @@ fn ends_in_the_same_model(config: &str, units: u64) {
     let killed = folder.train("killed", more);
     assert_eq!(killed.description, wanted.description);
     assert_eq!(killed.weights(), wanted.weights());
+    // A unit that was done twice may have two lines, and every unit has one.
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).expect("curves");
+    let whole = metrics.lines().filter(|line| line.contains("stage/seconds")).count() as u64;
+    assert!(whole >= units, "{whole} of {units} units are in metrics.jsonl");
 
     // A finished run stays as it is.
     let before = fs::read(run.join("run.json")).expect("a file");

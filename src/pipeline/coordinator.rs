@@ -30,6 +30,7 @@ use crate::model::Description;
 use crate::model::weights::Metadata;
 use crate::store::checkpoint::{self, Checkpoint};
 use crate::store::games::{self, GameWriter, training_positions};
+use crate::store::leases;
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
 use crate::store::set_aside::{self, SetAside};
@@ -337,6 +338,7 @@ impl<G: Geometry> Coordinator<'_, G> {
         let play = self.learner.finite_weights()?;
         self.state.seconds = clock.seconds();
         self.state.next_game = self.shared.counters.numbers.next();
+        self.state.leases = leases::length(self.run.path())?;
         let description = serde_json::to_value(Description {
             positions: self.state.positions,
             steps: self.state.steps,

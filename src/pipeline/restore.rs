@@ -125,7 +125,7 @@ pub(super) fn restore<G: Geometry>(
     state.positions = totals.positions;
     let unused = totals.highest_id.map_or(0, |id| id.saturating_add(1));
     // If a user copied a segment, several games have the same number, and each of them counts.
-    let leased = LeaseBook::read(run.path())?.end();
+    let leased = LeaseBook::read_at_least(run.path(), state.leases)?.end();
     state.next_game = state.next_game.max(unused).max(totals.games).max(leased);
     state.check(G::SQUARES).with_context(|| format!("the games in {}", run.games().display()))?;
     let most = held_out::positions_to_read(config.replay.max_positions);

@@ -16,9 +16,10 @@ use crate::model::weights::Metadata;
 use crate::model::{Description, Weights};
 use crate::players::models::LoadedModel;
 use crate::store::checkpoint::{self, Checkpoint, CheckpointError, ModelLocation, Retention};
+use crate::store::labels;
 use crate::store::model_file::ModelFile;
 use crate::store::run_dir::{RunDir, State};
-use crate::telemetry::{Event, Progress, Stages, Telemetry};
+use crate::telemetry::{self, Event, Progress, Stages, Telemetry};
 use crate::train::learners::endgame::EndgameLearner;
 use crate::train::learners::ntuple::NTupleLearner;
 use crate::train::learners::stages::StagesLearner;
@@ -65,6 +66,7 @@ pub(super) fn train(
     let threads = rayon::ThreadPoolBuilder::new().num_threads(config.threads as usize);
     let threads = threads.build().context("cannot start the threads")?;
     run.start(&config.resolved())?;
+    labels::remove_temporary_files(run.path())?;
     let clock = TrainingClock::starting_at(state.seconds);
     let units = Units { learner, run, state, clock, telemetry: telemetry.sender() };
     threads.install(|| units.run(stop))
@@ -136,8 +138,10 @@ impl Units<'_> {
                 return Ok(RunEnd { state: self.state, ending: Ending::Stopped });
             };
             self.count(&report);
-            self.checkpoint()?;
+            // First: a unit whose checkpoint is stored is not done again, and its curves would be lost.
             self.report(report, begun.elapsed().as_secs_f64());
+            telemetry::wait_until_written(&self.telemetry);
+            self.checkpoint()?;
         }
         self.report_progress(0.0);
         Ok(RunEnd { state: self.state, ending: Ending::Complete })

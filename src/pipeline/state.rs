@@ -46,6 +46,9 @@ pub struct RunState {
     pub positions: u64,
     /// The number of the next game.
     pub next_game: u64,
+    /// The length of the run's leases to workers, in bytes.
+    #[serde(default)]
+    pub leases: u64,
     /// Seconds of training over all starts of the run.
     pub seconds: f64,
     /// The best rating (Elo) of all evaluations.
@@ -160,6 +163,7 @@ mod tests {
             games: 100,
             positions: 3_000,
             next_game: 120,
+            leases: 0,
             seconds: 60.0,
             best_rating: None,
             rating: None,

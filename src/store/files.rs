@@ -331,7 +331,7 @@ pub(super) fn is_locked(path: &Path) -> bool {
 }
 
 /// Whether the open `file` is still the file at `path`: it was not removed, moved or replaced.
-pub(super) fn is_still_at(file: &File, path: &Path) -> Result<bool, FileError> {
+pub(crate) fn is_still_at(file: &File, path: &Path) -> Result<bool, FileError> {
     let at_path = match fs::metadata(path) {
         Err(error) if means_missing(&error) => return Ok(false),
         metadata => metadata.map_err(FileError::at(Action::Read, path))?,

@@ -68,6 +68,17 @@ pub fn file(run: &Path, round: u64, part: u64) -> PathBuf {
     run.join(FOLDER).join(format!("round-{:02}-part-{}.labels", round + 1, part + 1))
 }
 
+/// Removes the files that a process left half written when it died. Only the owner of the run may
+/// call it.
+///
+/// # Errors
+///
+/// The folder of the labels cannot be read, or a file cannot be removed.
+pub fn remove_temporary_files(run: &Path) -> Result<(), FileError> {
+    let folder = run.join(FOLDER);
+    if folder.is_dir() { files::remove_temporary_files(&folder) } else { Ok(()) }
+}
+
 /// The files of the newest rounds of a run, at most `rounds` of them, in the order of the rounds.
 ///
 /// # Errors
@@ -227,6 +238,18 @@ mod tests {
         fs::write(run.join(FOLDER).join("round-120-part-1.txt"), "text").expect("a file");
         let found = newest_files(run, 2).expect("files");
         assert_eq!(found, [file(run, 98, 0), file(run, 99, 0), file(run, 99, 1)]);
+    }
+
+    #[test]
+    fn half_written_files_are_removed_and_no_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path();
+        remove_temporary_files(run).expect("nothing to remove");
+        write::<Square6>(&file(run, 0, 0), Goal::Most, &[]).expect("written");
+        let half = run.join(FOLDER).join(".round-01-part-2.labels.77.tmp");
+        fs::write(&half, "OFL").expect("a file");
+        remove_temporary_files(run).expect("removed");
+        assert!(!half.exists() && file(run, 0, 0).exists());
     }
 
     #[test]

@@ -20,6 +20,24 @@ const HIGHEST: u64 = 1_000_000_000_000_000;
 /// Why leases cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaseError {
+    /// Leases were lost.
+    #[error(
+        "{} has {found} bytes; the newest checkpoint was made with {wanted}. It was cut off, replaced or \
+         removed: put it back, or start a new run with its games: outflank train {run}/config.toml \
+         --games {run}",
+        path.display(),
+        run = run.display()
+    )]
+    Lost {
+        /// The file.
+        path: PathBuf,
+        /// The directory of the run.
+        run: PathBuf,
+        /// Its length.
+        found: u64,
+        /// The length that it had.
+        wanted: u64,
+    },
     /// The operating system reported an error.
     #[error(transparent)]
     File(#[from] FileError),
@@ -35,6 +53,19 @@ pub enum LeaseError {
     },
 }
 
+/// The length in bytes of a run's leases; 0 without any. As the file only grows, a shorter one later
+/// has lost some, and their numbers could be given twice.
+///
+/// # Errors
+///
+/// The file is there and its length cannot be read.
+pub fn length(run: &Path) -> Result<u64, FileError> {
+    match super::files::length(&run.join(FILE)) {
+        Err(error) if error.is_missing() => Ok(0),
+        found => found,
+    }
+}
+
 /// All leases of a run.
 #[derive(Debug)]
 pub struct LeaseBook {
@@ -45,11 +76,26 @@ pub struct LeaseBook {
 }
 
 impl LeaseBook {
-    /// Reads the leases of a run. A last line that was cut off by a crash counts as no lease.
+    /// Reads the leases of a run, which had this [`length`] at least. A last line that was cut off by a
+    /// crash counts as no lease.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a line is no lease.
+    /// The file cannot be read or has become shorter, or a line is no lease.
+    pub fn read_at_least(run: &Path, wanted: u64) -> Result<LeaseBook, LeaseError> {
+        let found = length(run)?;
+        if found < wanted {
+            let (path, run) = (run.join(FILE), run.to_path_buf());
+            return Err(LeaseError::Lost { path, run, found, wanted });
+        }
+        LeaseBook::read(run)
+    }
+
+    /// Reads the leases of a run.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LeaseBook::read_at_least`].
     pub fn read(run: &Path) -> Result<LeaseBook, LeaseError> {
         let path = run.join(FILE);
         let mut book = LeaseBook { path: path.clone(), file: None, leases: BTreeMap::new() };
@@ -169,6 +215,27 @@ mod tests {
             let last = LeaseBook::read(run.path()).expect("leases");
             assert_eq!((last.owner(55), last.end()), (Some("eve"), 60));
         }
+    }
+
+    #[test]
+    fn leases_that_were_cut_off_or_removed_are_noticed() {
+        let run = tempfile::tempdir().expect("a folder");
+        let path = run.path().join(FILE);
+        assert!(LeaseBook::read_at_least(run.path(), 0).is_ok());
+        let mut book = LeaseBook::read(run.path()).expect("none yet");
+        book.add(0..10, "ada").expect("written");
+        let wanted = length(run.path()).expect("a length");
+        book.add(10..20, "ada").expect("written");
+        assert_eq!(LeaseBook::read_at_least(run.path(), wanted).expect("leases").end(), 20);
+        let error = || {
+            let found = LeaseBook::read_at_least(run.path(), wanted).expect_err("lost leases");
+            assert!(matches!(found, LeaseError::Lost { .. }), "{found}");
+            found.to_string()
+        };
+        std::fs::write(&path, "").expect("written");
+        assert!(error().contains("leases.txt has 0 bytes"));
+        std::fs::remove_file(&path).expect("removed");
+        assert!(error().contains("--games"));
     }
 
     #[test]

@@ -50,5 +50,5 @@ pub use files::{
     Action, FileError, NewFile, TooLong, create_dir, read, read_text, write_atomically,
 };
 #[cfg(feature = "program")]
-pub(crate) use files::{lock as lock_file, open_stored};
+pub(crate) use files::{is_still_at, lock as lock_file, open_stored};
 pub use json_file::JsonFileError;

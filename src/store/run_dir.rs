@@ -117,6 +117,8 @@ pub enum RunDirError {
 pub struct RunDir {
     path: PathBuf,
     manifest: Manifest,
+    /// The configuration of this start, empty before it.
+    config: String,
     /// The lock is held as long as this file is open.
     lock: File,
 }
@@ -164,7 +166,7 @@ impl RunDir {
             state: State::Running,
             summary: RunSummary::default(),
         };
-        let run = RunDir { path: path.to_path_buf(), manifest, lock };
+        let run = RunDir { path: path.to_path_buf(), manifest, config: String::new(), lock };
         run.write_manifest()?;
         Ok(run)
     }
@@ -180,7 +182,7 @@ impl RunDir {
         }
         let lock = lock(path)?;
         let manifest = read_manifest(path)?;
-        Ok(RunDir { path: path.to_path_buf(), manifest, lock })
+        Ok(RunDir { path: path.to_path_buf(), manifest, config: String::new(), lock })
     }
 
     /// The directory.
@@ -212,12 +214,30 @@ impl RunDir {
         read_config(&self.path)
     }
 
-    /// Checks that this process still owns the directory.
+    /// Checks that this process still owns the directory. Of its parts, those that were removed since
+    /// [`RunDir::start`] and whose content is known are made anew, with a warning.
     ///
     /// # Errors
     ///
-    /// The locked file is no longer the file at its path.
+    /// The locked file is no longer the file at its path, or a part cannot be written.
     pub fn check(&self) -> Result<(), RunDirError> {
+        self.check_lock()?;
+        for part in [CONFIG, MANIFEST, CHECKPOINTS] {
+            let path = self.path.join(part);
+            if !fs::metadata(&path).is_err_and(|error| files::means_missing(&error)) {
+                continue;
+            }
+            match part {
+                CONFIG => files::write_atomically(&path, self.config.as_bytes())?,
+                MANIFEST => self.write_manifest()?,
+                _ => files::create_dir(&path)?,
+            }
+            tracing::warn!("{} was removed during the run; it is made anew", path.display());
+        }
+        Ok(())
+    }
+
+    fn check_lock(&self) -> Result<(), RunDirError> {
         let path = self.path.join(LOCK);
         if files::is_still_at(&self.lock, &path)? {
             Ok(())
@@ -233,10 +253,10 @@ impl RunDir {
     ///
     /// The files cannot be written.
     pub fn start(&mut self, config: &str) -> Result<(), RunDirError> {
-        self.check()?;
+        self.check_lock()?;
         files::remove_temporary_files(&self.path)?;
-        let config = config_file::seal(config);
-        files::write_atomically(&self.path.join(CONFIG), config.as_bytes())?;
+        self.config = config_file::seal(config);
+        files::write_atomically(&self.path.join(CONFIG), self.config.as_bytes())?;
         self.manifest.starts = self.manifest.starts.saturating_add(1);
         self.manifest.state = State::Running;
         self.save()
@@ -303,7 +323,7 @@ impl RunDir {
     }
 
     fn save(&mut self) -> Result<(), RunDirError> {
-        self.check()?;
+        self.check_lock()?;
         self.manifest.updated = now();
         self.write_manifest()
     }

@@ -138,6 +138,21 @@ fn a_moved_or_replaced_directory_is_not_written_to() {
 }
 
 #[test]
+fn parts_that_are_removed_during_a_run_are_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = RunDir::create(dir.path(), "seed = 1\n", 1).unwrap();
+    run.start("seed = 2\n").unwrap();
+    run.check().unwrap();
+    let files = [CONFIG, MANIFEST].map(|name| dir.path().join(name));
+    let before = files.clone().map(|file| fs::read(file).unwrap());
+    files.iter().for_each(|file| fs::remove_file(file).unwrap());
+    fs::remove_dir(run.checkpoints()).unwrap();
+    run.check().unwrap();
+    assert_eq!(files.map(|file| fs::read(file).unwrap()), before);
+    assert!(run.checkpoints().is_dir());
+}
+
+#[test]
 fn a_run_without_its_lock_file_is_running_while_its_games_are_locked() {
     let dir = tempfile::tempdir().unwrap();
     let run = RunDir::create(&dir.path().join("run"), "", 1).unwrap();

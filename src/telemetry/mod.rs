@@ -16,6 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::store::is_still_at;
 use progress::Display;
 pub use progress::{Messages, Progress, Stages, tell};
 use tensorboard::EventFile;
@@ -30,7 +31,7 @@ pub const METRICS: &str = "metrics.jsonl";
 pub const TENSORBOARD: &str = "tensorboard";
 
 /// An event to report.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Event {
     /// Values of curves.
     Scalars {
@@ -41,6 +42,17 @@ pub enum Event {
     },
     /// The progress of the run.
     Progress(Progress),
+    /// Nothing to report. It is dropped when all events before it are written.
+    Mark(Sender<()>),
+}
+
+/// Waits until all events that were sent before are in their files.
+pub fn wait_until_written(telemetry: &Sender<Event>) {
+    let (mark, dropped) = bounded(0);
+    if telemetry.send(Event::Mark(mark)).is_ok() {
+        // Nobody sends: this ends when the mark is dropped.
+        let _ = dropped.recv();
+    }
 }
 
 /// Why an output failed.
@@ -133,6 +145,7 @@ impl Sinks {
             match event {
                 Event::Scalars { positions, values } => self.scalars(positions, &values),
                 Event::Progress(progress) => self.display.show(&progress),
+                Event::Mark(mark) => drop(mark),
             }
         }
         self.display.finish();
@@ -148,6 +161,13 @@ impl Sinks {
             "version": 1, "time": time, "positions": positions, "values": map,
         });
         if let Some(file) = &mut self.metrics {
+            let at_path = is_still_at(file, &self.metrics_path);
+            if at_path.is_ok_and(|is_still_at| !is_still_at)
+                && let Ok(anew) = open_lines(&self.metrics_path)
+            {
+                tracing::warn!("{} was removed or replaced", self.metrics_path.display());
+                *file = anew;
+            }
             // One write per line, so that a kill leaves at most one incomplete line.
             if let Err(source) = file.write_all(format!("{line}\n").as_bytes()) {
                 self.metrics = None;
@@ -231,16 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn values_go_to_a_new_file_if_the_file_was_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut sinks = Sinks::open(dir.path(), true).expect("it opens");
+        sinks.scalars(1, &[]);
+        std::fs::remove_file(dir.path().join(METRICS)).expect("removed");
+        sinks.scalars(2, &[]);
+        sinks.scalars(3, &[]);
+        let text = std::fs::read_to_string(dir.path().join(METRICS)).expect("a new file");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(sinks.failure.is_none());
+    }
+
+    #[test]
     fn a_full_disk_is_reported_at_the_end() {
         let dir = tempfile::tempdir().expect("a folder");
         let mut sinks = Sinks::open(dir.path(), true).expect("it opens");
         sinks.metrics = Some(OpenOptions::new().write(true).open("/dev/full").unwrap());
+        sinks.metrics_path = "/dev/full".into();
         let (sender, receiver) = bounded(8);
         sender.send(scalars(1)).unwrap();
         sender.send(scalars(2)).unwrap();
         drop(sender);
         let error = sinks.run(&receiver).expect_err("the disk is full");
-        assert!(error.to_string().ends_with(METRICS), "{error}");
+        assert!(error.to_string().ends_with("/dev/full"), "{error}");
     }
 
     #[test]

@@ -30,13 +30,39 @@ pub struct Divided<G: Geometry> {
     pub held_out: Vec<Label<G>>,
 }
 
+/// The labels of a part of a round; none, with a warning, if their file is damaged or gone. The
+/// others are still of use, and a long run can go on.
+///
+/// # Errors
+///
+/// The file is there and cannot be read.
+pub fn of_part<G: Geometry>(
+    run: &Path,
+    goal: Goal,
+    (round, part): (u64, u64),
+) -> Result<Vec<Label<G>>, LabelsError> {
+    let found = labels::read::<G>(&labels::file(run, round, part), goal);
+    let is_lost = found.as_ref().is_err_and(|error| match error {
+        LabelsError::Content { .. } => true,
+        LabelsError::File(error) => error.is_missing(),
+        LabelsError::None { .. } => false,
+    });
+    match found {
+        Err(error) if is_lost => {
+            tracing::warn!("{error}; the run learns without these labels");
+            Ok(Vec::new())
+        }
+        found => found,
+    }
+}
+
 impl<G: Geometry> Divided<G> {
     /// The labels of all rounds up to `last`, each of `parts` parts, that count: those of the newest
     /// rounds, and those of boards with at most as many empty squares as the round solved.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, is damaged, or is for another board or goal.
+    /// A file cannot be read, or no label is left to learn from.
     pub fn of_rounds(
         run: &Path,
         goal: Goal,
@@ -47,29 +73,35 @@ impl<G: Geometry> Divided<G> {
         for round in 0..=last {
             let (solved, with_results) = (solved(round), round + ROUNDS_OF_RESULTS > last);
             for part in 0..parts {
-                let labels = labels::read::<G>(&labels::file(run, round, part), goal)?;
+                let labels = of_part(run, goal, (round, part))?;
                 divided.add(&labels, |empties| with_results || empties <= solved);
             }
         }
-        Ok(divided)
+        divided.unless_empty(&labels::file(run, last, parts - 1))
     }
 
     /// All labels of these files.
     ///
     /// # Errors
     ///
-    /// As for [`Divided::of_rounds`], or no label is left to learn from.
+    /// A file cannot be read, is damaged, or is for another board or goal, or no label is left to
+    /// learn from.
     pub fn of_files(files: &[PathBuf], goal: Goal) -> Result<Self, LabelsError> {
         let mut divided = Divided { training: Vec::new(), held_out: Vec::new() };
         for path in files {
             divided.add(&labels::read::<G>(path, goal)?, |_| true);
         }
         match files.last() {
-            Some(path) if divided.training.is_empty() => Err(LabelsError::Content {
-                path: path.clone(),
-                problem: "it and the files beside it have too few labels to learn from".into(),
-            }),
-            _ => Ok(divided),
+            Some(path) => divided.unless_empty(path),
+            None => Ok(divided),
+        }
+    }
+
+    fn unless_empty(self, path: &Path) -> Result<Self, LabelsError> {
+        let problem = || "it and the files beside it have too few labels to learn from".into();
+        match self.training.is_empty() {
+            true => Err(LabelsError::Content { path: path.to_path_buf(), problem: problem() }),
+            false => Ok(self),
         }
     }
 
@@ -114,5 +146,24 @@ mod tests {
         labels::write::<Square6>(&files[0], Goal::Most, &line).expect("written");
         let error = Divided::<Square6>::of_files(&files[..1], Goal::Most).err().expect("no labels");
         assert!(error.to_string().contains("too few labels to learn from"), "{error}");
+    }
+
+    #[test]
+    fn damaged_and_missing_files_are_left_out_and_the_others_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let boards = || random_game::<Square6>(3).into_iter().filter(|it| !it.legal().is_empty());
+        let line: Vec<_> = boards().map(|board| Label { board, score: 2 }).collect();
+        let path = |part| labels::file(folder.path(), 0, part);
+        for part in 0..3 {
+            labels::write(&path(part), Goal::Most, &line.repeat(2)).expect("written");
+        }
+        let read = || Divided::<Square6>::of_rounds(folder.path(), Goal::Most, (0, 3), |_| 5);
+        assert_eq!(read().expect("labels").training, line.repeat(3));
+        std::fs::write(path(0), "damaged").expect("written");
+        std::fs::remove_file(path(1)).expect("removed");
+        assert_eq!(read().expect("labels").training, line);
+        std::fs::remove_file(path(2)).expect("removed");
+        let error = read().err().expect("no labels").to_string();
+        assert!(error.contains("part-3") && error.contains("too few labels"), "{error}");
     }
 }

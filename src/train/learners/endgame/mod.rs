@@ -202,9 +202,8 @@ impl<G: Geometry> EndgameLearner<G> {
         let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); squares as usize + 1];
         let wanted = self.options.probcut_boards as usize;
         for part in 0..PARTS {
-            let path = labels::file(context.folder(), round, part);
-            let labels = labels::read::<G>(&path, self.goal).map_err(StagewiseError::method)?;
-            for label in labels {
+            let labels = labelled::of_part::<G>(context.folder(), self.goal, (round, part));
+            for label in labels.map_err(StagewiseError::method)? {
                 let of_number = &mut boards[label.board.empties() as usize];
                 if of_number.len() < wanted {
                     of_number.push(label);

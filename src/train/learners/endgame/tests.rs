@@ -85,7 +85,7 @@ fn a_unit_that_is_stopped_changes_nothing() {
 }
 
 #[test]
-fn labels_of_another_run_or_cut_off_are_an_error_that_names_the_file() {
+fn a_run_goes_on_without_labels_that_are_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut learner = EndgameLearner::<Square6>::new(&options(), Goal::Most, 1).expect("a learner");
     train(&mut learner, 0..7, folder.path(), 2);
@@ -94,8 +94,8 @@ fn labels_of_another_run_or_cut_off_are_an_error_that_names_the_file() {
     let path = labels::file(context.folder(), 0, 2);
     let bytes = std::fs::read(&path).expect("a file");
     std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
-    let error = learner.train_unit(7, &context).expect_err("a damaged file").to_string();
-    assert!(error.contains("round-01-part-3.labels") && error.contains("cut off"), "{error}");
+    let report = learner.train_unit(7, &context).expect("no failure").expect("not stopped");
+    assert!(report.curves.iter().any(|(name, _)| *name == "pattern_error/training"));
 }
 
 #[test]
