@@ -11,7 +11,7 @@ use crate::common::{
 fn policies_are_sound<G: Geometry>() {
     let mut random = random(41);
     for root in [Root::Puct, Root::Gumbel] {
-        for mode in [Mode::Explore, Mode::Play] {
+        for mode in [Mode::Explore, Mode::Play, Mode::Analyse] {
             for round in 0..24 {
                 let options = Options { root, solve_empties: round % 8, ..without_solver(60) };
                 let board = random_board::<G>(&mut random, 4 + round);
@@ -222,6 +222,28 @@ fn a_single_legal_move_is_chosen() {
             assert_eq!(search.choose(0.0, &mut random), board.legal().next());
         }
     }
+}
+
+#[test]
+fn an_analysis_searches_moves_that_look_bad_too() {
+    /// A net that sees one move only.
+    fn narrow(board: outflank::game::Board<Square8>) -> Estimate {
+        let mut estimate = hashed(board);
+        if let Some(first) = board.legal().next() {
+            estimate.policy[first.index()] = 40.0;
+        }
+        estimate
+    }
+    let board = random_board::<Square8>(&mut random(3), 40);
+    let least = |mode| {
+        let search = searched(board, Goal::Most, &without_solver(800), mode, narrow);
+        let visits: Vec<_> = search.tree().root_moves().map(|stats| stats.visits).collect();
+        assert!(visits.len() > 4, "{visits:?}");
+        visits.iter().min().copied().zip(Some(visits.len() as u32)).expect("moves")
+    };
+    assert!(least(Mode::Play).0 <= 1);
+    let (fewest, moves) = least(Mode::Analyse);
+    assert!(fewest >= 800 / 8 / moves - 1, "{fewest} of {moves} moves");
 }
 
 #[test]

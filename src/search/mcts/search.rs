@@ -23,7 +23,13 @@ pub enum Mode {
     Explore,
     /// No noise, to find the strongest move. The root selects by PUCT.
     Play,
+    /// As [`Mode::Play`], to find the values of all moves too: every eighth simulation goes to the
+    /// move that has the fewest. PUCT alone gives a move that looks bad a single one.
+    Analyse,
 }
+
+/// In [`Mode::Analyse`] one simulation in this many goes to the move that has the fewest.
+const EVEN_SHARE: u32 = 8;
 
 /// A search for one move at a time. It keeps its tree from move to move.
 pub struct TreeSearch<G: Geometry> {
@@ -115,9 +121,11 @@ impl<G: Geometry> TreeSearch<G> {
                     self.halving.halve(&self.moves, self.scale);
                 }
                 forced = self.halving.next().map(|place| self.moves[place].square);
+            } else if self.mode == Mode::Analyse && self.prepared && self.begun % EVEN_SHARE == 0 {
+                forced = self.least_searched();
             }
             let gathered = self.tree.gather(solver, forced);
-            if forced.is_some() && !matches!(gathered, Gathered::Waiting) {
+            if self.uses_halving() && forced.is_some() && !matches!(gathered, Gathered::Waiting) {
                 self.halving.advance();
             }
             match gathered {
@@ -144,6 +152,15 @@ impl<G: Geometry> TreeSearch<G> {
         self.prepared && self.options.root == Root::Gumbel && self.mode == Mode::Explore
     }
 
+    /// The move with the fewest simulations among those whose score is open and may be the best.
+    fn least_searched(&mut self) -> Option<Square> {
+        self.refresh_moves();
+        let proven = ProvenScore::of(&self.moves);
+        let is_open = |stats: &&MoveStats| stats.lower < stats.upper && stats.may_be_best(proven);
+        let open = self.moves.iter().filter(is_open);
+        open.min_by_key(|stats| stats.visits).map(|stats| stats.square)
+    }
+
     fn refresh_moves(&mut self) {
         self.moves.clear();
         self.moves.extend(self.tree.root_moves());
@@ -159,7 +176,7 @@ impl<G: Geometry> TreeSearch<G> {
                 self.refresh_moves();
                 self.halving.begin(&self.moves, considered, left, rng);
             }
-            (Mode::Play, _) => {}
+            (Mode::Play | Mode::Analyse, _) => {}
         }
     }
 

@@ -160,7 +160,7 @@ impl<G: Geometry> NetPlayer<G> {
             most.saturating_sub(search.simulations().max(kept))
         };
         // The number of visits that the tree kept is known after `begin`.
-        search.begin(board, 1, Mode::Play);
+        search.begin(board, 1, if count > 1 { Mode::Analyse } else { Mode::Play });
         search.extend(slice(search, room(search)).saturating_sub(1));
         loop {
             let searched = self.search_until(deadline, turn, search, count, control);
