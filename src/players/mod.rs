@@ -11,6 +11,7 @@ pub mod hint;
 mod kind;
 pub mod kinds;
 pub mod labels;
+pub mod levels;
 pub mod models;
 pub mod open;
 pub mod player;

@@ -5,14 +5,42 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::control::{Analysis, Control};
 use super::hint::{Bound, Hint};
-use crate::game::Square;
+use super::player::{Choice, Player, PlayerError, Turn, combine};
+use crate::game::{Geometry, Square};
 
 /// The discs that a whole chance to win is worth in an even position. A tree search knows chances; its
 /// scores are the net's, without the search.
 const DISCS_OF_A_CHANCE: f32 = 50.0;
 /// A move counts only if this part of the simulations of the most searched one began with it.
 const ENOUGH_VISITS: f32 = 0.2;
+/// The moves among which is drawn.
+const MOVES: usize = 6;
+
+/// The move of a player for a turn: drawn among those that lose at most `discs`, by the seed of the
+/// game and the ply. With 0 discs it is the player's own.
+///
+/// # Errors
+///
+/// As for [`Player::think`].
+pub fn choose<G: Geometry>(
+    player: &mut dyn Player<G>,
+    turn: &Turn<'_, G>,
+    (discs, seed): (f32, u64),
+    control: &mut Control<'_>,
+) -> Result<Choice, PlayerError> {
+    if discs <= 0.0 {
+        return player.think(turn, control);
+    }
+    let Analysis { hints, nodes, seconds } = player.analyze(turn, MOVES, control)?;
+    let Some(square) = draw(&hints, discs, combine(&[seed, turn.ply() as u64])) else {
+        return player.think(turn, control);
+    };
+    let hint = hints.iter().find(|hint| hint.line.first() == Some(&square));
+    let (score, depth) = hint.map_or((None, None), |hint| (hint.score, hint.depth));
+    Ok(Choice { score, depth, nodes, seconds, ..Choice::plain(square) })
+}
 
 /// A move among those that lose at most `discs` against the best one, the better ones more often.
 /// Where the best score is exact, only moves with the same exact score are drawn. `None` without

@@ -3,10 +3,11 @@
 /// The text of `help`.
 pub const HELP: &str = "\
 f5            play there (any square of the board; a dot marks where you may)
-f5 d6 c3      play several moves, the opponent's too: all of them, or none if one is illegal
-hint [N]      the N best moves: win chance, expected final disc difference (`=` is exact,
-              `<=` and `>=` are proven bounds), plies or simulations searched, and the line
-              of play that is expected
+f5 d6 c3      play several moves, the opponent's too: all, or none if one is
+              illegal
+hint [N]      the N best moves: win chance, expected final disc difference
+              (`=` is exact, `<=` and `>=` are proven bounds), plies or
+              simulations searched, and the line of play that is expected
 go            let the opponent make your move
 undo          take back your last move and the moves after it
 moves         list the moves so far

@@ -11,7 +11,8 @@ use super::moves::{BadMove, play_all};
 use crate::game::notation::parse_square;
 use crate::game::{Colour, Geometry, Goal};
 use crate::players::control::Control;
-use crate::players::player::Player;
+use crate::players::player::{Player, combine};
+use crate::players::variety;
 use crate::protocol::session::Session;
 use crate::store::ggf::Header;
 
@@ -30,6 +31,8 @@ pub enum End {
 /// A game between a person and a player.
 pub struct GameLoop<G: Geometry, W> {
     player: Box<dyn Player<G>>,
+    /// The discs that a move of the player may lose for the sake of variety, and the seed of that.
+    varied: (f32, u64),
     human: Colour,
     goal: Goal,
     style: BoardStyle,
@@ -45,13 +48,14 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
     /// A game at the start position.
     pub fn new(
         player: Box<dyn Player<G>>,
+        varied: (f32, u64),
         human: Colour,
         goal: Goal,
         style: BoardStyle,
         output: W,
     ) -> GameLoop<G, W> {
         let (session, expected) = (Session::default(), None);
-        GameLoop { player, human, goal, style, session, game: 0, expected, output }
+        GameLoop { player, varied, human, goal, style, session, game: 0, expected, output }
     }
 
     /// Plays until the person leaves.
@@ -145,7 +149,10 @@ impl<G: Geometry, W: Write> GameLoop<G, W> {
     fn think(&mut self) -> io::Result<bool> {
         let side = self.session.position().side;
         let turn = self.session.turn(self.game);
-        let made = match self.player.think(&turn, &mut Control::plain()) {
+        let (discs, seed) = self.varied;
+        let varied = (discs, combine(&[seed, self.game.into()]));
+        let control = &mut Control::plain();
+        let made = match variety::choose(self.player.as_mut(), &turn, varied, control) {
             Ok(choice) => self.session.play(choice.square).is_ok().then_some(choice),
             Err(error) => {
                 writeln!(self.output, "{side} has no answer: {error}")?;

@@ -13,6 +13,8 @@ mod moves;
 use std::io;
 use std::process::ExitCode;
 
+use anyhow::bail;
+
 use self::display::BoardStyle;
 use self::game_loop::{End, GameLoop};
 use super::contest::{contestants, context};
@@ -20,9 +22,9 @@ use super::game_args::GameArgs;
 use super::interrupt::{INTERRUPTED, exit_on_interrupt};
 use super::machine::cores;
 use super::success_on_broken_pipe;
-use crate::game::{Colour, Geometry};
-use crate::players::shipped;
-use crate::players::spec::PlayerSpec;
+use crate::game::{Colour, Geometry, Goal, Shape};
+use crate::players::levels::{LEVELS, Level};
+use crate::players::spec::{PlayerName, PlayerSpec};
 
 /// A side, as named on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -35,10 +37,14 @@ enum Side {
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Your opponent, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=400 (`outflank
-    /// players` shows all); by default the net that comes with the program for the board and goal,
-    /// or alphabeta:depth=8 if there is none
+    /// players` shows all); by default a level
     #[arg(value_name = "SPEC")]
     player: Option<PlayerSpec>,
+    /// A level instead: first-day, disc-grabber, beginner, casual, steady, club, strong-club, expert,
+    /// master, grandmaster, champion or best. Each game goes another way; from expert on it needs the
+    /// net that comes with the program
+    #[arg(long, value_name = "LEVEL", default_value = "club", value_parser = level, conflicts_with = "player")]
+    level: &'static Level,
     /// Your colour; black moves first
     #[arg(long, alias = "color", value_name = "COLOUR", default_value = "black")]
     colour: Side,
@@ -51,9 +57,14 @@ pub struct Args {
     /// The device that computes nets: auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// The seed of random moves
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    seed: u64,
+    /// The seed of random moves, for the same games again; by default another one at each start
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+}
+
+fn level(name: &str) -> Result<&'static Level, String> {
+    let all = || LEVELS.iter().map(|level| level.word.to_lowercase().replace(' ', "-"));
+    Level::named(name).ok_or_else(|| format!("allowed: {}", all().collect::<Vec<_>>().join(", ")))
 }
 
 /// Runs the subcommand.
@@ -68,16 +79,20 @@ pub fn run(mut args: Args) -> anyhow::Result<ExitCode> {
 
 fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
     let context = context(args.game.goal(), &args.device, cores());
-    let player =
-        args.player.clone().unwrap_or_else(|| shipped::opponent(G::SHAPE, args.game.goal()));
+    let (player, variety) = match &args.player {
+        Some(player) => (player.clone(), 0.0),
+        None => (opponent(args.level, G::SHAPE, args.game.goal())?, args.level.variety),
+    };
     let contestants = contestants::<G>(&[player], &context)?;
+    let seed = args.seed.unwrap_or_else(rand::random);
     exit_on_interrupt();
     let human = match args.colour {
         Side::Black => Colour::Black,
         Side::White => Colour::White,
     };
     let mut game = GameLoop::<G, _>::new(
-        (contestants[0].open)(args.seed)?,
+        (contestants[0].open)(seed)?,
+        (variety, seed),
         human,
         args.game.goal(),
         BoardStyle::of_stdout(),
@@ -91,6 +106,18 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(End::Interrupt) => Ok(ExitCode::from(INTERRUPTED)),
         Err(error) => success_on_broken_pipe(error),
     }
+}
+
+/// The player of a level, called by the level's word.
+fn opponent(level: &Level, shape: Shape, goal: Goal) -> anyhow::Result<PlayerSpec> {
+    let Some(player) = level.player(shape, goal) else {
+        let word = level.word;
+        bail!(
+            "level \"{word}\" needs a net for {shape}, and none comes with the program; allowed: up to \
+             strong-club"
+        )
+    };
+    Ok(PlayerSpec { name: PlayerName::new(level.word), ..player })
 }
 
 #[cfg(test)]

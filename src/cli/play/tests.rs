@@ -19,7 +19,7 @@ fn talk_with<G: Geometry>(human: Colour, goal: Goal, style: BoardStyle, input: &
     let options = Options { simulations: 20, ..Options::default() };
     let player = Box::new(RolloutsPlayer::new("test".into(), goal, options, 1));
     let mut output = Vec::new();
-    let table = GameLoop::<G, _>::new(player, human, goal, style, &mut output);
+    let table = GameLoop::<G, _>::new(player, (0.0, 1), human, goal, style, &mut output);
     let end = table.run(&mut Plain { reader: input.as_bytes(), prompts: false });
     assert_eq!(end.expect("memory does not fail"), End::Quit);
     String::from_utf8(output).expect("text")

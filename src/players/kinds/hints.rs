@@ -150,7 +150,10 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+    use crate::game::notation::parse_square;
     use crate::game::{Board, Square8};
+    use crate::players::open;
+    use crate::players::player::Turn;
     use crate::predict::Prediction;
     use crate::search::endgame::Solver;
     use crate::search::mcts::{Gathered, Mode, Options};
@@ -265,5 +268,36 @@ mod tests {
             }
         }
         assert!(open > 20, "{open} moves that are not proven");
+    }
+
+    /// The shortest game: black's ninth move turns the last white disc.
+    #[test]
+    fn a_move_that_wipes_out_has_an_exact_score_for_every_player() {
+        let start = Position::<Square8>::start();
+        let squares = "e6f4e3f6g5d6e7f5".as_bytes().chunks(2);
+        let squares: Vec<Square> = squares
+            .map(|name| parse_square::<Square8>(std::str::from_utf8(name).expect("text")))
+            .map(|square| square.expect("a square"))
+            .collect();
+        let play = |position: Position<Square8>, &square: &Square| {
+            position.play(square).expect("a legal move").pass_if_forced()
+        };
+        let position = squares.iter().fold(start, play);
+        let last = parse_square::<Square8>("c5");
+        for spec in [
+            "alphabeta:depth=1,eval=positional",
+            "alphabeta:depth=4,eval=positional",
+            "rollouts:simulations=300",
+            "net:checkpoints/8x8-small,simulations=50",
+            "policy:checkpoints/8x8-small",
+        ] {
+            let turn = Turn { game: 0, start, moves: &squares, position };
+            let spec = spec.parse().expect("a player");
+            let mut player = open::player::<Square8>(&spec, Goal::Most).expect("a player");
+            let hints = player.hints(&turn, 30).expect("hints");
+            let hint = hints.iter().find(|hint| hint.line.first().copied() == last).expect("c5");
+            assert_eq!((hint.bound, hint.score), (Bound::Exact, Some(64.0)), "{spec}");
+            assert_eq!(hint.win_chance, Some(1.0), "{spec}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::game::{Geometry, Goal};
+use crate::game::{Geometry, Goal, Square};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
@@ -57,18 +57,23 @@ impl<G: Geometry> RolloutsPlayer<G> {
                 break;
             }
             if control.is_due() {
-                control.report(self.best_moves(count), u64::from(done));
+                control.report(self.best_moves(turn, count), u64::from(done));
             }
         }
         done
     }
 
-    fn best_moves(&self, count: usize) -> Vec<Hint> {
+    fn best_moves(&self, turn: &Turn<'_, G>, count: usize) -> Vec<Hint> {
+        // A move that ends the game has one result, and so a score that is exact.
+        let ends = |line: &[Square]| {
+            let after = line.first().and_then(|&square| turn.position.play(square));
+            after.is_some_and(|after| after.board.is_over())
+        };
         let hint = |report: MoveReport| Hint {
+            bound: if ends(&report.line) { Bound::Exact } else { Bound::Estimated },
             line: report.line,
             win_chance: Some(report.win_chance),
             score: Some(report.score),
-            bound: Bound::Estimated,
             depth: None,
             visits: Some(report.visits),
             policy: None,
@@ -115,7 +120,7 @@ impl<G: Geometry> Player<G> for RolloutsPlayer<G> {
         control: &mut Control<'_>,
     ) -> Result<Analysis, PlayerError> {
         let done = self.search(turn, count, control);
-        Ok(control.analysis(self.best_moves(count), u64::from(done)))
+        Ok(control.analysis(self.best_moves(turn, count), u64::from(done)))
     }
 }
 

@@ -224,7 +224,11 @@ pub(super) fn best_hint<G: Geometry>(
     best: &SearchResult,
     win_scale: WinScale,
 ) -> Hint {
-    hint_of(legal_part(position, &best.pv), best.score, best.exact, best.depth, win_scale)
+    let line = legal_part(position, &best.pv);
+    // A move that ends the game, such as a wipe-out, has its exact score at any depth.
+    let after = line.first().and_then(|&square| position.play(square));
+    let exact = best.exact || after.is_some_and(|after| after.board.is_over());
+    hint_of(line, best.score, exact, best.depth, win_scale)
 }
 
 fn hint_of(line: Vec<Square>, score: f32, exact: bool, depth: u32, win_scale: WinScale) -> Hint {
