@@ -17,7 +17,7 @@ use crate::game::{Geometry, Goal, Shape};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
 use crate::players::open::contestant;
-use crate::players::player::{Choice, Player, PlayerError, combine};
+use crate::players::player::{Choice, Player, PlayerError};
 use crate::players::spec::PlayerSpec;
 use crate::players::variety;
 use crate::protocol::session::Session;
@@ -27,8 +27,6 @@ use crate::search::stop::Stop;
 const MOST_WAITING: usize = 64;
 /// The longest wait for a free thread.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// The moves among which varied play draws.
-const VARIED: usize = 6;
 /// Players kept for later requests.
 const MOST_KEPT: usize = 6;
 
@@ -58,15 +56,12 @@ pub(super) trait Engine: Send {
         control: &mut Control<'_>,
     ) -> Result<Analysis, EngineError>;
 
-    /// The move that the player would make at the end of the game.
-    fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError>;
-
-    /// A move that loses at most `discs` against the best one, drawn by the seed and the ply.
-    fn vary(
+    /// A move at the end of the game that loses at most `discs`, drawn by the seed and the ply: see
+    /// [`variety::choose`].
+    fn choose(
         &mut self,
         game: &Game,
-        discs: f32,
-        seed: u64,
+        varied: (f32, u64),
         control: &mut Control<'_>,
     ) -> Result<Choice, EngineError>;
 
@@ -126,30 +121,15 @@ impl<G: Geometry> Engine for Seat<G> {
         Ok(self.player.analyze(&session.turn(self.number), count, control)?)
     }
 
-    fn choose(&mut self, game: &Game, control: &mut Control<'_>) -> Result<Choice, EngineError> {
-        let session = Seat::<G>::session(game, usize::MAX)?;
-        Ok(self.player.think(&session.turn(self.number), control)?)
-    }
-
-    fn vary(
+    fn choose(
         &mut self,
         game: &Game,
-        discs: f32,
-        seed: u64,
+        varied: (f32, u64),
         control: &mut Control<'_>,
     ) -> Result<Choice, EngineError> {
         let session = Seat::<G>::session(game, usize::MAX)?;
         let turn = session.turn(self.number);
-        let Analysis { hints, nodes, seconds } = self.player.analyze(&turn, VARIED, control)?;
-        let ply = session.moves().len() as u64;
-        match variety::draw(&hints, discs, combine(&[seed, ply])) {
-            Some(square) => {
-                let hint = hints.iter().find(|hint| hint.line.first() == Some(&square));
-                let (score, depth) = hint.map_or((None, None), |hint| (hint.score, hint.depth));
-                Ok(Choice { score, depth, nodes, seconds, ..Choice::plain(square) })
-            }
-            None => self.choose(game, control),
-        }
+        Ok(variety::choose(self.player.as_mut(), &turn, varied, control)?)
     }
 
     fn begin(&mut self, number: u32) {
@@ -166,6 +146,27 @@ impl<G: Geometry> Engine for Seat<G> {
 pub(super) struct Place(
     #[expect(dead_code, reason = "held until the search ends")] OwnedSemaphorePermit,
 );
+
+impl Place {
+    /// Does some work on a thread of its own: those of the runtime are for files. When it has ended,
+    /// the place is free again, and `finish` gets the result.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn use_for<T: 'static>(
+        self,
+        work: impl FnOnce() -> T + Send + 'static,
+        finish: impl FnOnce(T) + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let started = std::thread::Builder::new().name("engine".into()).spawn(move || {
+            let result = work();
+            drop(self);
+            finish(result);
+        });
+        started.map(drop).map_err(|error| ApiError::failed(format!("no thread: {error}")))
+    }
+}
 
 /// Ends a search when it is dropped: with the answer that its results belong to.
 #[derive(Debug)]
@@ -240,13 +241,7 @@ impl Engines {
         finish: impl FnOnce(Result<T, EngineError>) + Send + 'static,
     ) -> Result<(), ApiError> {
         let engines = self.clone();
-        let thread = std::thread::Builder::new().name("engine".into());
-        let started = thread.spawn(move || {
-            let result = engines.with_player(&spec, shape, goal, work);
-            drop(place);
-            finish(result);
-        });
-        started.map(drop).map_err(|error| ApiError::failed(format!("no thread: {error}")))
+        place.use_for(move || engines.with_player(&spec, shape, goal, work), finish)
     }
 
     fn with_player<T>(

@@ -2,13 +2,12 @@
 //!
 //! A request names a player by its id in the menu. So no request can name a file or a program.
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
 use super::error::ApiError;
 use crate::game::notation::plain_excerpt;
 use crate::game::{Goal, Shape};
+use crate::players::levels::{LEVELS, with_net};
 use crate::players::spec::{PlayerKind, PlayerSpec};
 use crate::store::shipped;
 
@@ -35,27 +34,6 @@ pub(super) struct Entry {
     pub variety: f32,
 }
 
-/// A level: id, word, specification, its rating on 8x8 for the most discs, and the discs that it may
-/// lose by a move for the sake of variety. In the specification `NET` is the net that comes with the
-/// program for the board and goal.
-type Level = (&'static str, &'static str, &'static str, i32, f32);
-
-/// Measured on one ladder (docs/journal/ladder.md), so with the positional evaluator.
-const LEVELS: &[Level] = &[
-    ("random", "First day", "random", -116, 0.0),
-    ("greedy", "Disc grabber", "greedy", 0, 0.0),
-    ("depth1", "Beginner", "alphabeta:depth=1,eval=positional", 341, 2.0),
-    ("depth2", "Casual", "alphabeta:depth=2,eval=positional", 572, 1.5),
-    ("depth3", "Steady", "alphabeta:depth=3,eval=positional", 820, 1.5),
-    ("depth4", "Club", "alphabeta:depth=4,eval=positional", 1016, 1.0),
-    ("depth6", "Strong club", "alphabeta:depth=6,eval=positional", 1238, 1.0),
-    ("net1", "Expert", "net:NET,simulations=1", 1406, 0.0),
-    ("net16", "Master", "net:NET,simulations=16", 1726, 1.0),
-    ("net100", "Grandmaster", "net:NET,simulations=100", 1948, 0.7),
-    ("net400", "Champion", "net:NET,simulations=400", 2086, 0.5),
-    ("net1600", "Best", "net:NET,simulations=1600", 2210, 0.3),
-];
-
 /// Players that only explain: id, word, specification.
 const OPINIONS: &[(&str, &str, &str)] = &[
     ("policy", "Net, first glance", "policy:NET"),
@@ -63,8 +41,6 @@ const OPINIONS: &[(&str, &str, &str)] = &[
     ("solver", "Solver", "alphabeta:depth=1,solve_empties=22"),
 ];
 
-/// The level that the page offers first.
-pub(super) const DEFAULT_LEVEL: &str = "depth4";
 /// The player that the page asks for hints.
 pub(super) const DEFAULT_OPINION: &str = "net400";
 
@@ -72,11 +48,11 @@ pub(super) const DEFAULT_OPINION: &str = "net400";
 pub(super) fn menu(shape: Shape, goal: Goal, own: &[PlayerSpec]) -> Vec<Entry> {
     let net = shipped::net(shape, goal);
     let is_rated = (shape, goal) == (Shape::Square8, Goal::Most);
-    let levels = LEVELS.iter().filter_map(|&(id, word, spec, rating, variety)| {
-        let spec = with_net(spec, net.as_ref())?;
-        let opinion = matches!(id, "net100" | "net400" | "net1600");
-        let entry = entry(id, word, spec, is_rated.then_some(rating), opinion);
-        Some(Entry { variety, ..entry })
+    let levels = LEVELS.iter().filter_map(|level| {
+        let opinion = matches!(level.id, "net100" | "net400" | "net1600");
+        let rating = is_rated.then_some(level.rating);
+        let entry = entry(level.id, level.word, level.player(shape, goal)?, rating, opinion);
+        Some(Entry { variety: level.variety, ..entry })
     });
     let opinions = OPINIONS.iter().filter_map(|&(id, word, spec)| {
         Some(entry(id, word, with_net(spec, net.as_ref())?, None, true))
@@ -103,19 +79,6 @@ fn entry(id: &str, word: &str, spec: PlayerSpec, rating: Option<i32>, opinion: b
         spec,
         variety: 0.0,
     }
-}
-
-/// The specification, with the shipped net's path in the place of `NET`. `None` if it needs a net
-/// and there is none.
-pub(super) fn with_net(text: &str, net: Option<&PathBuf>) -> Option<PlayerSpec> {
-    // A path may need quotes, which only the writer of specifications knows.
-    let mut spec: PlayerSpec = text.parse().ok()?;
-    match &mut spec.kind {
-        PlayerKind::Net(player) => player.path = net?.clone(),
-        PlayerKind::Policy(player) => player.path = net?.clone(),
-        _ => {}
-    }
-    Some(spec)
 }
 
 /// The specification with the last two parts of its path.
@@ -148,6 +111,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::players::levels::FIRST;
 
     #[test]
     fn every_board_and_goal_has_levels_from_the_first_day_up() {
@@ -156,12 +120,11 @@ mod tests {
                 let entries = menu(shape, goal, &[]);
                 let ids: HashSet<_> = entries.iter().map(|entry| entry.id.as_str()).collect();
                 assert_eq!(ids.len(), entries.len());
-                assert!(["random", DEFAULT_LEVEL, "solver"].iter().all(|id| ids.contains(id)));
+                assert!(["random", FIRST, "solver"].iter().all(|id| ids.contains(id)));
                 let has_net = shipped::net(shape, goal).is_some();
                 assert_eq!(ids.contains(DEFAULT_OPINION), has_net, "{shape} {goal}");
             }
         }
-        assert!(LEVELS.is_sorted_by_key(|level| level.3), "the weakest first");
     }
 
     #[test]

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Request, State};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
 
+use super::engines::Running;
 use super::error::ApiError;
 use super::game::Game;
 use super::routes::{App, body};
@@ -19,9 +22,12 @@ use crate::players::contestant::PlayerContext;
 use crate::players::models::LoadedModel;
 use crate::players::spec::PlayerKind;
 use crate::predict::{Backend, Input, Predictions};
+use crate::search::stop::Stop;
 
 /// The games that the net plays against itself for an owner map.
 const PLAYED: usize = 48;
+/// The longest time for an answer.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// A request.
 #[derive(Deserialize)]
@@ -68,12 +74,17 @@ pub(super) async fn predict(
     }
     let place = app.engines.place().await?;
     let context = app.options.context.clone();
+    // Dropped with the answer that nobody waits for any more.
+    let running = Running::for_at_most(LONGEST);
+    let stop = running.stop.clone();
+    let (sender, receiver) = oneshot::channel();
     let glance = move || {
-        let _place = place;
+        let owner = owner.then_some(&stop);
         dispatch!(shape, G => glance::<G>(&asked.line.game, &path, goal, &context, owner))
     };
-    let result = tokio::task::spawn_blocking(glance).await;
-    Ok(Json(result.map_err(|_| ApiError::failed("the net failed"))??))
+    place.use_for(glance, move |result| drop(sender.send(result)))?;
+    let result = receiver.await.map_err(|_| ApiError::failed("the net failed"))?;
+    Ok(Json(result?))
 }
 
 fn failed(error: impl std::error::Error) -> ApiError {
@@ -85,7 +96,7 @@ fn glance<G: Geometry>(
     path: &Path,
     goal: Goal,
     context: &PlayerContext,
-    owner: bool,
+    owner: Option<&Stop>,
 ) -> Result<Glance, ApiError> {
     let position = game.session::<G>()?.position();
     let model = LoadedModel::read(path).and_then(|model| model.for_match(G::SHAPE, goal));
@@ -100,7 +111,7 @@ fn glance<G: Geometry>(
         policy: policy.map(|(square, share)| (square_name::<G>(square), share)).collect(),
         win: f32::midpoint(found.value, 1.0),
         score: model.has_score().then_some(found.score),
-        owner: owner.then(|| owners(position, backend.as_mut())).transpose()?,
+        owner: owner.map(|stop| owners(position, backend.as_mut(), stop)).transpose()?,
     })
 }
 
@@ -121,6 +132,7 @@ fn probabilities<G: Geometry>(
 fn owners<G: Geometry>(
     from: Position<G>,
     backend: &mut dyn Backend,
+    stop: &Stop,
 ) -> Result<Vec<(String, f32)>, ApiError> {
     // The same position has the same map.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -128,6 +140,9 @@ fn owners<G: Geometry>(
     let mut sums = vec![0.0; G::SQUARES];
     let mut predictions = Predictions::default();
     while !playing.is_empty() {
+        if stop.is_set() {
+            return Err(ApiError::failed("the owner map took too long"));
+        }
         let input = |position: &Position<G>| Input::new(position.board, position.board.legal());
         let inputs: Vec<_> = playing.iter().map(input).collect();
         backend.predict(&inputs, &mut predictions).map_err(failed)?;
@@ -170,5 +185,26 @@ fn add<G: Geometry>(sums: &mut [f32], end: Position<G>) {
     for (number, sum) in sums.iter_mut().enumerate() {
         let bit = 1u128 << layout.bit_of[number];
         *sum += f32::from(u8::from(black & bit != 0)) - f32::from(u8::from(white & bit != 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::Square6;
+
+    #[test]
+    fn an_owner_map_that_nobody_waits_for_is_given_up() {
+        let net = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/6x6");
+        let context = PlayerContext::new(Goal::Most);
+        let model = LoadedModel::read(&net).expect("a net");
+        let backend = model.backend(&context.inference, &context.device);
+        let mut backend = backend.expect("a backend");
+        let stop = Stop::default();
+        let mut ask = || owners(Position::<Square6>::start(), backend.as_mut(), &stop);
+        let Ok(map) = ask() else { panic!("a map") };
+        assert_eq!(map.len(), 36);
+        stop.set();
+        assert!(ask().is_err());
     }
 }

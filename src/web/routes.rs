@@ -15,7 +15,7 @@ use super::engines::Engines;
 use super::error::ApiError;
 use super::game::{BoardShape, Game, Line, boards, line};
 use super::guard::{Guard, check};
-use super::menu::{DEFAULT_LEVEL, DEFAULT_OPINION, Entry, menu};
+use super::menu::{DEFAULT_OPINION, Entry, menu};
 use super::runs::Known;
 use super::training::Training;
 use super::{
@@ -130,7 +130,7 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         program: env!("CARGO_PKG_VERSION"),
         boards: boards(),
         menus: menus.collect(),
-        default_level: DEFAULT_LEVEL,
+        default_level: crate::players::levels::FIRST,
         default_opinion: DEFAULT_OPINION,
         runs: !app.options.runs.is_empty(),
         training: app.options.trainer.is_some(),

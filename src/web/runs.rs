@@ -21,10 +21,10 @@ pub(super) use ratings::Known;
 
 use super::error::ApiError;
 use super::game::{Game, Line, line};
-use super::menu::with_net;
 use super::routes::App;
 use crate::game::record::GameRecord;
 use crate::game::{Geometry, Goal, Shape, Square};
+use crate::players::levels::with_net;
 use crate::players::spec::PlayerSpec;
 use crate::store::run_dir::{CHECKPOINTS, GAMES};
 use crate::store::{checkpoint, games};

@@ -153,10 +153,7 @@ pub(super) async fn choose(
     let seed = question.seed.unwrap_or_else(new_seed);
     let work = move |engine: &mut dyn Engine| {
         let mut control = Control::new(stop, effort);
-        match variety > 0.0 {
-            true => engine.vary(&game, variety, seed, &mut control),
-            false => engine.choose(&game, &mut control),
-        }
+        engine.choose(&game, (variety, seed), &mut control)
     };
     app.engines.start(place, asked.player, work, move |result| drop(sender.send(result)))?;
     let result = receiver.await.map_err(|_| ApiError::failed("the player failed"))?;
