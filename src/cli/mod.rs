@@ -32,6 +32,7 @@ mod perft;
 mod play;
 mod players;
 mod runs;
+mod screen;
 mod serve;
 mod server_args;
 mod show;

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use super::screen;
 use crate::players::spec;
 
 /// Prints the reference of player specifications: all kinds and keys, with defaults and ranges
-/// (docs/players.md)
+/// (docs/players.md); in Markdown if the output is no terminal
 #[derive(clap::Args, Debug)]
 pub struct Args {}
 
@@ -15,6 +16,10 @@ pub struct Args {}
 ///
 /// None.
 pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
-    print!("{}", spec::reference());
+    let page = spec::reference();
+    match screen::columns() {
+        Some(columns) => print!("{}", screen::plain(&page, columns)),
+        None => print!("{page}"),
+    }
     Ok(ExitCode::SUCCESS)
 }

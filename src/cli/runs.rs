@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use super::with_causes;
+use super::{screen, with_causes};
 use crate::arena::report::pad;
 use crate::game::notation::plain_excerpt;
 use crate::store::run_dir::{self, ListedRun, Manifest, State};
@@ -42,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     } else if runs.is_empty() {
         tell!("no runs in {}; start one with `outflank train CONFIG`", args.dir.display());
     } else {
-        print!("{}", table(&runs, now));
+        print!("{}", table(&runs, now, screen::columns()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -110,26 +110,38 @@ fn known(manifest: &Manifest, now: u64) -> Known {
     }
 }
 
-fn table(runs: &[ListedRun], now: u64) -> String {
-    let head =
-        ["run", "state", "games", "positions", "steps", "trained", "best rating", "last update"];
-    let mut rows = vec![head.map(String::from).to_vec()];
+/// The columns of the table; the lines of an unreadable run have the first, and a text.
+const HEAD: [&str; 8] =
+    ["run", "state", "games", "positions", "steps", "trained", "best rating", "last update"];
+/// The columns to leave out of a table that is wider than the terminal, in this order.
+const LEFT_OUT: [usize; 4] = [3, 4, 5, 7];
+
+fn table(runs: &[ListedRun], now: u64, columns: Option<usize>) -> String {
+    let mut rows = vec![HEAD.map(String::from).to_vec()];
     rows.extend(runs.iter().map(|run| row(run, now)));
-    // The row of an unreadable run has its path and one long cell, which must not widen its column.
-    let has_column = |row: &&Vec<String>, column| column == 0 || row.len() == head.len();
+    let is_whole = |row: &&Vec<String>| row.len() == HEAD.len();
     let width = |column: usize| {
-        let rows = rows.iter().filter(|row| has_column(row, column));
+        // A long error must not widen its column.
+        let rows = rows.iter().filter(|row| column == 0 || is_whole(row));
         rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut shown: Vec<(usize, usize)> =
+        (0..HEAD.len()).map(|column| (column, width(column))).collect();
+    for column in LEFT_OUT {
+        let whole = shown.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
+        if columns.is_some_and(|columns| whole > columns) {
+            shown.retain(|&(place, _)| place != column);
+        }
+    }
     let mut text = String::new();
     for row in &rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+        let cell = |&(column, width): &(usize, usize)| {
             // Names to the left, numbers to the right.
-            pad(cell, width, column < 2)
-        });
-        let line: Vec<String> = cells.collect();
-        text.push_str(line.join("  ").trim_end());
+            row.get(column).map(|cell| pad(cell, width, column < 2))
+        };
+        let line = shown.iter().filter_map(cell).collect::<Vec<_>>().join("  ");
+        let line = if is_whole(&row) { line } else { screen::wrapped(&line, columns, "    ") };
+        text.push_str(line.trim_end());
         text.push('\n');
     }
     text
@@ -187,5 +199,23 @@ mod tests {
         ] {
             assert_eq!(span(seconds), wanted);
         }
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns_and_no_broken_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let long = folder.path().join("a-run-with-quite-a-long-name-001");
+        drop(run_dir::RunDir::create(&long, "", 1).expect("a run"));
+        std::fs::create_dir(folder.path().join("b")).expect("a folder");
+        std::fs::write(folder.path().join("b/run.json"), "{").expect("a file");
+        let mut runs = run_dir::list(folder.path()).expect("runs");
+        let short = |path: &Path| path.file_name().expect("a name").into();
+        runs.iter_mut().for_each(|run| run.path = short(&run.path));
+        let whole = table(&runs, 0, None);
+        assert!(HEAD.iter().all(|name| whole.contains(name)), "{whole}");
+        let narrow = table(&runs, 0, Some(80));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+        assert!(narrow.contains("games") && !narrow.contains("positions"), "{narrow}");
+        assert!(narrow.contains("killed (can be resumed)") && narrow.contains("unreadable"));
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 
 use super::bench::number;
+use super::screen;
 use crate::game::notation;
 use crate::game::{Geometry, Goal, Position, Shape};
 use crate::players::spec::{EvaluatorKind, EvaluatorSource};
@@ -149,7 +150,7 @@ fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCod
     let (mut total, mut bad) = (Total::default(), BadLines::default());
     let mut warned = false;
     let mut out = std::io::stdout().lock();
-    let name = source.name;
+    let (name, columns) = (source.name, if args.json { None } else { screen::columns() });
     for line in Lines::new(source.input) {
         let line = line.with_context(|| format!("cannot read {name}"))?;
         match parse::<G>(&line) {
@@ -160,7 +161,8 @@ fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCod
                     None => solve(&mut solver, args, line.number, position, stated),
                 };
                 total.add(&solved);
-                writeln!(out, "{}", solved.to_line(args, total.positions))?;
+                let line = solved.to_line(args, total.positions);
+                writeln!(out, "{}", screen::wrapped(&line, columns, "     "))?;
                 out.flush()?;
             }
             Err(Mistake { column, text }) => {
