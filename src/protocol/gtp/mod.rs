@@ -9,6 +9,7 @@
 //! next line, or the end of the input.
 
 mod analysis;
+mod gogui;
 mod load;
 mod timing;
 
@@ -37,6 +38,7 @@ const COMMANDS: &[&str] = &[
     "known_command",
     "komi",
     "list_commands",
+    "list_games",
     "loadsgf",
     "lz-analyze",
     "name",
@@ -45,6 +47,7 @@ const COMMANDS: &[&str] = &[
     "protocol_version",
     "quit",
     "reg_genmove",
+    "set_game",
     "showboard",
     "time_left",
     "time_settings",
@@ -139,8 +142,13 @@ impl<G: Geometry> Server<'_, G> {
             "protocol_version" => Ok("2".into()),
             "name" => Ok("Outflank".into()),
             "version" => Ok(env!("CARGO_PKG_VERSION").into()),
-            "list_commands" => Ok(COMMANDS.join("\n")),
-            "known_command" => Ok(COMMANDS.contains(&argument).to_string()),
+            "list_commands" => Ok([COMMANDS, gogui::COMMANDS].concat().join("\n")),
+            "known_command" => Ok((COMMANDS.contains(&argument)
+                || gogui::COMMANDS.contains(&argument))
+            .to_string()),
+            "list_games" => Ok(gogui::GAME.into()),
+            "set_game" if argument.eq_ignore_ascii_case(gogui::GAME) => Ok(String::new()),
+            "set_game" => Err(format!("unknown game; allowed: {}", gogui::GAME)),
             "quit" | "komi" => Ok(String::new()),
             "time_settings" => self.timing.set(arguments).map(done),
             "time_left" => match arguments {
@@ -165,6 +173,7 @@ impl<G: Geometry> Server<'_, G> {
             "undo" => Err("cannot undo".into()),
             "showboard" => Ok(self.board()),
             "final_score" => self.final_score(),
+            _ if gogui::COMMANDS.contains(&command) => self.rules(command),
             _ => Err("unknown command".into()),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use super::*;
-use crate::game::{Square, Square8};
+use crate::game::{Square, Square6, Square8};
 use crate::players::control::Analysis;
 use crate::players::kinds::RandomPlayer;
 use crate::players::player::{Bound, Choice, Hint, Source};
@@ -36,12 +36,67 @@ fn a_controller_plays_a_game() {
     assert_eq!(said.len(), 7);
 }
 
+/// A whole game by the commands with which GoGui shows games that are not Go.
+#[test]
+fn gogui_gets_the_rules_until_the_end() {
+    let mut output = Vec::new();
+    let mut player = RandomPlayer::new(1);
+    let mut server: Server<'_, Square6> = Server {
+        player: &mut player,
+        goal: Goal::Most,
+        session: Session::default(),
+        games: 0,
+        timing: Timing::default(),
+    };
+    let ask = |server: &mut Server<'_, Square6>, line: &str| {
+        let (_, command, arguments) = parse(line).expect("a command");
+        server.obey(&command, &arguments).unwrap_or_else(|error| panic!("{line}: {error}"))
+    };
+    assert_eq!(ask(&mut server, "set_game othello"), "");
+    assert_eq!(ask(&mut server, "list_games"), ask(&mut server, "gogui-rules_game_id"));
+    assert_eq!(ask(&mut server, "gogui-rules_board_size"), "6");
+    let mut moves = 0;
+    loop {
+        let board = ask(&mut server, "gogui-rules_board");
+        let rows: Vec<_> = board.trim_start().lines().collect();
+        // The rows of `showboard` are the other way round.
+        let shown = ask(&mut server, "showboard");
+        let shown: Vec<_> = shown.lines().skip(2).take(6).collect();
+        for (row, other) in rows.iter().rev().zip(shown) {
+            assert_eq!(row.replace('.', "-"), other[3..].replace('.', "-"));
+        }
+        let legal = ask(&mut server, "gogui-rules_legal_moves");
+        let result = ask(&mut server, "gogui-rules_final_result");
+        let Some(choice) = legal.split(' ').last().filter(|choice| !choice.is_empty()) else {
+            let score = ask(&mut server, "final_score");
+            assert_eq!(result.is_empty(), false, "{score}");
+            assert!(result.starts_with("Draw") || result[..1] == score[..1], "{result} {score}");
+            break;
+        };
+        assert_eq!(result, "");
+        let side = ask(&mut server, "gogui-rules_side_to_move");
+        output.push(choice.to_owned());
+        ask(&mut server, &format!("play {side} {choice}"));
+        moves += usize::from(choice != "pass");
+    }
+    assert!(moves > 20, "{output:?}");
+    let cross = super::Server::<'_, crate::game::Cross92> {
+        player: &mut RandomPlayer::new(1),
+        goal: Goal::Most,
+        session: Session::default(),
+        games: 0,
+        timing: Timing::default(),
+    };
+    assert!(cross.rules("gogui-rules_board").is_err());
+}
+
 #[test]
 fn a_command_that_fails_has_its_reason() {
     for (line, wanted) in [
         ("fly", "unknown command"),
         ("7", "unknown command"),
         ("boardsize 19", "unacceptable size"),
+        ("set_game Go", "unknown game; allowed: Othello"),
         ("play", "syntax error"),
         ("play black", "syntax error"),
         ("play red f5", "black or white"),

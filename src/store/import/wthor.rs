@@ -96,6 +96,12 @@ pub enum GameFault {
         /// The byte.
         found: u8,
     },
+    /// It has more discs than squares.
+    #[error("its result is {found} black discs; allowed: 0 to 64")]
+    Discs {
+        /// The discs.
+        found: u8,
+    },
     /// The moves end before the game does.
     #[error("the game ends after move {moves}, with moves left")]
     Unfinished {
@@ -232,8 +238,12 @@ impl WthorGame {
     ///
     /// # Errors
     ///
-    /// A move is not legal, or the game is not finished.
+    /// A move is not legal, the result is impossible, or the game is not finished.
     pub fn replay<G: Geometry>(&self) -> Result<ReplayedGame<G>, GameFault> {
+        let discs = self.recorded_discs();
+        if discs > 64 {
+            return Err(GameFault::Discs { found: discs });
+        }
         let mut position = Position::<G>::start();
         let mut positions = Vec::with_capacity(60);
         let moves = self.record[8..].iter().take_while(|&&byte| byte != 0);
@@ -323,6 +333,10 @@ pub(crate) mod tests {
         assert_eq!(game(&[11]), GameFault::Illegal { number: 1, found: 11 });
         assert_eq!(game(&[34, 33]), GameFault::Unfinished { moves: 2 });
         assert_eq!(game(&[]), GameFault::Unfinished { moves: 0 });
+        let mut impossible = WthorGame { record: record(&[34]) };
+        impossible.record[6] = 99;
+        let error = impossible.replay::<Square8>().expect_err("99 discs").to_string();
+        assert_eq!(error, "its result is 99 black discs; allowed: 0 to 64");
         let messages = [game(&[34, 99]), game(&[11]), game(&[34, 33])].map(|it| it.to_string());
         assert!(messages[0].starts_with("move 2 is byte 99"), "{messages:?}");
         assert_eq!(messages[1], "move 1, byte 11, is not legal");
