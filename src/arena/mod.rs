@@ -1,5 +1,6 @@
 //! Matches between players of any kind, and their ratings.
 
+pub mod close;
 pub mod fu_xu;
 pub mod ladder;
 pub mod loss;

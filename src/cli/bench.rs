@@ -2,8 +2,10 @@
 
 mod balance;
 mod engine;
+mod evaluator;
 mod fit;
 mod patterns;
+mod positions;
 mod run;
 mod stages;
 
@@ -54,6 +56,8 @@ enum Measurement {
 #[derive(Subcommand, Debug)]
 enum BenchCommand {
     Run(run::Args),
+    Evaluator(evaluator::Args),
+    Positions(positions::Args),
     Fit(fit::Args),
     Patterns(patterns::Args),
     Stages(stages::Args),
@@ -164,6 +168,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let what = match (&args.command, args.what) {
         (Some(BenchCommand::Run(args)), _) => return run::run(args),
         (Some(BenchCommand::Fit(args)), _) => return fit::run(args),
+        (Some(BenchCommand::Evaluator(args)), _) => return evaluator::run(args),
+        (Some(BenchCommand::Positions(args)), _) => return positions::run(args),
         (Some(BenchCommand::Patterns(args)), _) => return patterns::run(args),
         (Some(BenchCommand::Stages(args)), _) => return stages::run(args),
         (None, Some(what)) => what,
