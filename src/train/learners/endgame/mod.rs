@@ -29,6 +29,7 @@ use crate::train::learners::lines::Labeller;
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::{Fitter, Samples, Shape};
 pub use options::Options;
+pub(in crate::train::learners) use options::{edges_and_lines, squares};
 
 /// The parts of a round. A run that was killed loses at most one.
 const PARTS: u64 = 8;

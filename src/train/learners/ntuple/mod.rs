@@ -16,8 +16,8 @@ mod students;
 
 use std::path::{Path, PathBuf};
 
-use crate::eval::onehot;
 use crate::eval::{AnyEvaluator, WinScale};
+use crate::eval::{onehot, patternnet};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::labels::{self, Label};
@@ -27,7 +27,7 @@ use crate::train::seeds::{Purpose, stream};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::Learning;
 pub use options::{Inputs, Options};
-use students::{Net, Perceptron, Student};
+use students::{Net, OverPatterns, Perceptron, Student};
 
 /// The parts of a round. A run that was killed loses at most one.
 const PARTS: u64 = 4;
@@ -77,10 +77,16 @@ impl<G: Geometry> NTupleLearner<G> {
             let discs = options.discs_of_stages(G::SQUARES as u32);
             Box::new(Net::new::<G>(onehot::Options { hidden, frontier, stable }, discs))
         };
-        let student = match options.inputs {
+        let student: Box<dyn Student<G>> = match options.inputs {
             Inputs::Tuples => {
                 let perceptron = Perceptron::new::<G>(options.stable);
                 Box::new(perceptron.map_err(StagewiseError::method)?)
+            }
+            Inputs::Patterns => {
+                let (patterns, discs) =
+                    (options.patterns.clone(), options.discs_of_stages(G::SQUARES as u32));
+                let net = OverPatterns::new::<G>(patternnet::Options { patterns }, discs);
+                Box::new(net.map_err(StagewiseError::method)?)
             }
             Inputs::Moves => net(false),
             Inputs::Frontier => net(true),

@@ -2,6 +2,7 @@
 
 use crate::choices::choices;
 use crate::keys::{above, keys, one_of, texts, whole, within};
+use crate::train::learners::endgame::{edges_and_lines, squares};
 use crate::train::learners::lines::Lines;
 
 choices! {
@@ -14,6 +15,8 @@ choices! {
         /// The same with frontier discs apart from the others, eight states.
         #[default]
         Frontier = "frontier",
+        /// The discs on the patterns of method "endgame". Small layers follow.
+        Patterns = "patterns",
     }
 }
 
@@ -23,12 +26,16 @@ keys! {
     pub struct Options {
         /// What the model knows of a board. `tuples`: the discs on lines and corners, without a hidden
         /// layer. `moves`: what each square holds, one of six states. `frontier`: one of eight states.
+        /// `patterns`: the discs on patterns, with rows of 32 numbers and small layers.
         key inputs: Inputs = Inputs::default();
 
         /// Whether the model knows stable discs too: two more counts, or two more states of a square.
         key stable: bool = false;
 
-        /// Units of the hidden layer. Tuples have none.
+        /// The patterns of `inputs = "patterns"`, as those of method "endgame".
+        key patterns: Vec<String> = edges_and_lines(), texts("lists of squares", squares);
+
+        /// Units of the hidden layer. Tuples have none, and patterns layers of their own.
         key hidden: u32 = 160, one_of(&[
             16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256,
         ]);
