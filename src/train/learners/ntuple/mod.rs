@@ -16,11 +16,14 @@ mod students;
 
 use std::path::{Path, PathBuf};
 
-use crate::eval::{AnyEvaluator, WinScale};
-use crate::eval::{onehot, patternnet};
+use crate::eval::probcut::ProbCut;
+use crate::eval::{AnyEvaluator, ModelError, WinScale};
+use crate::eval::{onehot, patternnet, patterns};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
+use crate::players::models::{LoadError, LoadedModel};
 use crate::store::labels::{self, Label};
+use crate::train::learners::endgame::margins;
 use crate::train::learners::labelled::{self, Divided, ROUNDS_OF_RESULTS};
 use crate::train::learners::lines::Labeller;
 use crate::train::seeds::{Purpose, stream};
@@ -31,6 +34,10 @@ use students::{Net, OverPatterns, Perceptron, Student};
 
 /// The parts of a round. A run that was killed loses at most one.
 const PARTS: u64 = 4;
+
+/// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth.
+const PROBCUT_BOARDS: usize = 100;
+const PROBCUT_DEPTH: u32 = 10;
 
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
@@ -52,6 +59,21 @@ struct Learnt {
     errors: Vec<(&'static str, f64)>,
 }
 
+/// The evaluator of a model that others learn from.
+fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, TeacherError> {
+    let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
+    Ok(AnyEvaluator::from_model(&model.description, model.weights())?)
+}
+
+/// Why a model cannot be a teacher.
+#[derive(Debug, thiserror::Error)]
+enum TeacherError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
 /// Trains an n-tuple perceptron or a one-hot net.
 pub struct NTupleLearner<G: Geometry> {
     options: Options,
@@ -63,6 +85,10 @@ pub struct NTupleLearner<G: Geometry> {
     win_scale: f32,
     /// The files of another run to learn from; none if the model plays its own games.
     files: Vec<PathBuf>,
+    /// Plays the games; the model itself if there is none.
+    teacher: Option<AnyEvaluator<G>>,
+    /// The parameters of Multi-ProbCut, which a net over patterns has at the end.
+    probcut: Option<ProbCut>,
 }
 
 impl<G: Geometry> NTupleLearner<G> {
@@ -99,12 +125,32 @@ impl<G: Geometry> NTupleLearner<G> {
         let numbers = student.initial(&mut stream(seed, Purpose::Batch, INITIAL));
         let options = options.clone();
         let win_scale = WinScale::default().0;
-        Ok(NTupleLearner { options, student, goal, seed, numbers, win_scale, files })
+        let teacher = match &options.teacher[..] {
+            "" => None,
+            path => Some(teacher::<G>(Path::new(path), goal).map_err(StagewiseError::method)?),
+        };
+        let probcut = None;
+        Ok(NTupleLearner {
+            options,
+            student,
+            goal,
+            seed,
+            numbers,
+            win_scale,
+            files,
+            teacher,
+            probcut,
+        })
     }
 
     /// The parts of a round: one without own games.
     fn parts(&self) -> u64 {
         if self.files.is_empty() { PARTS } else { 1 }
+    }
+
+    /// Whether the model gets parameters of Multi-ProbCut.
+    fn has_probcut(&self) -> bool {
+        self.options.inputs == Inputs::Patterns
     }
 
     fn lines(&self, round: u64) -> super::lines::Lines {
@@ -121,13 +167,44 @@ impl<G: Geometry> NTupleLearner<G> {
         let lines = self.lines(round);
         let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
         let games = range.end - range.start;
-        let evaluator = AnyEvaluator::<G>::from_model(&self.description(), &self.model());
-        let evaluator = &evaluator.map_err(StagewiseError::method)?;
+        let own;
+        let evaluator = match &self.teacher {
+            Some(teacher) => teacher,
+            None => {
+                own = self.evaluator()?;
+                &own
+            }
+        };
         let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
         let Some(found) = labeller.labels(range, context) else { return Ok(None) };
         let path = labels::file(context.folder(), round, part);
         labels::write(&path, self.goal, &found).map_err(StagewiseError::method)?;
         Ok(Some((games, found.len() as u64)))
+    }
+
+    /// The evaluator of the model so far.
+    fn evaluator(&self) -> Result<AnyEvaluator<G>, StagewiseError> {
+        let evaluator = AnyEvaluator::<G>::from_model(&self.description(), &self.model());
+        evaluator.map_err(StagewiseError::method)
+    }
+
+    /// The last unit of a net over patterns: Multi-ProbCut, fitted to boards of the last round.
+    fn finish(&mut self, context: &UnitContext<'_>) -> Result<Option<UnitReport>, StagewiseError> {
+        let last = u64::from(self.options.rounds) - 1;
+        let boards = if self.files.is_empty() {
+            let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
+            margins::boards((0..PARTS).map(of_part), PROBCUT_BOARDS)
+        } else {
+            let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
+            margins::boards(self.files.iter().map(of_file), PROBCUT_BOARDS)
+        };
+        let boards = boards.map_err(StagewiseError::method)?;
+        let depths = (PROBCUT_DEPTH, self.options.solved);
+        let searched = margins::search(self.goal, &self.evaluator()?, &boards, depths, context);
+        let Some(searched) = searched else { return Ok(None) };
+        self.probcut = Some(margins::fit(&searched, G::SQUARES as u32));
+        let (name, positions) = ("Multi-ProbCut".into(), boards.len() as u64);
+        Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
     }
 
     /// Learns from the labels so far; `None` if it was stopped.
@@ -168,7 +245,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     }
 
     fn units(&self) -> u64 {
-        self.parts() * u64::from(self.options.rounds)
+        self.parts() * u64::from(self.options.rounds) + u64::from(self.has_probcut())
     }
 
     fn train_unit(
@@ -178,6 +255,9 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     ) -> Result<Option<UnitReport>, StagewiseError> {
         let (parts, rounds) = (self.parts(), self.options.rounds);
         let (round, part) = (unit / parts, unit % parts);
+        if round == u64::from(rounds) {
+            return self.finish(context);
+        }
         let mut name = format!("round {} of {rounds}", round + 1);
         let (mut games, mut positions) = (0, 0);
         if self.files.is_empty() {
@@ -204,6 +284,9 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     fn model(&self) -> Weights {
         let mut model = self.student.arrays(&self.numbers);
         model.insert("win_scale", vec![1], vec![self.win_scale]);
+        if let Some(probcut) = &self.probcut {
+            margins::put(probcut, &mut model);
+        }
         model
     }
 
@@ -214,6 +297,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
         self.numbers = self.student.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
+        self.probcut = patterns::probcut(state).map_err(StagewiseError::method)?;
         Ok(())
     }
 }

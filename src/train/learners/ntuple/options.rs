@@ -1,7 +1,7 @@
 //! The keys of learning n-tuple and one-hot models.
 
 use crate::choices::choices;
-use crate::keys::{above, keys, one_of, texts, whole, within};
+use crate::keys::{above, keys, one_of, text, texts, whole, within};
 use crate::train::learners::endgame::{edges_and_lines, squares};
 use crate::train::learners::lines::Lines;
 
@@ -71,6 +71,10 @@ keys! {
         /// "endgame" for example.
         key labels: Vec<String> = Vec::new(), texts("a list of paths", |_| Ok(()));
 
+        /// A model that plays and labels the games, instead of the model that learns: a file or folder of a
+        /// model, or a run. By default the model itself.
+        key teacher: String = String::new(), text("the path of a model", |_| true);
+
         /// How often the model learns from each label in a round.
         key epochs: u32 = 4, whole(1, 1000);
 
@@ -83,14 +87,14 @@ keys! {
 }
 
 impl Options {
-    /// The lines of a round, counted from 0, on a board of `squares` squares. The first is played by
-    /// a model that knows nothing, so only the results count.
+    /// The lines of a round, counted from 0, on a board of `squares` squares. Without a teacher the
+    /// first is played by a model that knows nothing, so only the results count.
     pub fn lines(&self, round: u64, squares: u32) -> Lines {
         let &Options { opening, random, solved, .. } = self;
         let latest = squares.saturating_sub(solved + 8).max(2);
         let games = u64::from(self.games);
         match round {
-            0 => Lines {
+            0 if self.teacher.is_empty() => Lines {
                 count: 2 * games,
                 opening: (2, latest),
                 random: 0.0,
