@@ -14,14 +14,15 @@ mod fit;
 mod options;
 mod students;
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use crate::eval::probcut::ProbCut;
-use crate::eval::{AnyEvaluator, ModelError, WinScale};
+use crate::eval::{AnyEvaluator, WinScale};
 use crate::eval::{onehot, patternnet, patterns};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
-use crate::players::models::{LoadError, LoadedModel};
+use crate::store::checkpoint::{CheckpointError, load_model};
 use crate::store::labels::{self, Label};
 use crate::train::learners::endgame::margins;
 use crate::train::learners::labelled::{self, Divided, ROUNDS_OF_RESULTS};
@@ -35,9 +36,10 @@ use students::{Net, OverPatterns, Perceptron, Student};
 /// The parts of a round. A run that was killed loses at most one.
 const PARTS: u64 = 4;
 
-/// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth.
-const PROBCUT_BOARDS: usize = 100;
-const PROBCUT_DEPTH: u32 = 10;
+/// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth;
+/// few in tests, which have small boards and little time.
+const PROBCUT_BOARDS: usize = if cfg!(test) { 4 } else { 100 };
+const PROBCUT_DEPTH: u32 = if cfg!(test) { 5 } else { 10 };
 
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
@@ -61,17 +63,26 @@ struct Learnt {
 
 /// The evaluator of a model that others learn from.
 fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, TeacherError> {
-    let model = LoadedModel::read(path)?.for_match(G::SHAPE, goal)?;
-    Ok(AnyEvaluator::from_model(&model.description, model.weights())?)
+    let file = load_model(path)?;
+    let unfit =
+        |problem: Box<dyn Error + Send + Sync>| TeacherError::Unfit { path: path.into(), problem };
+    let description = serde_json::from_value::<Description>(file.description().clone());
+    let description = description.map_err(|error| unfit(error.into()))?;
+    if (description.shape, description.goal) != (G::SHAPE, goal) {
+        let Description { shape, goal, .. } = description;
+        return Err(unfit(format!("it is for {shape} and the {goal} discs").into()));
+    }
+    let (weights, _) = Weights::from_bytes(file.bytes()).map_err(|error| unfit(error.into()))?;
+    AnyEvaluator::from_model(&description, &weights).map_err(|error| unfit(error.into()))
 }
 
 /// Why a model cannot be a teacher.
 #[derive(Debug, thiserror::Error)]
 enum TeacherError {
     #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error(transparent)]
-    Model(#[from] ModelError),
+    Load(#[from] CheckpointError),
+    #[error("{} cannot be the teacher: {problem}", path.display())]
+    Unfit { path: PathBuf, problem: Box<dyn Error + Send + Sync> },
 }
 
 /// Trains an n-tuple perceptron or a one-hot net.
