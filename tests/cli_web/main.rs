@@ -1,6 +1,7 @@
 //! `outflank web`: every route of the real program over real HTTP, and what rude clients get.
 
 mod client;
+mod endings;
 mod harm;
 
 use client::{Page, events};

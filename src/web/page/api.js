@@ -9,7 +9,8 @@
  * @typedef {{move: string, line: string[], win: ?number, score: ?number,
  *   bound: "estimated"|"at-most"|"at-least"|"exact", depth: ?number, visits?: ?number,
  *   policy?: ?number, source?: string}} Hint
- * @typedef {{hints: Hint[], nodes: number, seconds: number, done: boolean}} Advice
+ * @typedef {{hints: Hint[], nodes: number, seconds: number, done: boolean, answers_from?: number,
+ *   isReview?: boolean}} Advice
  * @typedef {{name: string, width: number, squares: [string, number][]}} BoardShape
  * @typedef {{id: string, word: string, about: string, rating: ?number, opinion: boolean,
  *   net: boolean}} Player

@@ -9,7 +9,7 @@ import { WatchView } from "./watch.js";
 /**
  * What the server offers.
  * @typedef {{boards: import("./api.js").BoardShape[], default_level: string,
- *   default_opinion: string, runs: boolean, training: boolean,
+ *   default_opinion: string, solved_from: number, runs: boolean, training: boolean,
  *   menus: {board: string, goal: string, players: import("./api.js").Player[]}[]}} About
  */
 
