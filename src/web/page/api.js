@@ -19,13 +19,14 @@
 /** The text of an error's answer: what is wrong, where, and what is allowed. */
 async function failure(response) {
   let text = `the server answered ${response.status}`;
+  let found = {};
   try {
-    const found = await response.json();
+    found = await response.json();
     text = found.error ?? text;
     if (found.field && !text.includes(found.field)) text = `${found.field}: ${text}`;
     if (found.allowed) text += `. Allowed: ${found.allowed}`;
   } catch { /* no JSON: the status must do */ }
-  return Object.assign(new Error(text), { status: response.status });
+  return Object.assign(new Error(text), { status: response.status, answer: found });
 }
 
 async function ask(path, options) {
