@@ -64,6 +64,7 @@ pub(super) fn train(
     }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(config.threads as usize);
     let threads = threads.build().context("cannot start the threads")?;
+    run.set_stages(learner.units());
     run.start(&config.resolved())?;
     let clock = TrainingClock::starting_at(state.seconds);
     let units = Units { learner, run, state, clock, telemetry: telemetry.sender() };
