@@ -13,7 +13,7 @@
  *   isReview?: boolean}} Advice
  * @typedef {{name: string, width: number, squares: [string, number][]}} BoardShape
  * @typedef {{id: string, word: string, about: string, rating: ?number, opinion: boolean,
- *   net: boolean}} Player
+ *   net: boolean, answers_from: ?number}} Player
  */
 
 /** The text of an error's answer: what is wrong, where, and what is allowed. */

@@ -214,7 +214,9 @@ class Card {
         const known = node.advice.get(player);
         // A longer search begins with less than what a shorter one has found.
         if (known?.done && !advice.done && (advice.nodes < known.nodes || isLess(advice, known))) return;
-        node.advice.set(player, isLess(advice, known) ? { ...known, isReview: false } : ranked(advice));
+        const found = isLess(advice, known) ? { ...known, isReview: false } : ranked(advice);
+        // If the user goes on before the end, the review's value must not be lost.
+        node.advice.set(player, known?.isReview && !advice.done ? { ...found, isReview: true, done: true } : found);
         this.draw(this.#position, "");
         this.#home.found();
       });

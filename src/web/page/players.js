@@ -1,4 +1,4 @@
-// Who has played a game, above its board.
+// Who plays a game, or has played it.
 
 import { h } from "./dom.js";
 import { sideWord, signed } from "./words.js";
@@ -13,4 +13,14 @@ export function playersRow({ black, white, date, event, result }) {
   const score = typeof result === "number" && `${signed(result, 0)} for black`;
   const more = [score, event, date].filter(Boolean).join(", ");
   return [player("black", black), player("white", white), ...(more ? [h("span", { class: "soft" }, more)] : [])];
+}
+
+/** The card of a side: its name, clock and discs. @param {import("./api.js").Side} side */
+export function playerCard(side) {
+  const name = h("span", { class: "who" });
+  const count = h("span", { class: "count", "aria-label": `${side} discs` });
+  const clock = h("span", { class: "clock", hidden: true });
+  const element = h("div", { class: `player ${side}` }, h("span", { class: "chip", "aria-hidden": "true" }),
+    h("span", { class: "unseen" }, sideWord(side)), name, clock, count);
+  return { element, name, count, clock };
 }

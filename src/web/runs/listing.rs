@@ -323,7 +323,10 @@ mod tests {
         assert_eq!(shown().stages, None);
         run.set_stages(8);
         run.start("").expect("started");
-        assert_eq!((shown().stages, shown().left_minutes), (Some(Stages { done: 0, all: 8 }), None));
+        assert_eq!(
+            (shown().stages, shown().left_minutes),
+            (Some(Stages { done: 0, all: 8 }), None)
+        );
         let summary = run_dir::RunSummary { steps: 2, minutes: 30.0, ..Default::default() };
         run.record(State::Running, summary).expect("recorded");
         assert_eq!(shown().stages, Some(Stages { done: 2, all: 8 }));
