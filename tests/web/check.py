@@ -5,7 +5,7 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
-Then it checks games (games.py) and single behaviours (details.py), and measures every view at several
+Then it checks single behaviours (details.py) and games (games.py), and measures every view at several
 sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
@@ -347,8 +347,8 @@ def details(browser, program):
         page = browser.page(*SIZES[0])
         server = Server(program, runs)
         try:
-            Games(page, server.address, GAME).all()
             Details(page, server.address, GAME).all()
+            Games(page, GAME).all()
             measure(page)
         finally:
             server.close()

@@ -48,14 +48,12 @@ def check(holds, what):
 
 
 class Games:
-    """The checks, on a page of any width."""
+    """The checks, on an open page of any width."""
 
-    def __init__(self, page, address, game):
-        self.page, self.address, self.game = page, address, game
+    def __init__(self, page, game):
+        self.page, self.game = page, game
 
     def all(self):
-        self.page.go(f"http://{self.address}/", self.address)
-        self.page.wait("the board", "() => document.querySelector('.board .can')")
         self.offers_the_right_part()
         self.proves_endings()
         self.opens_an_archive()
@@ -87,7 +85,7 @@ class Games:
             legal = page.run("() => document.querySelectorAll('.analyse .board .can').length")
             check(legal > 1, f"ply {ply} has {legal} moves")
             page.wait(f"proven values at ply {ply}", f"() => ({VALUES})().every(([value, note]) => /^[+−]?\\d+$/.test(value) && note === 'proven')", seconds=60)
-            rows = page.run("() => document.querySelectorAll('.opinion tbody tr').length")
+            rows = page.run("() => document.querySelector('.opinion tbody').children.length")
             check(rows == legal, f"{rows} of {legal} moves of an ending are listed")
         page.run(CHOICE, ".opinion select", "solver")
         page.wait("the solver", f"() => ({VALUES})().every(([, note]) => note === 'proven')", seconds=60)
