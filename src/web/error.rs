@@ -64,8 +64,8 @@ impl ApiError {
     }
 
     /// The same error with the part of a game that is right.
-    pub fn after(self, game: Option<Game>) -> ApiError {
-        ApiError { game: game.map(Box::new), ..self }
+    pub fn after(self, game: Option<Box<Game>>) -> ApiError {
+        ApiError { game, ..self }
     }
 }
 

@@ -114,7 +114,7 @@ const ALLOWED: &str =
 /// Why a text cannot be read, and the right part of it if it is one game.
 struct Wrong {
     fault: TextFault,
-    game: Option<Game>,
+    game: Option<Box<Game>>,
 }
 
 impl Wrong {
@@ -147,15 +147,15 @@ fn plain(text: &str, preferred: Shape, goal: Goal) -> Result<Pasted, ApiError> {
     Err(wrong.error())
 }
 
-fn plain_on<G: Geometry>(text: &str, goal: Goal) -> Result<Pasted, Wrong> {
+fn plain_on<G: Geometry>(text: &str, goal: Goal) -> Result<Pasted, Box<Wrong>> {
     let games = text::games::<G>(text);
     let is_single = games.len() == 1;
     let wrong = |line, fault: TextFault| {
-        let game = (is_single && !fault.moves.is_empty()).then(|| Game {
-            start: fault.start.clone(),
-            ..Game::of::<G>(Position::start(), &fault.moves, goal)
+        let game = (is_single && !fault.moves.is_empty()).then(|| {
+            let game = Game::of::<G>(Position::start(), &fault.moves, goal);
+            Box::new(Game { start: fault.start.clone(), ..game })
         });
-        Wrong { fault: fault.on_line(line), game }
+        Box::new(Wrong { fault: fault.on_line(line), game })
     };
     let games = games.into_iter().map(|(line, game)| game.map_err(|fault| wrong(line, fault)));
     let games: Vec<Written<G>> = games.collect::<Result<_, _>>()?;
