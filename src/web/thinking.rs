@@ -257,15 +257,16 @@ pub(super) async fn hints(
 ) -> Result<Streamed, ApiError> {
     let question: Question = body(request).await?;
     let asked = question.check(&app).await?;
-    let running = Running::for_at_most(question.limit());
     let (sender, receiver) = mpsc::channel(EVENTS);
     let scope = asked.scope;
     if asked.is_too_early(asked.line.plies.len() - 1) {
         // The channel is empty.
         let _ = sender.try_send(event("hints", &scope.refusal()));
-        return Ok(streamed(receiver, running));
+        return Ok(streamed(receiver, Running::for_at_most(question.limit())));
     }
     let place = app.engines.place().await?;
+    // The time begins when the search does.
+    let running = Running::for_at_most(question.limit());
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (count, plies) = (question.count, asked.line.plies.len() - 1);
     let reports = sender.clone();
