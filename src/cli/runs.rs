@@ -7,10 +7,11 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use super::{screen, with_causes};
+use super::screen;
 use crate::arena::report::pad;
 use crate::game::notation::plain_excerpt;
 use crate::store::run_dir::{self, ListedRun, Manifest, RunSummary, State};
+use crate::store::with_causes;
 
 /// Lists training runs: state, progress, best rating, and the time since their last update.
 #[derive(clap::Args, Debug)]

@@ -12,6 +12,7 @@ use crate::players::control::{Analysis, Control};
 use crate::players::opened::OpenPlayers;
 use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::stop::Stop;
+use crate::store::with_causes;
 
 /// The most players that are kept open.
 const MOST_PLAYERS: usize = 4;
@@ -120,13 +121,4 @@ fn player_problem(query: &Query, turn: usize, error: String) -> Problem {
         value: Some(query.player.to_string().into()),
         allowed: None,
     }
-}
-
-fn with_causes(error: &dyn Error) -> String {
-    let (mut text, mut next) = (error.to_string(), error.source());
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -11,6 +11,7 @@ use super::curves;
 use crate::game::notation::plain_excerpt;
 use crate::game::{Goal, Shape};
 use crate::store::run_dir::{self, Manifest, RunSummary, State};
+use crate::store::with_causes;
 use crate::telemetry::METRICS;
 use crate::web::error::ApiError;
 
@@ -90,11 +91,11 @@ impl Run {
         match listed {
             Ok(Some(listed)) => match listed.manifest {
                 Ok(manifest) => self.fill(&manifest, &settings),
-                Err(error) => self.fail(&error.to_string()),
+                Err(error) => self.fail(&with_causes(&error)),
             },
             // Curves that were copied without the rest of their run.
             Ok(None) => self.recall(),
-            Err(error) => self.fail(&error.to_string()),
+            Err(error) => self.fail(&with_causes(&error)),
         }
     }
 
