@@ -137,19 +137,3 @@ fn bench_refuses_unknown_and_wrong_arguments() {
         assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
     }
 }
-
-#[test]
-fn perft_divides_its_count_by_the_first_move() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let perft = |more: &[&str]| {
-        let output =
-            outflank(folder.path(), &[&["perft", "--depth", "3", "--divide"], more].concat());
-        String::from_utf8(output.stdout).expect("text")
-    };
-    let text = perft(&[]);
-    assert!(
-        text.starts_with("  d3 14\n  c4 14\n  f5 14\n  e6 14\n8x8 depth 3: 56 leaves"),
-        "{text}"
-    );
-    assert!(perft(&["--json"]).starts_with("{\"leaves\":14,\"move\":\"d3\",\"version\":1}\n"));
-}
