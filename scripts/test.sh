@@ -4,7 +4,7 @@
 # Python module. All are built in one profile (dev, optimised), so dependencies are built once.
 #
 #   scripts/test.sh              all checks
-#   scripts/test.sh --no-smoke   without the training run, the kills and the interrupts
+#   scripts/test.sh --no-smoke   without the training run
 #
 # It runs scripts/setup.sh first. It needs no GPU, and the network only for libtorch, the crates and a NATS
 # server (7 MB).
@@ -89,9 +89,6 @@ smoke_run() {
     done
 }
 
-# The short form. The long one is `scripts/faults.py --kills 300 --interrupts 100`.
-faults() { limited python3 scripts/faults.py --kills 6 --interrupts 6 --seed 1 --program "$work/outflank"; }
-
 # As anybody would use the library: no feature, no libtorch, and none of this checkout's settings, which cargo
 # looks for in the current folder. It shares no build with the others.
 other_crate() {
@@ -115,10 +112,7 @@ step page page
 without_libtorch > "$work/without_libtorch" 2>&1 &
 without=$!
 step package package
-if [ $smoke = yes ]; then
-    step 'training run' smoke_run
-    step 'kills and interrupts' faults
-fi
+if [ $smoke = yes ]; then step 'training run' smoke_run; fi
 waited() {
     local code=0
     wait $without || code=$?

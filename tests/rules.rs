@@ -48,6 +48,19 @@ fn perft_divides_into_the_same_number() {
 }
 
 #[test]
+fn the_command_divides_its_count_by_the_first_move() {
+    let perft = |more: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_outflank"));
+        let output = command.args(["perft", "--depth", "3", "--divide"]).args(more).output();
+        String::from_utf8(output.expect("the program starts").stdout).expect("text")
+    };
+    let (text, json) = (perft(&[]), perft(&["--json"]));
+    let head = "  d3 14\n  c4 14\n  f5 14\n  e6 14\n8x8 depth 3: 56 leaves";
+    assert!(text.starts_with(head), "{text}");
+    assert!(json.starts_with("{\"leaves\":14,\"move\":\"d3\",\"version\":1}\n"), "{json}");
+}
+
+#[test]
 fn perft_agrees_with_the_grid() {
     fn check<G: Geometry>() {
         for depth in 0..=6 {

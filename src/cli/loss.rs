@@ -67,9 +67,6 @@ pub struct Args {
     /// The device that computes nets: auto, cpu, cuda or cuda:N
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// How many of the worst moves to show
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    worst: usize,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -158,7 +155,7 @@ fn judge_all<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
             write_atomically(path, to_lines(&positions).as_bytes())?;
         }
         let names = [player.name.as_str(), label];
-        let report = LossReport::new(names, spec.kind.solve_empties(), &judged, args.worst);
+        let report = LossReport::new(names, spec.kind.solve_empties(), &judged);
         report_solved_positions(spec, &report);
         if args.json {
             println!("{}", report.json(&about));

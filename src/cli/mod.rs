@@ -129,12 +129,6 @@ fn tell_how_to_play(model: &Path) {
     tell!("play against it with: outflank play {player}");
 }
 
-/// An error with its causes, in the format of the program's error messages.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
-
 /// Ends the process silently when the pipe that reads its output is closed, as in `| head`.
 ///
 /// The printing macros of the standard library panic on a closed pipe.

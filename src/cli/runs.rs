@@ -7,10 +7,11 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use super::{screen, with_causes};
+use super::screen;
 use crate::arena::report::pad;
 use crate::game::notation::plain_excerpt;
-use crate::store::run_dir::{self, ListedRun, Manifest, State};
+use crate::store::run_dir::{self, ListedRun, Manifest, RunSummary, State};
+use crate::store::with_causes;
 
 /// Lists training runs: state, progress, best rating, and the time since their last update.
 #[derive(clap::Args, Debug)]
@@ -66,13 +67,8 @@ struct Line {
 
 #[derive(Serialize)]
 struct Known {
-    games: u64,
-    positions: u64,
-    steps: u64,
-    minutes: f64,
-    rating: Option<f64>,
-    rating_error: Option<f64>,
-    best_rating: Option<f64>,
+    #[serde(flatten)]
+    summary: RunSummary,
     starts: u32,
     seed: u64,
     program: String,
@@ -84,30 +80,17 @@ struct Known {
 impl Line {
     fn of(run: &ListedRun, now: u64) -> Line {
         let (state, error, known) = match &run.manifest {
-            Ok(manifest) => (manifest.state.name(), None, Some(known(manifest, now))),
+            Ok(manifest) => (manifest.state.name(), None, Some(known(manifest.clone(), now))),
             Err(error) => ("unreadable", Some(with_causes(error)), None),
         };
         Line { version: 1, run: run.path.to_string_lossy().into_owned(), state, error, known }
     }
 }
 
-fn known(manifest: &Manifest, now: u64) -> Known {
-    let summary = manifest.summary;
-    Known {
-        games: summary.games,
-        positions: summary.positions,
-        steps: summary.steps,
-        minutes: summary.minutes,
-        rating: summary.rating,
-        rating_error: summary.rating_error,
-        best_rating: summary.best_rating,
-        starts: manifest.starts,
-        seed: manifest.seed,
-        program: manifest.program.clone(),
-        created: manifest.created,
-        updated: manifest.updated,
-        age_seconds: now.saturating_sub(manifest.updated),
-    }
+fn known(manifest: Manifest, now: u64) -> Known {
+    let Manifest { summary, starts, seed, program, created, updated, .. } = manifest;
+    let age_seconds = now.saturating_sub(updated);
+    Known { summary, starts, seed, program, created, updated, age_seconds }
 }
 
 /// The columns of the table; the lines of an unreadable run have the first, and a text.

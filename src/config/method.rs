@@ -1,6 +1,5 @@
-//! The methods by which a run learns, and the keys that each of them has.
+//! The methods by which a run learns.
 
-use super::sections::Section;
 use crate::choices::choices;
 
 choices! {
@@ -21,25 +20,6 @@ choices! {
         /// bot).
         NTuple = "ntuple",
     }
-}
-
-/// The methods that train stage by stage, without actors and a replay window.
-const STAGEWISE: &[Method] = &[Method::Stages, Method::Td, Method::Endgame, Method::NTuple];
-
-/// The keys above the first section that some methods do not have.
-const TOP_LEVEL: &[(&str, &[Method])] = &[("device", &[Method::AlphaZero]), ("threads", STAGEWISE)];
-
-impl Method {
-    /// Whether the method has a key of a section.
-    pub(super) fn has(self, section: &Section, key: &str) -> bool {
-        owners(section, key).contains(&self)
-    }
-}
-
-/// The methods that have a key of a section.
-pub(super) fn owners(section: &Section, key: &str) -> &'static [Method] {
-    let top_level = TOP_LEVEL.iter().find(|(name, _)| section.name.is_empty() && *name == key);
-    top_level.map_or(section.methods, |(_, methods)| methods)
 }
 
 /// The names of methods in words, such as `"alphazero" or "stages"`.

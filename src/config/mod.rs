@@ -211,7 +211,9 @@ impl Config {
             let options = (section.options)(self);
             for key in options.keys() {
                 let value = options.get(key.name);
-                if let Some(value) = value.filter(|_| self.method.has(section, key.name)) {
+                if let Some(value) =
+                    value.filter(|_| section.owners(key.name).contains(&self.method))
+                {
                     text += &format!("{} = {}\n", key.name, as_toml(&value));
                 }
             }

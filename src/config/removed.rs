@@ -34,6 +34,11 @@ pub(super) const REMOVED: &[RemovedKey] = &[
         default: "0.0",
         instead: "gradients are used as they are; lower `learner.learning_rate` if a run diverges",
     },
+    RemovedKey { path: "search.dirichlet_total", default: "10.0", instead: "it is always 10" },
+    RemovedKey { path: "search.gumbel_considered", default: "16", instead: "it is always 16" },
+    RemovedKey { path: "search.gumbel_c_visit", default: "50.0", instead: "it is always 50" },
+    RemovedKey { path: "learner.momentum", default: "0.9", instead: "it is always 0.9" },
+    RemovedKey { path: "learner.owner_weight", default: "0.25", instead: "it is always 0.25" },
 ];
 
 /// The removed key with this path, if there is one.

@@ -1,7 +1,7 @@
 //! The sections of a configuration, and the list of all keys.
 
 use super::Config;
-use super::method::{self, Method};
+use super::method::Method;
 use super::value::as_toml;
 use crate::game::{Goal, Shape};
 use crate::keys::{Allowed, FieldValue, Keyed, NaturalValues, Value};
@@ -45,7 +45,21 @@ macro_rules! sections {
     };
 }
 
+impl Section {
+    /// The methods that have a key of the section.
+    pub(super) fn owners(&self, key: &str) -> &'static [Method] {
+        let top_level = TOP_LEVEL.iter().find(|(name, _)| self.name.is_empty() && *name == key);
+        top_level.map_or(self.methods, |(_, methods)| methods)
+    }
+}
+
 const ALPHAZERO: &[Method] = &[Method::AlphaZero];
+
+/// The methods that train stage by stage, without actors and a replay window.
+const STAGEWISE: &[Method] = &[Method::Stages, Method::Td, Method::Endgame, Method::NTuple];
+
+/// The keys above the first section that some methods do not have.
+const TOP_LEVEL: &[(&str, &[Method])] = &[("device", &[Method::AlphaZero]), ("threads", STAGEWISE)];
 
 sections! {
     limits of ALPHAZERO, "When the run ends by itself: at the first limit that it reaches.";
@@ -120,7 +134,7 @@ pub fn keys() -> Vec<ConfigKey> {
             meaning: key.meaning(),
             allowed: key.allowed.words("\""),
             default: options.get(key.name).map_or_else(String::new, |value| as_toml(&value)),
-            methods: method::owners(section, key.name),
+            methods: section.owners(key.name),
         }));
     }
     keys

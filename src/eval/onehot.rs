@@ -32,8 +32,8 @@ use crate::model::{Description, Weights};
 use lanes::{Activation, CHUNK, Chunk, OutputLayer, Sums};
 use marks::Facts;
 pub use marks::{MARKS, Mark, Marks};
-pub use options::{MAX_HIDDEN, Options};
-pub use plan::{GROUP, Plan};
+pub use options::{GROUP, MAX_HIDDEN, Options};
+pub use plan::Plan;
 
 /// The largest weight of the first layer.
 pub const MAX_ROW: f32 = 2.0;

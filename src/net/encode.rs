@@ -5,27 +5,10 @@ pub mod tensors;
 
 use super::lookahead::{NUMBER_PLANES, SET_PLANES, look_ahead};
 use super::options::{Inputs, Tower, TowerOptions};
-use super::plan::NetSpec;
+use super::plan::{DISC_PLANES, NetSpec, plane_count};
 use crate::game::{Geometry, Layout};
 use crate::predict::Input;
 
-/// The number of input planes of a net.
-///
-/// - `resnet` with [`Inputs::Discs`]: 4 planes of 0 and 1: discs of the side to move, discs of the
-///   other side, legal moves, squares of the board.
-/// - `resnet` with [`Inputs::Lookahead`]: 16 planes: those 4, then 12 of [`super::lookahead`]: 4 of
-///   sets, and 4 of numbers at each side's legal moves, the side to move first.
-/// - `paper`: 1 plane: 1 on discs of the side to move, -1 on the other side's, 0 on empty squares.
-pub fn plane_count(options: &TowerOptions) -> usize {
-    match (options.tower, options.inputs) {
-        (Tower::Paper, _) => 1,
-        (Tower::Resnet, Inputs::Discs) => DISC_PLANES,
-        (Tower::Resnet, Inputs::Lookahead) => DISC_PLANES + SET_PLANES + 2 * NUMBER_PLANES,
-    }
-}
-
-/// Planes of a `resnet` with [`Inputs::Discs`].
-const DISC_PLANES: usize = 4;
 /// The index of the plane that is 1 on all squares of the board.
 const BOARD_PLANE: usize = 3;
 

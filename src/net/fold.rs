@@ -2,10 +2,10 @@
 //!
 //! Every inference backend is built from this form, which is plain numbers.
 
-use super::encode::plane_count;
 use super::options::Tower;
 use super::plan::{
     HEAD_CHANNELS, HIDDEN, NORM_EPSILON, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs, check,
+    plane_count,
 };
 use crate::model::weights::{Weights, WeightsError};
 

@@ -26,8 +26,8 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize as _;
 
-use super::encode::plane_count;
-use super::options::{Tower, TowerOptions};
+use super::lookahead::{NUMBER_PLANES, SET_PLANES};
+use super::options::{Inputs, Tower, TowerOptions};
 use crate::game::{Goal, Shape};
 use crate::model::{Description, Kind, Weights, WeightsError};
 
@@ -49,6 +49,24 @@ pub(super) const NORM_EPSILON: f64 = 1e-5;
 /// Share of the newest batch in the running statistics of a batch norm.
 #[cfg(feature = "torch")]
 pub(super) const NORM_MOMENTUM: f64 = 0.1;
+
+/// Planes of a `resnet` with [`Inputs::Discs`].
+pub(super) const DISC_PLANES: usize = 4;
+
+/// The number of input planes of a net.
+///
+/// - `resnet` with [`Inputs::Discs`]: 4 planes of 0 and 1: discs of the side to move, discs of the
+///   other side, legal moves, squares of the board.
+/// - `resnet` with [`Inputs::Lookahead`]: 16 planes: those 4, then 12 of [`super::lookahead`]: 4 of
+///   sets, and 4 of numbers at each side's legal moves, the side to move first.
+/// - `paper`: 1 plane: 1 on discs of the side to move, -1 on the other side's, 0 on empty squares.
+pub fn plane_count(options: &TowerOptions) -> usize {
+    match (options.tower, options.inputs) {
+        (Tower::Paper, _) => 1,
+        (Tower::Resnet, Inputs::Discs) => DISC_PLANES,
+        (Tower::Resnet, Inputs::Lookahead) => DISC_PLANES + SET_PLANES + 2 * NUMBER_PLANES,
+    }
+}
 
 /// The board and architecture of a net: enough to build it or to read its weights.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,22 +1,19 @@
 //! The loop of an actor thread: play a batch, send the finished games, load the next net when due.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::held_out::holds_out;
 use super::messages::{Activity, NewNet};
-use super::sync::{Pace, Shared};
+use super::sync::{Pace, REPORT_EVERY, Shared};
 use super::transport::{FinishedGame, ToCoordinator};
 use crate::game::Geometry;
 use crate::game::record::GameRecord;
 use crate::predict::PredictError;
 use crate::store::games::training_positions;
 use crate::train::selfplay::{Actor, NetVersion};
-
-/// Time between two activity reports, and the longest time before a waiting actor notices a stop.
-pub(super) const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 /// An actor thread.
 pub(super) struct ActorThread<'a, G: Geometry> {
@@ -111,6 +108,7 @@ impl<G: Geometry> ActorThread<'_, G> {
 mod tests {
     use std::sync::atomic::AtomicBool;
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use crossbeam_channel::{Sender, bounded, unbounded};
 

@@ -191,10 +191,9 @@ impl Units<'_> {
 
     fn report(&self, report: UnitReport, seconds: f64) {
         let speed = report.positions as f64 / seconds.max(1e-9);
-        let values = report.curves.into_iter().map(|(name, value)| (name.to_string(), value));
         let more = [("stage/seconds", seconds), ("speed/positions_per_second", speed)];
         let more = more.map(|(name, value)| (name.to_string(), value));
-        let values: Vec<_> = values.chain(more).collect();
+        let values: Vec<_> = report.curves.into_iter().chain(more).collect();
         tracing::info!("{}, in {seconds:.1} s", report.name);
         let _ = self.telemetry.send(Event::Scalars { positions: self.state.positions, values });
     }

@@ -20,9 +20,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::actor_thread::REPORT_EVERY;
 use super::state::{ImpossibleCounter, MAX_COUNT};
 use crate::train::selfplay::GameNumbers;
+
+/// Time between two activity reports, and the longest time before a waiting actor notices a stop.
+pub(super) const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 /// How many positions must be, and may be, generated for each version of the net.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

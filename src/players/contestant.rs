@@ -1,8 +1,7 @@
 //! A player that can take part in matches: what identifies it, and how to make it.
 
-use serde::{Deserialize, Serialize};
-
 use super::models::LoadError;
+pub use super::models::Origin;
 use super::player::Player;
 use crate::game::{Geometry, Goal, Shape};
 use crate::net::inference;
@@ -102,32 +101,5 @@ impl<'a, G: Geometry> Contestant<'a, G> {
             deterministic: false,
             open: Box::new(open),
         }
-    }
-}
-
-/// The run and the training step of a player's net.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Origin {
-    /// The name of the run, or the path of a net that belongs to no run.
-    pub run: String,
-    /// The training step.
-    pub step: u64,
-    /// Positions trained on or played, if known.
-    pub positions: Option<u64>,
-    /// Self-play games before this step, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub games: Option<u64>,
-    /// Minutes of training before this step, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub minutes: Option<f64>,
-    /// The CRC-32 of the net's weights, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub net: Option<String>,
-}
-
-impl Origin {
-    /// The same with the numbers of games and minutes of training.
-    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
-        Origin { games, minutes, ..self }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::player::Hint;
+use super::hint::Hint;
 use crate::search::stop::Stop;
 
 /// How long a player searches. By default the player's own specification decides. External

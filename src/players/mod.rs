@@ -15,6 +15,7 @@ pub mod labels;
 pub mod levels;
 pub mod models;
 pub mod open;
+pub mod opened;
 pub mod player;
 pub mod question;
 pub mod review;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::contestant::Origin;
+use serde::{Deserialize, Serialize};
+
 use crate::eval::{self, AnyEvaluator};
 use crate::game::{Geometry, Goal, Shape};
 use crate::model::{Description, Kind, Weights, WeightsError};
@@ -281,6 +282,33 @@ fn run_name(path: &Path) -> String {
     let run = checkpoints.and_then(|dir| std::path::absolute(dir).ok());
     let name = run.as_deref().and_then(Path::parent).and_then(Path::file_name);
     name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The run and the training step of a player's net.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Origin {
+    /// The name of the run, or the path of a net that belongs to no run.
+    pub run: String,
+    /// The training step.
+    pub step: u64,
+    /// Positions trained on or played, if known.
+    pub positions: Option<u64>,
+    /// Self-play games before this step, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
+    /// Minutes of training before this step, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
+    /// The CRC-32 of the net's weights, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net: Option<String>,
+}
+
+impl Origin {
+    /// The same with the numbers of games and minutes of training.
+    pub fn with_training(self, games: Option<u64>, minutes: Option<f64>) -> Origin {
+        Origin { games, minutes, ..self }
+    }
 }
 
 #[cfg(test)]

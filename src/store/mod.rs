@@ -25,6 +25,7 @@
 //! ```
 
 pub mod book;
+mod causes;
 pub mod checkpoint;
 mod codec;
 pub mod export;
@@ -45,6 +46,7 @@ pub mod set_aside;
 pub mod shipped;
 pub mod warm_start;
 
+pub use causes::with_causes;
 pub use codec::CodecError;
 pub use files::{
     Action, FileError, NewFile, TooLong, create_dir, read, read_text, write_atomically,

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use super::games::{
     GameWriter, Games, GamesError, ReadError, read_tail, totals, training_positions,
 };
-use super::import::{self, Ending, Found, GameFile, ImportError};
+use super::import::{self, Game, GameFile, ImportError};
 use super::json_file::JsonFileError;
-use super::lines::{SHOWN, shortened};
+use super::lines::SHOWN;
 use super::run_dir::{GAMES, RunDirError, is_run};
 use super::set_aside::{self, SetAside};
 use crate::game::record::GameRecord;
@@ -209,13 +209,13 @@ impl Source {
             let mut named = SHOWN;
             for found in file.games(wanted.0, wanted.1)? {
                 let found = found?;
-                match usable(&found) {
-                    Usable::Game(record) if (record.shape, record.goal) != wanted => {
+                match found.whole_game().map(|game| &game.record) {
+                    Ok(record) if (record.shape, record.goal) != wanted => {
                         let (path, found) = (file.path.clone(), (record.shape, record.goal));
                         return Err(WarmStartError::OtherGame { path, found, wanted });
                     }
-                    Usable::Game(record) => positions += u64::from(training_positions(record)),
-                    Usable::No { is_unfinished, reason } => {
+                    Ok(record) => positions += u64::from(training_positions(record)),
+                    Err((reason, is_unfinished)) => {
                         *match is_unfinished {
                             true => &mut left_out.unfinished,
                             false => &mut left_out.faulty,
@@ -264,23 +264,6 @@ fn is_aside(game: &Result<GameRecord, ReadError>, aside: &SetAside) -> bool {
     game.as_ref().is_ok_and(|game| aside.contains(game.id))
 }
 
-/// Whether a game of a file can be trained on.
-enum Usable<'a> {
-    Game(&'a GameRecord),
-    No { is_unfinished: bool, reason: String },
-}
-
-fn usable(found: &Found) -> Usable<'_> {
-    match &found.game {
-        Ok(game) if game.ending != Ending::Unfinished => Usable::Game(&game.record),
-        Ok(game) => {
-            let reason = format!("unfinished after move {}", game.record.moves.len());
-            Usable::No { is_unfinished: true, reason }
-        }
-        Err(fault) => Usable::No { is_unfinished: false, reason: shortened(fault) },
-    }
-}
-
 /// The last games of some files.
 struct FileGames {
     files: std::vec::IntoIter<GameFile>,
@@ -302,7 +285,7 @@ impl FileGames {
                 self.current = None;
                 continue;
             };
-            let Usable::Game(record) = usable(&found) else { continue };
+            let Ok(Game { record, .. }) = found.whole_game() else { continue };
             let positions = u64::from(training_positions(record));
             // The game in which the wanted positions begin is taken whole.
             if self.before >= positions {

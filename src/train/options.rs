@@ -165,9 +165,6 @@ pub mod learner {
             key learning_rate: Vec<(u64, f64)> = vec![(0, 0.02)],
                 schedule(&within(0.0, 10.0), true, "[[0, 0.02], [1000000, 0.002]]");
 
-            /// Momentum of `sgd`.
-            key momentum: f64 = 0.9, below(0.0, 1.0);
-
             /// How strongly each step pulls the weights towards 0, times the learning rate.
             key weight_decay: f64 = 1e-4, within(0.0, 1.0);
 
@@ -186,9 +183,6 @@ pub mod learner {
 
             /// Weight of the loss on the final disc difference.
             key score_weight: f64 = 0.25, WEIGHT;
-
-            /// Weight of the loss on the squares' final owners.
-            key owner_weight: f64 = 0.25, WEIGHT;
 
             /// The code that computes gradients; "auto" takes this program's own kernels for
             /// residual nets on a CPU, else libtorch. For "bf16" these kernels need AMX and a

@@ -9,7 +9,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::eval::ModelError;
 use crate::model::{Description, Weights, WeightsError};
+use crate::store::labels::LabelsError;
 
 /// Why training fails.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,12 @@ pub enum StagewiseError {
     /// A saved state does not fit the configuration.
     #[error(transparent)]
     State(#[from] WeightsError),
+    /// The labels of a run cannot be used.
+    #[error(transparent)]
+    Labels(#[from] LabelsError),
+    /// A model does not fit the board.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The method failed.
     #[error(transparent)]
     Method(Box<dyn std::error::Error + Send + Sync>),
@@ -70,7 +78,7 @@ pub struct UnitReport {
     /// Positions that were scored for it.
     pub positions: u64,
     /// Values of curves with their names, such as `stage/sigma`.
-    pub curves: Vec<(&'static str, f64)>,
+    pub curves: Vec<(String, f64)>,
 }
 
 /// Trains one model, unit by unit. It uses the threads of rayon's current pool.

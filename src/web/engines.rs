@@ -4,8 +4,8 @@
 //! A player that was opened once is kept for later requests, since opening a net reads a file. An
 //! [`Engine`] hides the type of the board.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -16,7 +16,7 @@ use super::game::Game;
 use crate::game::{Geometry, Goal, Shape};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
-use crate::players::open::contestant;
+use crate::players::opened::OpenPlayers;
 use crate::players::player::{Choice, Player, PlayerError};
 use crate::players::spec::PlayerSpec;
 use crate::players::variety;
@@ -35,18 +35,12 @@ pub(super) struct Engines {
     context: PlayerContext,
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
-    kept: Mutex<Vec<Kept>>,
+    kept: OpenPlayers,
     next_game: AtomicU32,
 }
 
-/// A player that waits for the next request, the last used at the end of the list.
-struct Kept {
-    key: String,
-    engine: Box<dyn Engine>,
-}
-
 /// A player on any board.
-pub(super) trait Engine: Send {
+pub(super) trait Engine {
     /// The best moves, at most `count`, after the first `plies` moves of the game.
     fn analyze(
         &mut self,
@@ -64,12 +58,6 @@ pub(super) trait Engine: Send {
         varied: (f32, u64),
         control: &mut Control<'_>,
     ) -> Result<Choice, EngineError>;
-
-    /// Sets the number of the next game, under which the player keeps what it knows.
-    fn begin(&mut self, number: u32);
-
-    /// Forgets the game.
-    fn end(&mut self);
 }
 
 /// Why a search has no result.
@@ -86,17 +74,13 @@ pub(super) enum EngineError {
     Open(#[from] OpenError),
 }
 
-/// A player of the board `G`.
-struct Seat<G: Geometry> {
-    player: Box<dyn Player<G>>,
+/// A player of the board `G`, with the number of the game under which it keeps what it knows.
+struct Seat<'a, G: Geometry> {
+    player: &'a mut dyn Player<G>,
     number: u32,
 }
 
-impl<G: Geometry> Seat<G> {
-    fn open(spec: &PlayerSpec, context: &PlayerContext, seed: u64) -> Result<Seat<G>, OpenError> {
-        Ok(Seat { player: (contestant::<G>(spec, context)?.open)(seed)?, number: 0 })
-    }
-
+impl<G: Geometry> Seat<'_, G> {
     /// The game after its first `plies` moves.
     fn session(game: &Game, plies: usize) -> Result<Session<G>, EngineError> {
         // Requests are checked before a search begins.
@@ -109,7 +93,7 @@ impl<G: Geometry> Seat<G> {
     }
 }
 
-impl<G: Geometry> Engine for Seat<G> {
+impl<G: Geometry> Engine for Seat<'_, G> {
     fn analyze(
         &mut self,
         game: &Game,
@@ -129,15 +113,7 @@ impl<G: Geometry> Engine for Seat<G> {
     ) -> Result<Choice, EngineError> {
         let session = Seat::<G>::session(game, usize::MAX)?;
         let turn = session.turn(self.number);
-        Ok(variety::choose(self.player.as_mut(), &turn, varied, control)?)
-    }
-
-    fn begin(&mut self, number: u32) {
-        self.number = number;
-    }
-
-    fn end(&mut self) {
-        self.player.end_game(self.number);
+        Ok(variety::choose(self.player, &turn, varied, control)?)
     }
 }
 
@@ -203,7 +179,7 @@ impl Engines {
             context,
             places: Arc::new(Semaphore::new(threads.max(1))),
             waiting: AtomicUsize::new(0),
-            kept: Mutex::new(Vec::new()),
+            kept: OpenPlayers::new(MOST_KEPT),
             next_game: AtomicU32::new(0),
         }
     }
@@ -251,43 +227,15 @@ impl Engines {
         goal: Goal,
         work: impl FnOnce(&mut dyn Engine) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let key = format!("{shape} {goal} {}", spec.identity());
         let number = self.next_game.fetch_add(1, Ordering::Relaxed);
-        let mut engine = match self.take(&key) {
-            Some(engine) => engine,
-            None => self.open(spec, shape, goal, number)?,
-        };
-        engine.begin(number);
-        let result = work(engine.as_mut());
-        engine.end();
-        self.keep(Kept { key, engine });
-        result
-    }
-
-    fn open(
-        &self,
-        spec: &PlayerSpec,
-        shape: Shape,
-        goal: Goal,
-        number: u32,
-    ) -> Result<Box<dyn Engine>, EngineError> {
         let context = PlayerContext { goal, ..self.context.clone() };
         let seed = u64::from(number) ^ u64::from(std::process::id()) << 32;
-        dispatch!(shape, G => Ok(Box::new(Seat::<G>::open(spec, &context, seed)?)))
-    }
-
-    fn take(&self, key: &str) -> Option<Box<dyn Engine>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.iter().rposition(|kept| kept.key == key)?;
-        Some(kept.remove(place).engine)
-    }
-
-    fn keep(&self, engine: Kept) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push(engine);
-        if kept.len() > MOST_KEPT {
-            kept.remove(0);
-        }
+        dispatch!(shape, G => self.kept.with::<G, _, _>(spec, &context, seed, |player| {
+            let mut seat = Seat { player, number };
+            let result = work(&mut seat);
+            seat.player.end_game(number);
+            result
+        }))
     }
 }
 
@@ -337,7 +285,6 @@ mod tests {
                 engines.start(place, greedy(), |_| Ok(7), finish).expect("a thread");
                 assert_eq!(receiver.await.expect("a result").expect("no error"), 7);
             }
-            assert_eq!(engines.kept.lock().expect("no panic").len(), 1, "the player is kept");
         });
     }
 

@@ -144,6 +144,10 @@ impl Cluster {
         let name = format!("worker-{index}");
         let mut command = self.outflank(&["worker", "--actors", "1", "--name", &name]);
         command.args(["--nats", &self.url(), "--outbox"]).arg(self.path("outbox"));
+        // A worker that comes after the learner is started as the learner advises.
+        if let Some((_, advice)) = self.output("learner").split_once(" --run ") {
+            command.arg("--run").args(advice.split_whitespace().next());
+        }
         command.stdout(self.log(&name)).stderr(self.log(&name));
         self.workers[index] = Some(command.spawn().expect("a worker"));
     }

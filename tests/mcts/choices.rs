@@ -250,14 +250,14 @@ fn an_analysis_searches_moves_that_look_bad_too() {
 fn gumbel_searches_the_considered_moves_equally_at_first() {
     let mut random = random(45);
     let board = loop {
-        let board = random_board::<Square8>(&mut random, 44);
-        if board.legal().len() >= 8 {
+        let board = random_board::<Square8>(&mut random, 36);
+        if board.legal().len() > 16 {
             break board;
         }
     };
     // The first simulation expands the root.
     let visits = |simulations: u32| -> Vec<u32> {
-        let options = Options { root: Root::Gumbel, gumbel_considered: 8, ..without_solver(0) };
+        let options = Options { root: Root::Gumbel, ..without_solver(0) };
         let mut search = TreeSearch::new(Goal::Most, &options);
         search.begin(board, 1 + simulations, Mode::Explore);
         run(&mut search, &mut solver(Goal::Most), hashed, &mut crate::common::random(5));
@@ -265,11 +265,12 @@ fn gumbel_searches_the_considered_moves_equally_at_first() {
         visits.sort_unstable_by_key(|&count| std::cmp::Reverse(count));
         visits
     };
-    // Rounds of 8, 4 and 2 moves, each with a third of the simulations.
-    assert_eq!(visits(24)[..8], [7, 7, 3, 3, 1, 1, 1, 1]);
-    assert_eq!(visits(48)[..8], [14, 14, 6, 6, 2, 2, 2, 2]);
-    assert_eq!(visits(8)[..8], [1; 8]);
-    assert_eq!(visits(24).iter().sum::<u32>(), 24, "nothing else is searched");
+    // Rounds of 16, 8, 4 and 2 moves, each with a quarter of the simulations.
+    let wanted = [15, 15, 7, 7, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1];
+    assert_eq!(visits(64)[..16], wanted);
+    assert_eq!(visits(128)[..16], wanted.map(|count| 2 * count));
+    assert_eq!(visits(16)[..16], [1; 16]);
+    assert_eq!(visits(64).iter().sum::<u32>(), 64, "nothing else is searched");
 }
 
 #[test]

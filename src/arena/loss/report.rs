@@ -8,6 +8,9 @@ use super::JudgedMove;
 use crate::game::Geometry;
 use crate::game::notation::{obf, square_name};
 
+/// How many of the worst moves a report has.
+const EXAMPLES: usize = 5;
+
 /// The version of the JSON objects.
 const VERSION: u32 = 1;
 
@@ -46,13 +49,12 @@ pub struct Worst {
 }
 
 impl LossReport {
-    /// The report about the moves of the player with this identity and label, with at most `worst`
-    /// examples. The player solves positions of at most `solve_empties` empty squares itself.
+    /// The report about the moves of the player with this identity and label, with the
+    /// worst as examples. The player solves positions of at most `solve_empties` empty squares itself.
     pub fn new<G: Geometry>(
         [player, label]: [&str; 2],
         solve_empties: u32,
         judged: &[JudgedMove<G>],
-        worst: usize,
     ) -> LossReport {
         let losses = || judged.iter().map(|judged| f64::from(judged.loss()));
         let count = judged.len() as f64;
@@ -76,7 +78,7 @@ impl LossReport {
             error,
             exact: judged.iter().filter(|judged| judged.loss() == 0).count(),
             kept: judged.iter().filter(|judged| judged.keeps_outcome()).count(),
-            worst: costly.iter().take(worst).map(example).collect(),
+            worst: costly.iter().take(EXAMPLES).map(example).collect(),
         }
     }
 

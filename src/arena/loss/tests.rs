@@ -71,7 +71,7 @@ fn losses_are_those_of_an_exhaustive_search<G: Geometry>(goal: Goal) {
             + exhaustive_score(board.play_unchecked(judged.square), goal);
     }
     assert!(total > 0, "random moves lose discs");
-    let report = LossReport::new(["random", "chance"], 0, &judged, 3);
+    let report = LossReport::new(["random", "chance"], 0, &judged);
     assert_eq!(report.solved_itself, 0);
     assert!((report.loss - f64::from(total) / positions.len() as f64).abs() < 1e-9);
     assert!(report.worst[0].best.1 - report.worst[0].played.1 > 0);
@@ -92,7 +92,7 @@ fn a_perfect_player_loses_nothing() {
         let mut positions = late::<Square6>(9);
         let spec = "alphabeta:depth=1,solve_empties=30";
         let judged = judged(spec, &mut positions, &settings(goal, 1)).expect("judged");
-        let report = LossReport::new([spec; 2], 30, &judged, 3);
+        let report = LossReport::new([spec; 2], 30, &judged);
         assert_eq!(report.solved_itself, positions.len());
         assert_eq!((report.loss, report.error), (0.0, 0.0));
         assert_eq!((report.exact, report.kept), (positions.len(), positions.len()));

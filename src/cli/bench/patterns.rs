@@ -63,8 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     });
     let fitted = fitted.context("the fit was stopped")?;
     Figure::new("patterns labels", fitted.labels as f64, "boards").print(args.json)?;
-    for (name, error) in fitted.errors {
-        let what = name.trim_start_matches("pattern_error/").replace('_', " ");
+    for (what, error) in fitted.errors {
         Figure::new(format!("patterns error, {what}"), error, "discs").print(args.json)?;
     }
     Figure::new("patterns fit", start.elapsed().as_secs_f64(), "s").print(args.json)?;

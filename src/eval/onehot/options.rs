@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::marks::Marks;
-use super::plan::GROUP;
 use crate::eval::ModelError;
-use crate::game::{Geometry, Goal};
+use crate::game::{Geometry, Goal, Symmetry};
 use crate::model::{Description, Kind};
 
+/// The hidden units of a group.
+pub const GROUP: usize = 2 * Symmetry::ALL.len();
 /// The most hidden units.
 pub const MAX_HIDDEN: usize = 256;
 

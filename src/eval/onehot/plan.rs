@@ -16,11 +16,8 @@
 
 use super::lanes::CHUNK;
 use super::marks::Marks;
-use super::options::Options;
+use super::options::{GROUP, Options};
 use crate::game::{Geometry, Square, Symmetry};
-
-/// The hidden units of a group.
-pub const GROUP: usize = 2 * Symmetry::ALL.len();
 
 /// The sizes of a net, and where each of its lanes gets its numbers from.
 #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,7 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
 
 use super::names::{Name, NameError};
-use crate::store::{self, FileError};
+use crate::store::{self, FileError, with_causes};
 
 /// The longest wait for an answer of the server.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -191,15 +191,15 @@ pub async fn connect(
                 return Err(LinkError::Login { url: url() });
             }
             ConnectErrorKind::Tls => {
-                return Err(LinkError::Tls { url: url(), message: chain(&error) });
+                return Err(LinkError::Tls { url: url(), message: with_causes(&error) });
             }
-            _ if chain(&error).contains("certificate") => {
-                return Err(LinkError::Tls { url: url(), message: chain(&error) });
+            _ if with_causes(&error).contains("certificate") => {
+                return Err(LinkError::Tls { url: url(), message: with_causes(&error) });
             }
             _ => {}
         }
         if !std::mem::replace(&mut has_told, true) {
-            tracing::warn!("waits for the NATS server at {}: {}", options.url, chain(&error));
+            tracing::warn!("waits for the NATS server at {}: {}", options.url, with_causes(&error));
         }
         tokio::time::sleep(PAUSE).await;
     };
@@ -261,20 +261,6 @@ fn connect_options(options: &ServerOptions, name: &str) -> Result<ConnectOptions
     }
 }
 
-/// An error and its sources in one line.
-pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        let more = source.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        next = source.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,7 +278,7 @@ mod tests {
             assert!(error.contains("login"), "{error}");
         }
         let error = read("Us er:secret").expect_err("a user that is no name");
-        assert!(chain(&error).contains("`Us er` is not a name"), "{error}");
+        assert!(with_causes(&error).contains("`Us er` is not a name"), "{error}");
         let Ok(Login::Password { user, password }) = read("lab-1:sec:ret\n") else {
             panic!("a login");
         };

@@ -1,17 +1,18 @@
 //! A desk with players that answers queries, one position at a time.
 
-use std::any::Any;
+use std::error::Error;
 
 use super::answer::Answer;
 use super::problem::Problem;
 use super::query::Query;
-use crate::game::{Geometry, Goal, Shape};
+use crate::game::Geometry;
 use crate::net::inference;
 use crate::players::contestant::PlayerContext;
 use crate::players::control::{Analysis, Control};
-use crate::players::open;
+use crate::players::opened::OpenPlayers;
 use crate::players::player::{Player, PlayerError, Turn};
 use crate::search::stop::Stop;
+use crate::store::with_causes;
 
 /// The most players that are kept open.
 const MOST_PLAYERS: usize = 4;
@@ -27,25 +28,16 @@ pub struct DeskOptions {
     pub seed: u64,
 }
 
-/// What tells an open player from others.
-#[derive(Clone, PartialEq, Debug)]
-struct Key {
-    player: String,
-    shape: Shape,
-    goal: Goal,
-}
-
 /// Players that stay open from query to query. One thread uses it; several desks work side by side.
 pub struct Desk {
     options: DeskOptions,
-    /// The players, each a `Box<dyn Player<G>>` for the board of its key. The last one was used last.
-    players: Vec<(Key, Box<dyn Any + Send>)>,
+    players: OpenPlayers,
 }
 
 impl Desk {
     /// A desk without players yet.
     pub fn new(options: DeskOptions) -> Desk {
-        Desk { options, players: Vec::new() }
+        Desk { options, players: OpenPlayers::new(MOST_PLAYERS) }
     }
 
     /// Analyses one position of a query: the game after `turn` moves. `sink` gets the answers. All
@@ -81,46 +73,20 @@ impl Desk {
                 let answer = Answer::of(query, turn, position, analysis);
                 sink(Answer { is_during_search: true, ..answer });
             };
-            let player = self.player::<G>(query, turn)?;
-            let result = analyse(player.as_mut(), query, &question.turn(), stop, during);
-            analysis = result.map_err(|error| player_problem(query, turn, error.to_string()))?;
+            let DeskOptions { device, cores, seed } = self.options.clone();
+            let inference = inference::Options::default();
+            let context =
+                PlayerContext { goal: query.goal, device, inference, cores: cores.max(1) };
+            let work = |player: &mut dyn Player<G>| {
+                Ok::<_, Box<dyn Error>>(analyse(player, query, &question.turn(), stop, during)?)
+            };
+            let result = self.players.with(&query.player, &context, seed, work);
+            analysis =
+                result.map_err(|error| player_problem(query, turn, with_causes(error.as_ref())))?;
         }
         let terminated = stop.is_set();
         sink(Answer { terminated, ..Answer::of(query, turn, position, &analysis) });
         Ok(())
-    }
-
-    /// The query's player, opened if it is not open yet.
-    fn player<G: Geometry>(
-        &mut self,
-        query: &Query,
-        turn: usize,
-    ) -> Result<&mut Box<dyn Player<G>>, Problem> {
-        let key = Key { player: query.player.to_string(), shape: query.shape, goal: query.goal };
-        let entry = match self.players.iter().position(|(known, _)| *known == key) {
-            Some(place) => self.players.remove(place),
-            None => {
-                let player = self.open::<G>(query);
-                let player = player.map_err(|error| player_problem(query, turn, error))?;
-                if self.players.len() == MOST_PLAYERS {
-                    self.players.remove(0);
-                }
-                (key, Box::new(player) as Box<dyn Any + Send>)
-            }
-        };
-        self.players.push(entry);
-        let newest = self.players.last_mut().map(|(_, player)| player);
-        let player = newest.and_then(|player| player.downcast_mut::<Box<dyn Player<G>>>());
-        player.ok_or_else(|| player_problem(query, turn, "it is not open".into()))
-    }
-
-    fn open<G: Geometry>(&self, query: &Query) -> Result<Box<dyn Player<G>>, String> {
-        let DeskOptions { device, cores, seed } = self.options.clone();
-        let inference = inference::Options::default();
-        let context = PlayerContext { goal: query.goal, device, inference, cores: cores.max(1) };
-        let contestant =
-            open::contestant::<G>(&query.player, &context).map_err(|error| with_causes(&error))?;
-        (contestant.open)(seed).map_err(|error| with_causes(&error))
     }
 }
 
@@ -155,9 +121,4 @@ fn player_problem(query: &Query, turn: usize, error: String) -> Problem {
         value: Some(query.player.to_string().into()),
         allowed: None,
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

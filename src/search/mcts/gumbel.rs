@@ -10,21 +10,23 @@ use rand_distr::{Distribution, Gumbel as GumbelNoise};
 use super::options::Options;
 use super::root::{MoveStats, ProvenScore};
 
+/// Visits that are added to those of the most visited move when values are scaled.
+const VISITS: f32 = 50.0;
+
 /// The scale of a completed Q against logits, from the options of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QScale {
-    c_visit: f32,
     c_scale: f32,
 }
 
 impl QScale {
     pub fn new(options: &Options) -> QScale {
-        QScale { c_visit: options.gumbel_c_visit, c_scale: options.gumbel_c_scale }
+        QScale { c_scale: options.gumbel_c_scale }
     }
 
     /// Sigma of Danihelka et al. 2022, with utilities scaled from -1..1 to 0..1.
     fn sigma(self, utility: f32, most_visits: u32) -> f32 {
-        (self.c_visit + most_visits as f32) * self.c_scale * (utility + 1.0) / 2.0
+        (VISITS + most_visits as f32) * self.c_scale * (utility + 1.0) / 2.0
     }
 }
 

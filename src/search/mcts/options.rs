@@ -1,7 +1,7 @@
 //! The settings of a tree search.
 
 use crate::choices::choices;
-use crate::keys::{above, keys, whole, within};
+use crate::keys::{keys, whole, within};
 
 choices! {
     /// How the root distributes simulations over its moves.
@@ -63,11 +63,6 @@ keys! {
         /// more even.
         key prior_temperature: f32 = 1.0, within(0.1, 10.0) => player(11);
 
-        /// Sum of the Dirichlet noise's parameters over all legal moves.
-        ///
-        /// With a fixed sum the noise is as concentrated with many moves as with few.
-        key dirichlet_total: f32 = 10.0, above(0.0, 1000.0);
-
         /// Share of the noise in the root's priors in self-play; 0 means off.
         key dirichlet_share: f32 = 0.25, within(0.0, 1.0);
 
@@ -94,12 +89,6 @@ keys! {
 
         /// Whether the next search keeps the subtree of the played move.
         key tree_reuse: bool = true => player(14);
-
-        /// How many moves a Gumbel root samples.
-        key gumbel_considered: u32 = 16, whole(1, 128);
-
-        /// Visits that a Gumbel root adds to those of the most visited move when it scales values.
-        key gumbel_c_visit: f32 = 50.0, within(0.0, 1e6);
 
         /// Factor in a Gumbel root's scale of values against logits.
         key gumbel_c_scale: f32 = 1.0, within(0.0, 1000.0);

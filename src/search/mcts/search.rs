@@ -30,6 +30,11 @@ pub enum Mode {
 
 /// In [`Mode::Analyse`] one simulation in this many goes to the move that has the fewest.
 const EVEN_SHARE: u32 = 8;
+/// Sum of the Dirichlet noise's parameters over all legal moves. With a fixed sum the noise is as
+/// concentrated with many moves as with few.
+const DIRICHLET_TOTAL: f32 = 10.0;
+/// How many moves a Gumbel root samples.
+const CONSIDERED: usize = 16;
 
 /// A search for one move at a time. It keeps its tree from move to move.
 pub struct TreeSearch<G: Geometry> {
@@ -175,9 +180,8 @@ impl<G: Geometry> TreeSearch<G> {
             (Mode::Explore, Root::Puct) => self.mix_noise(rng),
             (Mode::Explore, Root::Gumbel) => {
                 let left = self.budget - self.begun;
-                let considered = self.options.gumbel_considered as usize;
                 self.refresh_moves();
-                self.halving.begin(&self.moves, considered, left, rng);
+                self.halving.begin(&self.moves, CONSIDERED, left, rng);
             }
             (Mode::Play | Mode::Analyse, _) => {}
         }
@@ -188,7 +192,7 @@ impl<G: Geometry> TreeSearch<G> {
     fn mix_noise<R: Rng>(&mut self, rng: &mut R) {
         let share = self.options.dirichlet_share;
         self.refresh_moves();
-        let concentration = self.options.dirichlet_total / self.moves.len().max(1) as f32;
+        let concentration = DIRICHLET_TOTAL / self.moves.len().max(1) as f32;
         let Ok(gamma) = Gamma::new(concentration, 1.0f32) else { return };
         self.weights.clear();
         self.weights.extend(self.moves.iter().map(|_| gamma.sample(rng)));

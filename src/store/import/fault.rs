@@ -53,8 +53,7 @@ impl Fault {
     /// Whether the game breaks the rules. Otherwise it cannot be read.
     pub fn is_illegal(&self) -> bool {
         match self {
-            Fault::Record(_) => true,
-            Fault::Wthor(fault) => !matches!(fault, GameFault::Unfinished { .. }),
+            Fault::Record(_) | Fault::Wthor(_) => true,
             Fault::Ggf(error) => matches!(error, GgfError::IllegalMove { .. }),
             Fault::Text(fault) => fault.is_illegal,
             Fault::Json(fault) => fault.is_illegal(),

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Action, FileError};
 use super::games::{self, GamesError, ReadError};
+use super::lines::shortened;
 use super::run_dir::{self, GAMES};
 use crate::choices::choices;
 use crate::game::record::{GameRecord, RecordError};
@@ -176,6 +177,18 @@ pub struct Found {
     pub number: u64,
     /// The game.
     pub game: Result<Game, Fault>,
+}
+
+impl Found {
+    /// The game if it has an end: a shortened text of why it cannot be learnt from, and whether it is
+    /// unfinished, if not.
+    pub fn whole_game(&self) -> Result<&Game, (String, bool)> {
+        match &self.game {
+            Ok(game) if game.ending != Ending::Unfinished => Ok(game),
+            Ok(game) => Err((format!("unfinished after move {}", game.record.moves.len()), true)),
+            Err(fault) => Err((shortened(fault), false)),
+        }
+    }
 }
 
 /// The games of a file in their order. An error ends it.

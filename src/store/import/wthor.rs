@@ -14,20 +14,21 @@
 //! | 14 | empty squares of the perfect play | | |
 //!
 //! Passes are not written. Empty squares count for the winner. The archive has games that end early
-//! and, in theory, illegal moves. So a game's moves are replayed by the rules ([`WthorGame::replay`]),
-//! and a game that does not fit them is an error of that game only.
+//! and, in theory, illegal moves. So a game's moves are replayed by the rules, and a game that does not fit them is an error of that game only.
 
 use std::path::{Path, PathBuf};
 
 use super::names::{Kind, Names};
 use super::{Ending, Fault, Found, Game, Games, ImportError};
 use crate::game::record::{GameRecord, MoveRecord, Source};
-use crate::game::{Geometry, Goal, Position, Square, Square8};
+use crate::game::{Goal, Position, Square, Square8};
 use crate::store::files::{self, FileError};
 use crate::store::limits;
 
 const HEADER_BYTES: usize = 16;
 const RECORD_BYTES: usize = 68;
+/// What a byte that is no square is read as. It is never legal.
+const NO_SQUARE: Square = Square(u8::MAX);
 
 /// Why a file is not read as games.
 #[derive(Debug, thiserror::Error)]
@@ -102,12 +103,6 @@ pub enum GameFault {
         /// The discs.
         found: u8,
     },
-    /// The moves end before the game does.
-    #[error("the game ends after move {moves}, with moves left")]
-    Unfinished {
-        /// The number of moves.
-        moves: usize,
-    },
 }
 
 /// A file of games.
@@ -123,15 +118,6 @@ pub struct WthorFile {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WthorGame {
     record: [u8; RECORD_BYTES],
-}
-
-/// A finished game that was replayed by the rules.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ReplayedGame<G: Geometry> {
-    /// The positions with a side that has a move, from the start to the last move.
-    pub positions: Vec<Position<G>>,
-    /// The final disc difference for black, empty squares to the winner.
-    pub score: i32,
 }
 
 /// The games of a file, with the names of the lists beside it.
@@ -202,21 +188,29 @@ impl WthorGame {
         [0, 2, 4].map(|at| u16::from_le_bytes([self.record[at], self.record[at + 1]]))
     }
 
-    /// The game. One that is not finished is no fault here.
+    /// The game, replayed by the rules. One that is not finished is no fault.
     fn read(&self, id: u64) -> Result<Game, GameFault> {
-        let begin = GameRecord::begin(Position::<Square8>::start(), Goal::Most, id);
+        let discs = self.recorded_discs();
+        if discs > 64 {
+            return Err(GameFault::Discs { found: discs });
+        }
+        let mut position = Position::<Square8>::start();
+        let begin = GameRecord::begin(position, Goal::Most, id);
         let mut record = GameRecord { source: Source::Import, ..begin };
-        record.moves = self.moves().map(MoveRecord::of).collect();
-        let ending = match self.replay::<Square8>() {
-            Ok(replayed) => {
-                record.score = replayed.score as i16;
-                Ending::Finished
+        for ((square, &found), number) in self.moves().zip(&self.record[8..]).zip(1..) {
+            if square == NO_SQUARE {
+                return Err(GameFault::NoSquare { number, found });
             }
-            Err(GameFault::Unfinished { .. }) => Ending::Unfinished,
-            Err(fault) => return Err(fault),
-        };
-        let stated = 2 * i16::from(self.recorded_discs()) - 64;
-        Ok(Game::plain(record, ending).with_stated(Some(stated)))
+            let next = position.play(square).ok_or(GameFault::Illegal { number, found })?;
+            position = next.pass_if_forced();
+            record.moves.push(MoveRecord::of(square));
+        }
+        let mut ending = Ending::Unfinished;
+        if position.board.is_over() {
+            record.score = position.black_view().difference() as i16;
+            ending = Ending::Finished;
+        }
+        Ok(Game::plain(record, ending).with_stated(Some(2 * i16::from(discs) - 64)))
     }
 
     /// Black's discs at the end, as the archive has them: empty squares count for the winner.
@@ -224,44 +218,13 @@ impl WthorGame {
         self.record[6]
     }
 
-    /// The moves without passes, not yet checked: a square that is not on the board becomes one that
-    /// is never legal.
+    /// The moves without passes, not yet checked: a byte that is no square becomes [`NO_SQUARE`].
     pub fn moves(&self) -> impl Iterator<Item = Square> {
         let square = |&byte: &u8| match (byte / 10, byte % 10) {
             (row @ 1..=8, column @ 1..=8) => Square(8 * (row - 1) + column - 1),
-            _ => Square(u8::MAX),
+            _ => NO_SQUARE,
         };
         self.record[8..].iter().take_while(|&&byte| byte != 0).map(square)
-    }
-
-    /// Replays the game by the rules. The board must be 8x8.
-    ///
-    /// # Errors
-    ///
-    /// A move is not legal, the result is impossible, or the game is not finished.
-    pub fn replay<G: Geometry>(&self) -> Result<ReplayedGame<G>, GameFault> {
-        let discs = self.recorded_discs();
-        if discs > 64 {
-            return Err(GameFault::Discs { found: discs });
-        }
-        let mut position = Position::<G>::start();
-        let mut positions = Vec::with_capacity(60);
-        let moves = self.record[8..].iter().take_while(|&&byte| byte != 0);
-        for (index, &found) in moves.enumerate() {
-            let number = index + 1;
-            let (row, column) = (found / 10, found % 10);
-            if !(1..=8).contains(&row) || !(1..=8).contains(&column) {
-                return Err(GameFault::NoSquare { number, found });
-            }
-            let square = Square(8 * (row - 1) + column - 1);
-            let next = position.play(square).ok_or(GameFault::Illegal { number, found })?;
-            positions.push(position);
-            position = next.pass_if_forced();
-        }
-        if !position.board.is_over() {
-            return Err(GameFault::Unfinished { moves: positions.len() });
-        }
-        Ok(ReplayedGame { positions, score: position.black_view().difference() })
     }
 }
 
@@ -313,34 +276,34 @@ pub(crate) mod tests {
         let found = read(&file(2001, &[whole_game(false), whole_game(true)])).expect("a file");
         assert_eq!((found.year, found.games.len()), (2001, 2));
         for game in &found.games {
-            let replayed = game.replay::<Square8>().expect("a whole game");
-            assert_eq!(replayed.positions[0], Position::start());
-            let (last, moves) =
-                (replayed.positions.last().expect("moves"), replayed.positions.len());
+            let replayed = game.read(1).expect("a whole game");
+            assert_eq!((replayed.ending, replayed.stated), (Ending::Finished, None));
+            let positions = replayed.record.positions::<Square8>().expect("legal moves");
+            let (last, moves) = (positions.last().expect("moves"), positions.len());
             assert_eq!(last.board.discs() as usize, moves + 3);
-            assert_eq!(i32::from(game.recorded_discs()), 32 + replayed.score / 2);
+            assert_eq!(i16::from(game.recorded_discs()), 32 + replayed.record.score / 2);
         }
     }
 
     #[test]
     fn a_fault_of_a_game_is_named_with_its_move() {
-        let game = |moves: &[u8]| {
-            WthorGame { record: record(moves) }.replay::<Square8>().expect_err("a fault")
-        };
+        let read = |moves: &[u8]| WthorGame { record: record(moves) }.read(1);
+        let game = |moves: &[u8]| read(moves).expect_err("a fault");
         // Black may play d3 (34), c4 (43), f5 (56) or e6 (65).
         assert_eq!(game(&[34, 99]), GameFault::NoSquare { number: 2, found: 99 });
         assert_eq!(game(&[34, 34]), GameFault::Illegal { number: 2, found: 34 });
         assert_eq!(game(&[11]), GameFault::Illegal { number: 1, found: 11 });
-        assert_eq!(game(&[34, 33]), GameFault::Unfinished { moves: 2 });
-        assert_eq!(game(&[]), GameFault::Unfinished { moves: 0 });
+        for moves in [&[34, 33][..], &[]] {
+            let game = read(moves).expect("an unfinished game");
+            assert_eq!((game.ending, game.squares().count()), (Ending::Unfinished, moves.len()));
+        }
         let mut impossible = WthorGame { record: record(&[34]) };
         impossible.record[6] = 99;
-        let error = impossible.replay::<Square8>().expect_err("99 discs").to_string();
+        let error = impossible.read(1).expect_err("99 discs").to_string();
         assert_eq!(error, "its result is 99 black discs; allowed: 0 to 64");
-        let messages = [game(&[34, 99]), game(&[11]), game(&[34, 33])].map(|it| it.to_string());
+        let messages = [game(&[34, 99]), game(&[11])].map(|it| it.to_string());
         assert!(messages[0].starts_with("move 2 is byte 99"), "{messages:?}");
         assert_eq!(messages[1], "move 1, byte 11, is not legal");
-        assert_eq!(messages[2], "the game ends after move 2, with moves left");
     }
 
     #[test]

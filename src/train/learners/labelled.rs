@@ -1,13 +1,17 @@
-//! The labels of a run that plays games in rounds: which of them count for a fit, and which measure
-//! its errors.
+//! What learners have in common that play games in rounds: the parts of a round, which labels count for
+//! a fit, and which measure its errors.
 
 use std::path::{Path, PathBuf};
 
 use crate::game::{Geometry, Goal};
 use crate::store::labels::{self, Label, LabelsError};
+use crate::train::stagewise::UnitReport;
 
 /// One line in this many is held out: it measures the errors and trains nothing.
 const HELD_OUT: usize = 50;
+
+/// The empty squares at which errors are measured, with two more on both sides.
+const NEAR: [u32; 5] = [10, 20, 30, 40, 50];
 
 /// How many of the newest rounds give boards that were not solved. Earlier rounds played worse.
 pub const ROUNDS_OF_RESULTS: u64 = 2;
@@ -20,6 +24,76 @@ const MEAN_ABSOLUTE: f64 = 0.798;
 /// The scale of chances to win, in discs, for a mean absolute error in discs.
 pub fn win_scale(error: f64) -> f32 {
     ((error / MEAN_ABSOLUTE / LOGISTIC_DEVIATION) as f32).max(f32::MIN_POSITIVE)
+}
+
+/// A part of a round: a unit of the work. A run that was killed loses at most one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The number of the round, and of all rounds.
+    pub round: u64,
+    pub rounds: u64,
+    /// The number of the part in the round, and of all its parts.
+    pub part: u64,
+    pub parts: u64,
+}
+
+impl Part {
+    /// The part that is the unit of this number.
+    pub fn of_unit(unit: u64, parts: u64, rounds: u64) -> Part {
+        Part { round: unit / parts, rounds, part: unit % parts, parts }
+    }
+
+    /// Whether it is the last one of its round.
+    pub fn is_last(&self) -> bool {
+        self.part + 1 == self.parts
+    }
+
+    /// A report about it, without games and positions.
+    pub fn report(&self) -> UnitReport {
+        let mut name = format!("round {} of {}", self.round + 1, self.rounds);
+        if self.parts > 1 {
+            name += &format!(", part {} of {}", self.part + 1, self.parts);
+        }
+        let curves = vec![("stage/round".into(), (self.round + 1) as f64)];
+        UnitReport { name, games: 0, positions: 0, curves }
+    }
+}
+
+/// The result of a fit to labels.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fitted {
+    /// The labels that were learnt from.
+    pub labels: u64,
+    /// Mean absolute errors in discs: of the training, and of held-out lines near some numbers of
+    /// empty squares, such as `10 empties`.
+    pub errors: Vec<(String, f64)>,
+}
+
+impl Fitted {
+    /// A fit with this error of the training. `error` measures that of held-out labels.
+    pub fn new<G: Geometry>(
+        (labels, training): (usize, f64),
+        held_out: &[Label<G>],
+        error: impl Fn(&[Label<G>]) -> f64,
+    ) -> Fitted {
+        let mut errors = vec![("training".into(), training)];
+        for middle in NEAR {
+            let is_near = |label: &&Label<G>| label.board.empties().abs_diff(middle) <= 2;
+            let near: Vec<_> = held_out.iter().filter(is_near).copied().collect();
+            if !near.is_empty() {
+                errors.push((format!("{middle} empties"), error(&near)));
+            }
+        }
+        Fitted { labels: labels as u64, errors }
+    }
+
+    /// Adds the errors to a report: to its name, and as curves below `curve`.
+    pub fn add_to(&self, report: &mut UnitReport, curve: &str) {
+        for (what, error) in &self.errors {
+            report.name += &format!(", error {error:.2} discs ({what})");
+            report.curves.push((format!("{curve}/{}", what.replace(' ', "_")), *error));
+        }
+    }
 }
 
 /// Labels to learn from, and labels that measure the errors.

@@ -13,9 +13,10 @@ use crate::eval::AnyEvaluator;
 use crate::game::{Board, Geometry, Goal, Square};
 use crate::search::alphabeta::{self, NoProbCut, Search, SearchLimits, SearchResult};
 use crate::search::endgame::Solver;
-use crate::store::labels::Label;
+use crate::store::labels::{self, Label, LabelsError};
+use crate::train::learners::labelled::Part;
 use crate::train::seeds::{Purpose, Random, stream};
-use crate::train::stagewise::UnitContext;
+use crate::train::stagewise::{UnitContext, UnitReport};
 
 /// Lines that one thread works on in a row.
 const CHUNK: usize = 64;
@@ -63,6 +64,24 @@ pub struct Labeller<'a, G: Geometry> {
 }
 
 impl<G: Geometry> Labeller<'_, G> {
+    /// Labels the lines of a part of the round, and keeps them in a file of the run. `None` if it was
+    /// stopped.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn keep(
+        &self,
+        part: Part,
+        context: &UnitContext<'_>,
+    ) -> Result<Option<UnitReport>, LabelsError> {
+        let first = |part_number| self.lines.count * part_number / part.parts;
+        let (begin, end) = (first(part.part), first(part.part + 1));
+        let Some(labels) = self.labels(begin..end, context) else { return Ok(None) };
+        labels::write(&labels::file(context.folder(), self.round, part.part), self.goal, &labels)?;
+        Ok(Some(UnitReport { games: end - begin, positions: labels.len() as u64, ..part.report() }))
+    }
+
     /// The labels of the lines of these numbers, one line behind the other; `None` if it was
     /// stopped.
     pub fn labels(&self, lines: Range<u64>, context: &UnitContext<'_>) -> Option<Vec<Label<G>>> {

@@ -20,6 +20,10 @@ use crate::train::learner::{
 use crate::train::replay::Batch;
 use crate::train::seeds::Random;
 
+/// Weight of the loss on the squares' final owners.
+const OWNER_WEIGHT: f64 = 0.25;
+/// Momentum of `sgd`.
+const MOMENTUM: f64 = 0.9;
 /// The names of the losses: the total, then the parts.
 const LOSSES: [&str; 5] = ["total", "policy", "value", "score", "owner"];
 
@@ -233,7 +237,7 @@ impl Targets {
         let total = &policy * options.policy_weight
             + &value * options.value_weight
             + &score * options.score_weight
-            + &owner * options.owner_weight;
+            + &owner * OWNER_WEIGHT;
         Tensor::stack(&[total, policy, value, score, owner], 0)
     }
 }
@@ -251,7 +255,7 @@ fn part(state: &Weights, prefix: &str) -> Weights {
 
 fn update_rule(options: &Options) -> UpdateRule {
     match options.optimizer {
-        OptimizerKind::Sgd => UpdateRule::Sgd { momentum: options.momentum },
+        OptimizerKind::Sgd => UpdateRule::Sgd { momentum: MOMENTUM },
         OptimizerKind::Adam => UpdateRule::Adam,
         OptimizerKind::Adamw => UpdateRule::AdamW,
     }

@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::curves;
 use crate::game::notation::plain_excerpt;
 use crate::game::{Goal, Shape};
-use crate::store::run_dir::{self, CONFIG, Manifest, State};
+use crate::store::run_dir::{self, CONFIG, Manifest, RunSummary, State};
+use crate::store::with_causes;
 use crate::telemetry::METRICS;
 use crate::web::error::ApiError;
 
@@ -37,14 +38,8 @@ pub(in crate::web) struct Run {
     error: Option<Box<str>>,
     /// Seconds since the last update.
     age_seconds: u64,
-    /// Minutes of training.
-    minutes: f64,
-    games: u64,
-    positions: u64,
-    steps: u64,
-    rating: Option<f64>,
-    rating_error: Option<f64>,
-    best_rating: Option<f64>,
+    #[serde(flatten)]
+    summary: RunSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     board: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,13 +81,7 @@ impl Run {
             state: "recorded",
             error: None,
             age_seconds: age(&path.join(METRICS)),
-            minutes: 0.0,
-            games: 0,
-            positions: 0,
-            steps: 0,
-            rating: None,
-            rating_error: None,
-            best_rating: None,
+            summary: RunSummary::default(),
             board: None,
             goal: None,
             left_minutes: None,
@@ -113,11 +102,11 @@ impl Run {
         match listed {
             Ok(Some(listed)) => match listed.manifest {
                 Ok(manifest) => self.fill(&manifest, &settings),
-                Err(error) => self.fail(&error.to_string()),
+                Err(error) => self.fail(&with_causes(&error)),
             },
             // Curves that were copied without the rest of their run.
             Ok(None) => self.recall(),
-            Err(error) => self.fail(&error.to_string()),
+            Err(error) => self.fail(&with_causes(&error)),
         }
     }
 
@@ -129,22 +118,22 @@ impl Run {
     fn recall(&mut self) {
         let Ok(curves) = curves::read(&self.path) else { return };
         let last = |axis: &[f64]| axis.last().copied().unwrap_or(0.0);
-        self.minutes = last(&curves.minutes);
-        let counters = [&curves.games, &curves.positions, &curves.steps];
-        [self.games, self.positions, self.steps] = counters.map(|axis| last(axis) as u64);
+        let count = |axis: &[f64]| last(axis) as u64;
+        self.summary = RunSummary {
+            minutes: last(&curves.minutes),
+            games: count(&curves.games),
+            positions: count(&curves.positions),
+            steps: count(&curves.steps),
+            ..RunSummary::default()
+        };
     }
 
     fn fill(&mut self, manifest: &Manifest, settings: &toml::Table) {
-        let summary = manifest.summary;
         self.state = manifest.state.name();
         self.age_seconds = age_of(SystemTime::UNIX_EPOCH + Duration::from_secs(manifest.updated));
         self.begun = Some(manifest.created);
-        self.minutes = summary.minutes;
-        (self.games, self.positions, self.steps) =
-            (summary.games, summary.positions, summary.steps);
-        (self.rating, self.rating_error) = (summary.rating, summary.rating_error);
-        self.best_rating = summary.best_rating;
-        self.stages = manifest.stages.map(|all| Stages { done: self.steps.min(all), all });
+        self.summary = manifest.summary;
+        self.stages = manifest.stages.map(|all| Stages { done: self.summary.steps.min(all), all });
         if manifest.state == State::Running {
             self.left_minutes = match self.stages {
                 Some(stages) => self.left_of(stages),
@@ -156,7 +145,7 @@ impl Run {
     /// The minutes until the last stage is done, if stages go on to take as long. The counters are
     /// those of the last stage's end, which was the last update.
     fn left_of(&self, Stages { done, all }: Stages) -> Option<f64> {
-        let left = self.minutes / done as f64 * (all - done) as f64;
+        let left = self.summary.minutes / done as f64 * (all - done) as f64;
         (done > 0).then(|| (left - self.age_seconds as f64 / 60.0).max(0.0))
     }
 
@@ -167,15 +156,16 @@ impl Run {
             let value = limits.get(key)?;
             value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
         };
+        let RunSummary { minutes, games, positions, steps, .. } = self.summary;
         let done = [
-            ("minutes", self.minutes),
-            ("games", self.games as f64),
-            ("positions", self.positions as f64),
-            ("steps", self.steps as f64),
+            ("minutes", minutes),
+            ("games", games as f64),
+            ("positions", positions as f64),
+            ("steps", steps as f64),
         ];
         let left = done.into_iter().filter_map(|(key, done)| {
             let limit = limit(key).filter(|&limit| limit > 0.0)?;
-            (done > 0.0).then(|| ((limit - done) / (done / self.minutes)).max(0.0))
+            (done > 0.0).then(|| ((limit - done) / (done / minutes)).max(0.0))
         });
         left.filter(|left| left.is_finite()).min_by(f64::total_cmp)
     }
@@ -339,7 +329,7 @@ mod tests {
     #[test]
     fn the_time_left_is_that_until_the_first_limit() {
         let mut run = Run::at(PathBuf::from("run"), "run".into());
-        (run.minutes, run.games, run.steps) = (10.0, 100, 0);
+        run.summary = RunSummary { minutes: 10.0, games: 100, ..RunSummary::default() };
         let left = |text: &str| run.left(&text.parse().expect("TOML"));
         assert_eq!(left("[limits]\nminutes = 60.0\ngames = 400\nsteps = 5"), Some(30.0));
         assert_eq!(left("[limits]\nminutes = 60.0\ngames = 0"), Some(50.0));

@@ -2,10 +2,15 @@
 
 use bytemuck::must_cast_ref;
 
-use super::kernel::GROUP;
-use crate::net::tile::{Tile, Tiles};
+use crate::net::tile::{TILE_ROWS, Tile, Tiles};
 use crate::net::vector::Vector;
 use crate::net::vector::x86::{Avx512, HalfVector};
+
+/// Positions of a group.
+pub(super) const GROUP: usize = 16;
+
+/// A group fills a tile's rows.
+const _: () = assert!(GROUP == TILE_ROWS);
 
 /// The sums of a pair of squares: for each square two tiles of 16 channels.
 pub(super) type Sums = [[Tile; 2]; 2];

@@ -13,22 +13,15 @@
 //! number of squares is odd, the last square's missing partner is written there. `policy` and
 //! `features` have a tile for each pair of squares.
 
-use super::epilogue::{Epilogue, Sums, store_four};
-use super::pack::{Block, Convolution, Packed, TILE_OUTPUTS};
+use super::epilogue::{Epilogue, GROUP, Sums, store_four};
+use super::pack::{Block, Convolution, PLANES, Packed, TILE_OUTPUTS};
 use super::route::Route;
-use super::stem::PLANES;
 use crate::net::encode::Encoding;
 use crate::net::plan::HIDDEN;
-use crate::net::tile::{Source, TILE_ROWS, Tile, Tiles, ZEROS};
+use crate::net::tile::{Source, Tile, Tiles, ZEROS};
 use crate::net::vector::Vector;
 use crate::net::vector::x86::Avx512;
 use crate::predict::Input;
-
-/// Positions of a group.
-pub(super) const GROUP: usize = 16;
-
-/// A group fills a tile's rows.
-const _: () = assert!(GROUP == TILE_ROWS);
 
 /// Memory for a group's activations.
 pub(super) struct Kernel {

@@ -16,7 +16,8 @@ mod pack;
 mod route;
 mod stem;
 
-use kernel::{GROUP, Kernel, RawOutputs};
+use epilogue::GROUP;
+use kernel::{Kernel, RawOutputs};
 use pack::{Packed, TILE_INPUTS};
 use route::Route;
 

@@ -17,6 +17,8 @@ use crate::net::vector::{LANES, Vector};
 pub(super) const TILE_OUTPUTS: usize = LANES;
 /// Inputs of a tile of weights: channels of one block of activations.
 pub(super) const TILE_INPUTS: usize = 32;
+/// The largest number of input planes. It is half of a tile's inputs; the other half is 0.
+pub(super) const PLANES: usize = TILE_INPUTS / 2;
 /// Input planes of a net without lookahead: mine, theirs, legal, on the board.
 const DISC_PLANES: usize = 4;
 /// Pairs of squares in one tile of policy logits.

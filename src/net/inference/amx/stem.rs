@@ -2,15 +2,12 @@
 
 use super::epilogue::{relu_to_bf16, store_four};
 use super::kernel::{Bias, Kernel, convolve};
-use super::pack::{Packed, Stem, TILE_INPUTS};
+use super::pack::{PLANES, Packed, Stem, TILE_INPUTS};
 use super::route::Route;
 use crate::net::tile::Tiles;
 use crate::net::vector::Vector;
 use crate::net::vector::x86::Avx512;
 use crate::predict::Input;
-
-/// The largest number of input planes. It is half of a tile's inputs; the other half is 0.
-pub(super) const PLANES: usize = TILE_INPUTS / 2;
 
 impl Kernel {
     /// Encodes positions and computes the first convolution into `x`. Uses `y` for the planes.

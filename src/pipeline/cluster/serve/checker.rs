@@ -7,7 +7,8 @@ use crossbeam_channel::{Receiver, Sender};
 use rand::RngExt as _;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::network::{Command, Message};
+use super::desk::Message;
+use super::network::Command;
 use super::replayer::Doubt;
 use super::shared::Shared;
 use super::{Receipt, RemoteGame};

@@ -20,7 +20,6 @@ use futures_util::StreamExt as _;
 use tokio::sync::{Notify, watch};
 
 use super::Receipt;
-use super::network::Message;
 use super::shared::Shared;
 use crate::model::weights::Metadata;
 use crate::pipeline::cluster::link::LinkError;
@@ -48,6 +47,14 @@ const STREAM_BYTES: i64 = 1 << 30;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Numbers in one confirmation, at most.
 const NUMBERS_A_MESSAGE: usize = 5_000;
+
+/// A message with games.
+pub(super) struct Message {
+    /// Its number in this process.
+    pub number: u64,
+    pub worker: Name,
+    pub bytes: Vec<u8>,
+}
 
 /// A message that is not yet acknowledged.
 struct Pending {

@@ -11,10 +11,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::Receipt;
-use super::desk::Desk;
+use super::desk::{Desk, Message};
 use super::shared::Shared;
 use crate::pipeline::cluster::link::{LinkError, ServerOptions, connect};
-use crate::pipeline::cluster::names::Name;
 use crate::pipeline::messages::NewNet;
 
 /// How long the last messages may take.
@@ -32,14 +31,6 @@ pub(super) enum Command {
     Close { has_ended: bool },
     /// The thread ends.
     End,
-}
-
-/// A message with games.
-pub(super) struct Message {
-    /// Its number in this process.
-    pub number: u64,
-    pub worker: Name,
-    pub bytes: Vec<u8>,
 }
 
 pub(super) struct Network {

@@ -18,11 +18,12 @@ use tokio::sync::watch;
 use super::WorkerError;
 use crate::game::notation::plain_excerpt;
 use crate::model::weights::Weights;
-use crate::pipeline::cluster::link::{LinkError, ServerOptions, chain, connect};
+use crate::pipeline::cluster::link::{LinkError, ServerOptions, connect};
 use crate::pipeline::cluster::names::{self, NETS_BUCKET, Name, RUNS_BUCKET};
 use crate::pipeline::cluster::wire::{
     Announcement, LeaseReply, LeaseRequest, NetNotice, PROTOCOL, Report, State, Stored, parse,
 };
+use crate::store::with_causes;
 
 /// How long runs are looked for before one of them is joined.
 const LOOK: Duration = Duration::from_millis(800);
@@ -136,9 +137,9 @@ async fn read_announcement(
     let mut has_told = false;
     loop {
         let why = match jetstream.get_key_value(RUNS_BUCKET).await {
-            Err(error) => chain(&error),
+            Err(error) => with_causes(&error),
             Ok(runs) => match runs.get(run.as_str()).await {
-                Err(error) => chain(&error),
+                Err(error) => with_causes(&error),
                 Ok(None) => "the server does not know it".into(),
                 Ok(Some(bytes)) => {
                     return parse(&bytes).map_err(|message| WorkerError::Announcement { message });
@@ -282,9 +283,9 @@ impl Joined {
         let subject = names::games(&self.run, &worker);
         let sent = self.jetstream.send_publish(subject, message).await;
         let event = match sent {
-            Err(error) => Event::NotSent { number, why: chain(&error) },
+            Err(error) => Event::NotSent { number, why: with_causes(&error) },
             Ok(acknowledged) => match acknowledged.await {
-                Err(error) => Event::NotSent { number, why: chain(&error) },
+                Err(error) => Event::NotSent { number, why: with_causes(&error) },
                 Ok(_) => Event::Sent(number),
             },
         };
@@ -296,7 +297,7 @@ impl Joined {
         let reply = self.client.request(names::lease(&self.run, &worker), request.into()).await;
         let failed = |why: String| Event::NoNumbers { why, is_final: false };
         let event = match reply {
-            Err(error) => failed(chain(&error)),
+            Err(error) => failed(with_causes(&error)),
             Ok(message) => match parse::<LeaseReply>(&message.payload) {
                 Err(error) => failed(error.into()),
                 Ok(LeaseReply::Refused(why)) => Event::NoNumbers { why, is_final: true },

@@ -29,6 +29,7 @@ use crate::pipeline::sync::{Allowance, Counters, Pace, Shared};
 use crate::pipeline::threads::{ActorThreads, EndRunOnDrop, ThreadParts};
 use crate::pipeline::transport::{Closed, FinishedGame, InProcess, Transport as _, in_process};
 use crate::players::models::open_backend;
+use crate::store::with_causes;
 use crate::train::selfplay::{GameNumbers, NetVersion};
 
 /// Games are sent at least this often.
@@ -318,7 +319,7 @@ impl Session {
             Err(error) => {
                 // Such as a full disk: the games stay in memory, and the actors soon wait.
                 self.oldest = Some(Instant::now());
-                self.tell("disk", format!("{:#}; tries again", anyhow::Error::from(error)));
+                self.tell("disk", format!("{}; tries again", with_causes(&error)));
             }
         }
     }

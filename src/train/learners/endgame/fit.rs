@@ -111,11 +111,6 @@ impl Samples {
         self.targets.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.targets.is_empty()
-    }
-
     /// Adds a board that has a legal move of either side, with its score in discs for the side to
     /// move.
     pub fn push<G: Geometry>(&mut self, set: &PatternSet, board: Board<G>, score: f32) {

@@ -24,24 +24,16 @@ use crate::eval::{AnyEvaluator, ModelError, WinScale};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::labels::{self, Label};
-use crate::train::learners::labelled::{self, Divided};
+pub use crate::train::learners::labelled::Fitted;
+use crate::train::learners::labelled::{self, Divided, Part};
 use crate::train::learners::lines::Labeller;
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::{Fitter, Samples, Shape};
 pub use options::Options;
 pub(in crate::train::learners) use options::{edges_and_lines, squares};
 
-/// The parts of a round. A run that was killed loses at most one.
+/// The parts of a round.
 const PARTS: u64 = 8;
-
-/// The empty squares at which the errors are reported, with two more on both sides.
-const BANDS: [(u32, &str); 5] = [
-    (10, "pattern_error/10_empties"),
-    (20, "pattern_error/20_empties"),
-    (30, "pattern_error/30_empties"),
-    (40, "pattern_error/40_empties"),
-    (50, "pattern_error/50_empties"),
-];
 
 /// The key `endgame.patterns` does not fit the board.
 #[derive(Debug, thiserror::Error)]
@@ -57,21 +49,6 @@ impl PatternsError {
             other => PatternsError { problem: other.to_string().into() },
         }
     }
-}
-
-/// Boards with as many discs use the same weights, which then stay in the cache.
-fn in_order_of_use<G: Geometry>(divided: &mut Divided<G>) {
-    divided.training.sort_by_key(|label| label.board.discs());
-}
-
-/// The result of a fit.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Fitted {
-    /// The labels that trained the weights.
-    pub labels: u64,
-    /// Mean absolute errors in discs: of the training, and of held-out lines near some numbers of
-    /// empty squares.
-    pub errors: Vec<(&'static str, f64)>,
 }
 
 /// Trains the weights of patterns.
@@ -121,35 +98,15 @@ impl<G: Geometry> EndgameLearner<G> {
         if round == 0 {
             return Ok(Positional::new(self.goal).into());
         }
-        let evaluator = Patterns::new(self.goal, self.set.clone(), &self.model_with(probcut));
-        Ok(evaluator.map_err(StagewiseError::method)?.into())
+        Ok(Patterns::new(self.goal, self.set.clone(), &self.model_with(probcut))?.into())
     }
 
-    /// The labels of all rounds up to this one, divided.
-    fn labels(&self, last: u64, context: &UnitContext<'_>) -> Result<Divided<G>, StagewiseError> {
-        let solved = |round| self.options.lines(round, G::SQUARES as u32).solved;
-        let divided = Divided::of_rounds(context.folder(), self.goal, (last, PARTS), solved);
-        let mut divided = divided.map_err(StagewiseError::method)?;
-        in_order_of_use(&mut divided);
-        Ok(divided)
-    }
-
-    fn samples<'a>(&self, labels: impl IntoIterator<Item = &'a Label<G>>) -> Samples {
+    fn samples(&self, labels: &[Label<G>]) -> Samples {
         let mut samples = Samples::new(&self.set);
         for &Label { board, score } in labels {
             samples.push(&self.set, board, score.into());
         }
         samples
-    }
-
-    /// Fits the weights to the labels of all rounds up to this one. Returns the errors.
-    fn fit(
-        &mut self,
-        round: u64,
-        context: &UnitContext<'_>,
-    ) -> Result<Option<Vec<(&'static str, f64)>>, StagewiseError> {
-        let divided = self.labels(round, context)?;
-        Ok(self.fit_to(divided, context).map(|fitted| fitted.errors))
     }
 
     /// Fits the weights to the labels of the two newest rounds of another run. `None` if it was
@@ -163,31 +120,24 @@ impl<G: Geometry> EndgameLearner<G> {
         run: &Path,
         context: &UnitContext<'_>,
     ) -> Result<Option<Fitted>, StagewiseError> {
-        let files = labels::newest_files(run, labelled::ROUNDS_OF_RESULTS);
-        let divided = files.and_then(|files| Divided::of_files(&files, self.goal));
-        let mut divided = divided.map_err(StagewiseError::method)?;
-        in_order_of_use(&mut divided);
-        Ok(self.fit_to(divided, context))
+        let files = labels::newest_files(run, labelled::ROUNDS_OF_RESULTS)?;
+        Ok(self.fit_to(Divided::of_files(&files, self.goal)?, context))
     }
 
     fn fit_to(&mut self, divided: Divided<G>, context: &UnitContext<'_>) -> Option<Fitted> {
-        let Divided { training, held_out } = divided;
-        let labels = training.len() as u64;
+        let Divided { mut training, held_out } = divided;
+        // Boards with as many discs use the same weights, which then stay in the cache.
+        training.sort_by_key(|label| label.board.discs());
+        let labels = training.len();
         let samples = self.samples(&training);
         drop(training);
         let fitter = Fitter { shape: &self.shape, samples: &samples, ridge: self.options.ridge };
         self.numbers = fitter.fit(self.numbers.clone(), self.options.steps, context)?;
         let training = fitter.error(&self.numbers);
-        let mut errors = vec![("pattern_error/training", training)];
-        for (middle, name) in BANDS {
-            let is_near = |label: &&Label<G>| label.board.empties().abs_diff(middle) <= 2;
-            let samples = &self.samples(held_out.iter().filter(is_near));
-            if !samples.is_empty() {
-                errors.push((name, Fitter { samples, ..fitter }.error(&self.numbers)));
-            }
-        }
         self.win_scale = labelled::win_scale(training);
-        Some(Fitted { labels, errors })
+        Some(Fitted::new((labels, training), &held_out, |near| {
+            Fitter { samples: &self.samples(near), ..fitter }.error(&self.numbers)
+        }))
     }
 }
 
@@ -202,8 +152,7 @@ impl<G: Geometry> EndgameLearner<G> {
         let squares = G::SQUARES as u32;
         let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (round, part));
         let wanted = self.options.probcut_boards as usize;
-        let boards = margins::boards((0..PARTS).map(of_part), wanted);
-        let boards = boards.map_err(StagewiseError::method)?;
+        let boards = margins::boards((0..PARTS).map(of_part), wanted)?;
         let evaluator = self.evaluator(round + 1, None)?;
         let depths = (self.options.probcut_depth, self.options.lines(round, squares).solved);
         let searched = margins::search(self.goal, &evaluator, &boards, depths, context);
@@ -245,38 +194,29 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
         unit: u64,
         context: &UnitContext<'_>,
     ) -> Result<Option<UnitReport>, StagewiseError> {
-        let (round, part) = (unit / PARTS, unit % PARTS);
-        if round == self.options.all_rounds() {
+        let rounds = self.options.all_rounds();
+        let part = Part::of_unit(unit, PARTS, rounds);
+        let round = part.round;
+        if round == rounds {
             return self.finish(context);
         }
         let lines = self.options.lines(round, G::SQUARES as u32);
-        let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
-        let games = range.end - range.start;
         let mut probcut = self.probcut.clone();
         if lines.probcut.is_some() && probcut.is_none() {
             let Some((fitted, _)) = self.fit_probcut(round - 1, context)? else { return Ok(None) };
             probcut = Some(fitted);
         }
-        let evaluator = self.evaluator(round, probcut.as_ref())?;
-        let labeller =
-            Labeller { goal: self.goal, seed: self.seed, round, evaluator: &evaluator, lines };
-        let Some(labels) = labeller.labels(range, context) else { return Ok(None) };
-        let (positions, rounds) = (labels.len() as u64, self.options.all_rounds());
-        labels::write(&labels::file(context.folder(), round, part), self.goal, &labels)
-            .map_err(StagewiseError::method)?;
-        drop(labels);
-        let mut name = format!("round {} of {rounds}, part {} of {PARTS}", round + 1, part + 1);
-        let mut curves = vec![("stage/round", (round + 1) as f64)];
-        if part + 1 == PARTS {
-            let Some(errors) = self.fit(round, context)? else { return Ok(None) };
-            for (curve, error) in &errors {
-                let what = curve.trim_start_matches("pattern_error/").replace('_', " ");
-                name += &format!(", error {error:.2} discs ({what})");
-            }
-            curves.extend(errors);
+        let evaluator = &self.evaluator(round, probcut.as_ref())?;
+        let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
+        let Some(mut report) = labeller.keep(part, context)? else { return Ok(None) };
+        if part.is_last() {
+            let solved = |round| self.options.lines(round, G::SQUARES as u32).solved;
+            let divided = Divided::of_rounds(context.folder(), self.goal, (round, PARTS), solved)?;
+            let Some(fitted) = self.fit_to(divided, context) else { return Ok(None) };
+            fitted.add_to(&mut report, "pattern_error");
         }
         self.probcut = probcut;
-        Ok(Some(UnitReport { name, games, positions, curves }))
+        Ok(Some(report))
     }
 
     fn model(&self) -> Weights {
@@ -290,7 +230,7 @@ impl<G: Geometry> StagewiseLearner for EndgameLearner<G> {
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
         self.numbers = self.shape.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
-        self.probcut = patterns::probcut(state).map_err(StagewiseError::method)?;
+        self.probcut = patterns::probcut(state)?;
         Ok(())
     }
 }

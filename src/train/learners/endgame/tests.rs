@@ -58,7 +58,7 @@ fn errors_fall_and_a_resumed_run_ends_in_the_same_model() {
     let report = train(&mut learner, 0..all - 1, whole.path(), 2);
     train(&mut learner, all - 1..all, whole.path(), 2);
     let error =
-        report.curves.iter().find(|(name, _)| *name == "pattern_error/10_empties").expect("errors");
+        report.curves.iter().find(|(name, _)| name == "pattern_error/10_empties").expect("errors");
     // The mean size of the scores themselves is above 10 discs.
     assert!(error.1 < 6.0, "{report:?}");
     let mut first = new(Goal::Most);
@@ -95,7 +95,7 @@ fn a_run_goes_on_without_labels_that_are_cut_off() {
     let bytes = std::fs::read(&path).expect("a file");
     std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
     let report = learner.train_unit(7, &context).expect("no failure").expect("not stopped");
-    assert!(report.curves.iter().any(|(name, _)| *name == "pattern_error/training"));
+    assert!(report.curves.iter().any(|(name, _)| name == "pattern_error/training"));
 }
 
 #[test]

@@ -23,9 +23,9 @@ use crate::eval::{onehot, patternnet, patterns};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::checkpoint::{CheckpointError, load_model};
-use crate::store::labels::{self, Label};
+use crate::store::labels;
 use crate::train::learners::endgame::margins;
-use crate::train::learners::labelled::{self, Divided, ROUNDS_OF_RESULTS};
+use crate::train::learners::labelled::{self, Divided, Fitted, Part, ROUNDS_OF_RESULTS};
 use crate::train::learners::lines::Labeller;
 use crate::train::seeds::{Purpose, stream};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
@@ -33,7 +33,7 @@ use fit::Learning;
 pub use options::{Inputs, Options};
 use students::{Net, OverPatterns, Perceptron, Student};
 
-/// The parts of a round. A run that was killed loses at most one.
+/// The parts of a round.
 const PARTS: u64 = 4;
 
 /// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth;
@@ -43,23 +43,6 @@ const PROBCUT_DEPTH: u32 = if cfg!(test) { 5 } else { 10 };
 
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
-
-/// The empty squares at which the errors are reported, with two more on both sides.
-const BANDS: [(u32, &str); 5] = [
-    (10, "ntuple_error/10_empties"),
-    (20, "ntuple_error/20_empties"),
-    (30, "ntuple_error/30_empties"),
-    (40, "ntuple_error/40_empties"),
-    (50, "ntuple_error/50_empties"),
-];
-
-/// What learning from labels gave, besides the model.
-struct Learnt {
-    /// How many labels taught.
-    labels: u64,
-    /// The curves of the errors, in discs.
-    errors: Vec<(&'static str, f64)>,
-}
 
 /// The evaluator of a model that others learn from.
 fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, TeacherError> {
@@ -115,23 +98,18 @@ impl<G: Geometry> NTupleLearner<G> {
             Box::new(Net::new::<G>(onehot::Options { hidden, frontier, stable }, discs))
         };
         let student: Box<dyn Student<G>> = match options.inputs {
-            Inputs::Tuples => {
-                let perceptron = Perceptron::new::<G>(options.stable);
-                Box::new(perceptron.map_err(StagewiseError::method)?)
-            }
+            Inputs::Tuples => Box::new(Perceptron::new::<G>(options.stable)?),
             Inputs::Patterns => {
-                let (patterns, discs) =
-                    (options.patterns.clone(), options.discs_of_stages(G::SQUARES as u32));
-                let net = OverPatterns::new::<G>(patternnet::Options { patterns }, discs);
-                Box::new(net.map_err(StagewiseError::method)?)
+                let discs = options.discs_of_stages(G::SQUARES as u32);
+                let patterns = patternnet::Options { patterns: options.patterns.clone() };
+                Box::new(OverPatterns::new::<G>(patterns, discs)?)
             }
             Inputs::Moves => net(false),
             Inputs::Frontier => net(true),
         };
         let mut files = Vec::new();
         for run in &options.labels {
-            let found = labels::newest_files(Path::new(run), ROUNDS_OF_RESULTS);
-            files.extend(found.map_err(StagewiseError::method)?);
+            files.extend(labels::newest_files(Path::new(run), ROUNDS_OF_RESULTS)?);
         }
         let numbers = student.initial(&mut stream(seed, Purpose::Batch, INITIAL));
         let options = options.clone();
@@ -168,35 +146,9 @@ impl<G: Geometry> NTupleLearner<G> {
         self.options.lines(round, G::SQUARES as u32)
     }
 
-    /// Plays and labels the games of a part of a round. Returns the games and the labels; `None` if it
-    /// was stopped.
-    fn play(
-        &self,
-        (round, part): (u64, u64),
-        context: &UnitContext<'_>,
-    ) -> Result<Option<(u64, u64)>, StagewiseError> {
-        let lines = self.lines(round);
-        let range = lines.count * part / PARTS..lines.count * (part + 1) / PARTS;
-        let games = range.end - range.start;
-        let own;
-        let evaluator = match &self.teacher {
-            Some(teacher) => teacher,
-            None => {
-                own = self.evaluator()?;
-                &own
-            }
-        };
-        let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
-        let Some(found) = labeller.labels(range, context) else { return Ok(None) };
-        let path = labels::file(context.folder(), round, part);
-        labels::write(&path, self.goal, &found).map_err(StagewiseError::method)?;
-        Ok(Some((games, found.len() as u64)))
-    }
-
     /// The evaluator of the model so far.
     fn evaluator(&self) -> Result<AnyEvaluator<G>, StagewiseError> {
-        let evaluator = AnyEvaluator::<G>::from_model(&self.description(), &self.model());
-        evaluator.map_err(StagewiseError::method)
+        Ok(AnyEvaluator::<G>::from_model(&self.description(), &self.model())?)
     }
 
     /// The last unit of a net over patterns: Multi-ProbCut, fitted to boards of the last round.
@@ -204,12 +156,11 @@ impl<G: Geometry> NTupleLearner<G> {
         let last = u64::from(self.options.rounds) - 1;
         let boards = if self.files.is_empty() {
             let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
-            margins::boards((0..PARTS).map(of_part), PROBCUT_BOARDS)
+            margins::boards((0..PARTS).map(of_part), PROBCUT_BOARDS)?
         } else {
             let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
-            margins::boards(self.files.iter().map(of_file), PROBCUT_BOARDS)
+            margins::boards(self.files.iter().map(of_file), PROBCUT_BOARDS)?
         };
-        let boards = boards.map_err(StagewiseError::method)?;
         let depths = (PROBCUT_DEPTH, self.options.solved);
         let searched = margins::search(self.goal, &self.evaluator()?, &boards, depths, context);
         let Some(searched) = searched else { return Ok(None) };
@@ -223,13 +174,13 @@ impl<G: Geometry> NTupleLearner<G> {
         &mut self,
         (unit, round): (u64, u64),
         context: &UnitContext<'_>,
-    ) -> Result<Option<Learnt>, StagewiseError> {
+    ) -> Result<Option<Fitted>, StagewiseError> {
         let solved = |round| self.lines(round).solved;
         let divided = match self.files.is_empty() {
-            true => Divided::of_rounds(context.folder(), self.goal, (round, PARTS), solved),
-            false => Divided::of_files(&self.files, self.goal),
+            true => Divided::of_rounds(context.folder(), self.goal, (round, PARTS), solved)?,
+            false => Divided::of_files(&self.files, self.goal)?,
         };
-        let Divided { training, held_out } = divided.map_err(StagewiseError::method)?;
+        let Divided { training, held_out } = divided;
         let &Options { epochs, batch, rate, .. } = &self.options;
         let learning = Learning { epochs, batch: batch as usize, rate };
         let random = &mut stream(self.seed, Purpose::Batch, unit);
@@ -238,15 +189,9 @@ impl<G: Geometry> NTupleLearner<G> {
         let Some((numbers, error)) = found else { return Ok(None) };
         self.numbers = numbers;
         self.win_scale = labelled::win_scale(error);
-        let mut errors = vec![("ntuple_error/training", error)];
-        for (middle, name) in BANDS {
-            let is_near = |label: &&Label<G>| label.board.empties().abs_diff(middle) <= 2;
-            let near: Vec<_> = held_out.iter().filter(is_near).copied().collect();
-            if !near.is_empty() {
-                errors.push((name, fit::error(&*self.student, &self.numbers, &near)));
-            }
-        }
-        Ok(Some(Learnt { labels: training.len() as u64, errors }))
+        Ok(Some(Fitted::new((training.len(), error), &held_out, |near| {
+            fit::error(&*self.student, &self.numbers, near)
+        })))
     }
 }
 
@@ -264,32 +209,34 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
         unit: u64,
         context: &UnitContext<'_>,
     ) -> Result<Option<UnitReport>, StagewiseError> {
-        let (parts, rounds) = (self.parts(), self.options.rounds);
-        let (round, part) = (unit / parts, unit % parts);
-        if round == u64::from(rounds) {
+        let rounds = self.options.rounds.into();
+        let part = Part::of_unit(unit, self.parts(), rounds);
+        if part.round == rounds {
             return self.finish(context);
         }
-        let mut name = format!("round {} of {rounds}", round + 1);
-        let (mut games, mut positions) = (0, 0);
+        let mut report = part.report();
         if self.files.is_empty() {
-            let Some(played) = self.play((round, part), context)? else { return Ok(None) };
-            (games, positions) = played;
-            name += &format!(", part {} of {PARTS}", part + 1);
+            let (round, lines) = (part.round, self.lines(part.round));
+            let own;
+            let evaluator = match &self.teacher {
+                Some(teacher) => teacher,
+                None => {
+                    own = self.evaluator()?;
+                    &own
+                }
+            };
+            let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
+            let Some(played) = labeller.keep(part, context)? else { return Ok(None) };
+            report = played;
         }
-        let mut curves = vec![("stage/round", (round + 1) as f64)];
-        if part + 1 == parts {
-            let Some(learnt) = self.learn((unit, round), context)? else { return Ok(None) };
-            let Learnt { labels, errors } = learnt;
+        if part.is_last() {
+            let Some(fitted) = self.learn((unit, part.round), context)? else { return Ok(None) };
             if !self.files.is_empty() {
-                positions = labels;
+                report.positions = fitted.labels;
             }
-            for (curve, error) in &errors {
-                let what = curve.trim_start_matches("ntuple_error/").replace('_', " ");
-                name += &format!(", error {error:.2} discs ({what})");
-            }
-            curves.extend(errors);
+            fitted.add_to(&mut report, "ntuple_error");
         }
-        Ok(Some(UnitReport { name, games, positions, curves }))
+        Ok(Some(report))
     }
 
     fn model(&self) -> Weights {
@@ -308,7 +255,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
         self.numbers = self.student.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
-        self.probcut = patterns::probcut(state).map_err(StagewiseError::method)?;
+        self.probcut = patterns::probcut(state)?;
         Ok(())
     }
 }

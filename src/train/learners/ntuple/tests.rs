@@ -45,7 +45,7 @@ fn train(
 }
 
 fn error_with_10_empties(report: &UnitReport) -> f64 {
-    let found = report.curves.iter().find(|(name, _)| *name == "ntuple_error/10_empties");
+    let found = report.curves.iter().find(|(name, _)| name == "ntuple_error/10_empties");
     found.expect("an error").1
 }
 

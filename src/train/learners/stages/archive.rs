@@ -2,46 +2,21 @@
 //! instead of minimax scores.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
 use rand::seq::SliceRandom;
 
 use super::boards::{Draw, Scored};
-use crate::game::record::{GameRecord, RecordError};
-use crate::game::{Colour, Geometry, Goal, Position, Shape};
-use crate::store::games::{self, GamesError};
-use crate::store::import::wthor::{GameFault, WthorError, WthorFile, WthorGame};
-use crate::store::run_dir;
+use crate::game::{Colour, Geometry, Goal, Position, Shape, Square};
+use crate::store::import::{self, Ending, Format, Found, GameFile, ImportError};
 
 /// Why games cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// A file of WTHOR cannot be read.
-    #[error(transparent)]
-    Wthor(#[from] WthorError),
-    /// Games of a run cannot be read.
-    #[error(transparent)]
-    Games(#[from] GamesError),
-    /// A folder cannot be read.
-    #[error("stages.games: cannot read {}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// The operating system's error.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A path holds no games.
-    #[error(
-        "stages.games: {} holds no games; allowed: a file of WTHOR (.wtb), a folder of them, a run \
-         directory, or its `games`",
-        path.display()
-    )]
-    NoGames {
-        /// The path.
-        path: PathBuf,
-    },
+    /// Games cannot be read.
+    #[error("stages.games")]
+    Import(#[from] ImportError),
     /// Games of WTHOR are wanted for another board or goal.
     #[error("stages.games: {} is for 8x8 and goal \"most\"; the configuration says otherwise", path.display())]
     OtherGame {
@@ -67,53 +42,38 @@ pub enum ArchiveError {
 /// The fewest boards of a stage.
 const LEAST_BOARDS: usize = 10;
 
-/// Games that are not used for one reason.
-#[derive(Clone, Default, Debug)]
-struct LeftOut {
-    count: u64,
-    /// The first of them, with its fault.
-    first: String,
-}
-
-impl LeftOut {
-    fn add(&mut self, game: impl FnOnce() -> String) {
-        if self.count == 0 {
-            self.first = game();
-        }
-        self.count += 1;
-    }
-}
-
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.count {
-            0 => f.write_str("0"),
-            count => write!(f, "{count} (first: {})", self.first),
-        }
-    }
+/// Why a game is not used.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    /// It ends before the game is over, or by resignation.
+    Unfinished,
+    /// It has an illegal move or another fault.
+    Illegal,
+    /// An earlier file has it too.
+    Repeated,
 }
 
 /// How many games were read, and how many of them are not used.
 #[derive(Clone, Default, Debug)]
 struct Counts {
     games: u64,
-    /// They end before the game is over, or by resignation.
-    unfinished: LeftOut,
-    /// They have an illegal move or another fault.
-    illegal: LeftOut,
-    /// An earlier file has them too.
-    repeated: LeftOut,
+    /// For each reason the number of games, and the first of them with its fault.
+    left_out: [(u64, String); 3],
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { games, unfinished, illegal, repeated } = self;
-        write!(
-            f,
-            "{games} games; left out: unfinished {unfinished}, illegal {illegal}, repeated {repeated}"
-        )
+        write!(f, "{} games; left out", self.games)?;
+        let names = [": unfinished", ", illegal", ", repeated"];
+        names.iter().zip(&self.left_out).try_for_each(|(name, (count, first))| match count {
+            0 => write!(f, "{name} 0"),
+            count => write!(f, "{name} {count} (first: {first})"),
+        })
     }
 }
+
+/// What a game of several files has in all of them: its start, its moves, its players and its event.
+type Identity = ([u128; 2], Vec<Square>, [Option<Box<str>>; 3]);
 
 /// The boards of all stages.
 pub(super) struct Archive<G: Geometry> {
@@ -122,7 +82,7 @@ pub(super) struct Archive<G: Geometry> {
     goal: Goal,
     counts: Counts,
     /// The number of the file that had a game first.
-    seen: HashMap<WthorGame, usize>,
+    seen: HashMap<Identity, usize>,
     files: usize,
 }
 
@@ -167,80 +127,58 @@ impl<G: Geometry> Archive<G> {
     }
 
     fn add_path(&mut self, path: &Path) -> Result<(), ArchiveError> {
-        let games = path.join(run_dir::GAMES);
-        if is_wthor(path) {
-            self.add_wthor(path)
-        } else if games.is_dir() {
-            self.add_run(&games, path)
-        } else {
-            let folder = |source| ArchiveError::Folder { path: path.to_path_buf(), source };
-            let entries = fs::read_dir(path).map_err(folder)?;
-            let entries: Result<Vec<_>, _> =
-                entries.map(|entry| entry.map(|it| it.path())).collect();
-            let mut files = entries.map_err(folder)?;
-            files.retain(|file| is_wthor(file));
-            files.sort();
-            if files.is_empty() {
-                return self.add_run(path, path);
-            }
-            files.iter().try_for_each(|file| self.add_wthor(file))
-        }
-    }
-
-    fn add_wthor(&mut self, path: &Path) -> Result<(), ArchiveError> {
-        if G::SHAPE != Shape::Square8 || self.goal != Goal::Most {
-            return Err(ArchiveError::OtherGame { path: path.to_path_buf() });
-        }
-        let file = WthorFile::read(path)?;
-        let number = self.files;
-        self.files += 1;
-        for (index, game) in file.games.iter().enumerate() {
-            self.counts.games += 1;
-            if *self.seen.entry(*game).or_insert(number) != number {
-                self.counts.repeated.add(|| format!("{} game {}", path.display(), index + 1));
-                continue;
-            }
-            match game.replay::<G>() {
-                Ok(replayed) => {
-                    let score = replayed.score;
-                    replayed.positions.iter().for_each(|&at| self.add_board(at, score));
-                }
-                Err(fault) => self.leave_out(path, index, fault.to_string(), is_unfinished(fault)),
-            }
-        }
-        Ok(())
-    }
-
-    fn add_run(&mut self, dir: &Path, path: &Path) -> Result<(), ArchiveError> {
         let before = self.counts.games;
-        for (index, record) in games::read_all(dir)?.enumerate() {
-            self.counts.games += 1;
-            match record {
-                Ok(record) => match self.positions(&record) {
-                    Ok(positions) => positions
-                        .iter()
-                        .for_each(|&position| self.add_board(position, record.score.into())),
-                    Err((fault, unfinished)) => self.leave_out(dir, index, fault, unfinished),
-                },
-                Err(error) => self.leave_out(dir, index, error.to_string(), false),
+        for file in import::files(path, None)? {
+            self.files += 1;
+            let is_for_others = (G::SHAPE, self.goal) != (Shape::Square8, Goal::Most);
+            if file.format == Some(Format::Wthor) && is_for_others {
+                return Err(ArchiveError::OtherGame { path: file.path });
+            }
+            for found in file.games(G::SHAPE, self.goal)? {
+                let found = found?;
+                self.counts.games += 1;
+                let Err((reason, fault)) = self.add_game(&file, &found) else { continue };
+                let (path, unit, number) = (file.path.display(), file.unit(), found.number);
+                let game = format!("{path} {unit} {number}: {fault}");
+                tracing::debug!("left out: {game}");
+                let (count, first) = &mut self.counts.left_out[reason as usize];
+                *count += 1;
+                if *count == 1 {
+                    *first = game;
+                }
             }
         }
         if self.counts.games == before {
-            return Err(ArchiveError::NoGames { path: path.to_path_buf() });
+            return Err(ImportError::NoGames { path: path.to_path_buf() }.into());
         }
         Ok(())
     }
 
-    /// The positions of a game, or why it is not used and whether it is unfinished.
-    fn positions(&self, record: &GameRecord) -> Result<Vec<Position<G>>, (String, bool)> {
-        if record.resigned {
-            return Err(("a side resigned".into(), true));
+    /// Adds the positions of a game, or says why it is not used.
+    fn add_game(&mut self, file: &GameFile, found: &Found) -> Result<(), (Reason, String)> {
+        let game = found.whole_game().map_err(|(fault, unfinished)| match unfinished {
+            true => (Reason::Unfinished, fault),
+            false => (Reason::Illegal, fault),
+        })?;
+        let record = &game.record;
+        if game.ending == Ending::Resigned {
+            return Err((Reason::Unfinished, "a side resigned".into()));
         }
         if record.goal != self.goal {
-            return Err((format!("the goal is {}", record.goal), false));
+            return Err((Reason::Illegal, format!("the goal is {}", record.goal)));
         }
-        let fault = |error: RecordError| (error.to_string(), error == RecordError::Unfinished);
-        record.positions().map_err(fault)
+        // A run has no game twice.
+        if file.format.is_some() {
+            let names = [&game.black, &game.white, &game.event].map(Clone::clone);
+            let start = [record.start_mine, record.start_theirs];
+            let identity = (start, game.squares().collect(), names);
+            if *self.seen.entry(identity).or_insert(self.files) != self.files {
+                return Err((Reason::Repeated, "an earlier file has it".into()));
+            }
+        }
+        let positions = record.positions().map_err(|it| (Reason::Illegal, it.to_string()))?;
+        positions.iter().for_each(|&position| self.add_board(position, record.score.into()));
+        Ok(())
     }
 
     /// Adds a position of a game with this final score for black.
@@ -253,26 +191,12 @@ impl<G: Geometry> Archive<G> {
             boards.push(Scored { board, score: score as f32 });
         }
     }
-
-    fn leave_out(&mut self, path: &Path, index: usize, fault: String, is_unfinished: bool) {
-        let game = format!("{} game {}: {fault}", path.display(), index + 1);
-        tracing::debug!("left out: {game}");
-        let Counts { unfinished, illegal, .. } = &mut self.counts;
-        if is_unfinished { unfinished } else { illegal }.add(|| game);
-    }
-}
-
-fn is_unfinished(fault: GameFault) -> bool {
-    matches!(fault, GameFault::Unfinished { .. })
-}
-
-/// Whether a path has the ending of WTHOR games.
-fn is_wthor(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wtb"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::game::{Square6, Square8};
     use crate::store::import::wthor::tests::{file, whole_game};
@@ -286,23 +210,35 @@ mod tests {
         Archive::read(&[folder.path().display().to_string()], &[40, 10], Goal::Most)
     }
 
+    /// The positions of [`whole_game`] and its score.
+    fn replayed(chooses_last: bool) -> (Vec<Position<Square8>>, i32) {
+        let mut positions = vec![Position::start()];
+        loop {
+            let position = positions[positions.len() - 1];
+            let legal = position.board.legal();
+            let chosen = if chooses_last { legal.last() } else { legal.into_iter().next() };
+            let Some(square) = chosen else {
+                return (positions, position.black_view().difference());
+            };
+            positions.push(position.play(square).expect("a legal move").pass_if_forced());
+        }
+    }
+
     #[test]
     fn boards_have_the_final_score_of_their_game() {
         let games = [whole_game(false), whole_game(true)];
         let archive = read(&[("a.wtb", games.map(|game| [game; 8]).as_flattened())]);
         let archive = archive.expect("games");
         let draw = |discs, count| Draw { seed: 1, unit: 0, discs, count };
-        let bytes = file(2001, &games);
-        let replayed = WthorFile::from_bytes(&bytes, Path::new("a.wtb")).expect("games").games;
         for discs in [40, 10] {
             let boards = archive.scored(draw(discs, 100));
             assert_eq!(boards.len(), 16);
-            for game in &replayed {
-                let game = game.replay::<Square8>().expect("a whole game");
-                let mut positions = game.positions.iter();
+            for last in [false, true] {
+                let (positions, score) = replayed(last);
+                let mut positions = positions.iter();
                 let at = positions.find(|at| at.board.discs() == discs).expect("a position");
                 let sign = if at.side == Colour::Black { 1 } else { -1 };
-                let wanted = Scored { board: at.board, score: (sign * game.score) as f32 };
+                let wanted = Scored { board: at.board, score: (sign * score) as f32 };
                 assert_eq!(boards.iter().filter(|&&found| found == wanted).count(), 8);
             }
         }
@@ -320,10 +256,10 @@ mod tests {
         let text = archive.summary();
         for part in [
             "16 games; left out: unfinished 1 (first: ",
-            "a.wtb game 14: the game ends after move 20, with moves left)",
+            "a.wtb game 14: unfinished after move 20)",
             "a.wtb game 13: move 21, byte 11, is not legal)",
             "repeated 2 (first: ",
-            "b.wtb game 1)",
+            "b.wtb game 1: an earlier file has it)",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -77,7 +77,7 @@ impl<G: Geometry> StagesLearner<G> {
     /// The features do not fit the board, or the games cannot be read.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
         let list = options.feature_list();
-        let features = Features::new(&list).map_err(StagewiseError::method)?;
+        let features = Features::new(&list)?;
         let is_offset = |feature: &Feature| matches!(feature, Feature::Parity | Feature::Constant);
         let offset = features.first_of(|feature| is_offset(&feature)).unwrap_or(0);
         let stages = options.discs_of_stages(G::SQUARES);
@@ -105,8 +105,7 @@ impl<G: Geometry> StagesLearner<G> {
         between: Between,
     ) -> Result<Arc<Linear<G>>, StagewiseError> {
         let options = linear::Options { between, ..self.linear.clone() };
-        let evaluator = Linear::new(self.goal, &options, &self.arrays(weights));
-        evaluator.map(Arc::new).map_err(StagewiseError::method)
+        Ok(Arc::new(Linear::new(self.goal, &options, &self.arrays(weights))?))
     }
 
     /// The arrays of a model of these stages, which are the last ones.
@@ -290,10 +289,10 @@ impl<G: Geometry> StagewiseLearner for StagesLearner<G> {
             games: boards,
             positions: boards * u64::from(rounds),
             curves: vec![
-                ("stage/discs", discs.into()),
-                ("stage/sigma", fitted.sigma),
-                ("stage/right", fitted.right),
-                ("stage/rounds", rounds.into()),
+                ("stage/discs".into(), discs.into()),
+                ("stage/sigma".into(), fitted.sigma),
+                ("stage/right".into(), fitted.right),
+                ("stage/rounds".into(), rounds.into()),
             ],
         }))
     }

@@ -62,8 +62,8 @@ keys! {
         /// Share of random moves in that play after the opening.
         key play_random: f32 = 0.1, within(0.0, 1.0);
 
-        /// Learn from these games instead of minimax: files of WTHOR (.wtb), folders of them, and
-        /// run directories. The score of a board is the final score of its game.
+        /// Learn from these games instead of minimax: run directories, and files or folders of games
+        /// (WTHOR, GGF, JSON, transcripts). The score of a board is the final score of its game.
         key games: Vec<String> = Vec::new(), texts("a list of paths", |_| Ok(()));
     }
 }

@@ -50,7 +50,7 @@ impl<G: Geometry> TdLearner<G> {
     /// The features do not fit the board.
     pub fn new(options: &Options, goal: Goal, seed: u64) -> Result<Self, StagewiseError> {
         let list = options.feature_list();
-        let features = Features::new(&list).map_err(StagewiseError::method)?;
+        let features = Features::new(&list)?;
         let squares = G::SQUARES as u32;
         let stages = options.discs_of_stages(squares, Board::<G>::start().discs());
         let initial = |discs: &u32| {
@@ -116,8 +116,7 @@ impl<G: Geometry> TdLearner<G> {
 
     /// The evaluator with these weights of all stages.
     fn evaluator(&self, weights: &[Vec<f32>]) -> Result<Arc<Linear<G>>, StagewiseError> {
-        let evaluator = Linear::new(self.goal, &self.linear, &self.arrays(weights));
-        evaluator.map(Arc::new).map_err(StagewiseError::method)
+        Ok(Arc::new(Linear::new(self.goal, &self.linear, &self.arrays(weights))?))
     }
 
     /// The arrays of a model with these weights of all stages.
@@ -250,8 +249,8 @@ impl<G: Geometry> StagewiseLearner for TdLearner<G> {
             games: games as u64,
             positions: updates,
             curves: vec![
-                ("stage/discs", (*discs.end()).into()),
-                ("stage/error", errors / updates.max(1) as f64),
+                ("stage/discs".into(), (*discs.end()).into()),
+                ("stage/error".into(), errors / updates.max(1) as f64),
             ],
         }))
     }

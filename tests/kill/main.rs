@@ -1,7 +1,8 @@
-//! A run that is killed many times loses no stored game, counts no game twice, and continues to
-//! train. A run that is stopped ends soon and with a saved state.
+//! Runs that are killed, interrupted and stopped: they lose nothing, continue, and end soon and with a
+//! saved state.
 
-use std::collections::HashSet;
+mod faults;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,8 +11,6 @@ use std::time::{Duration, Instant};
 use outflank::model::weights::Weights;
 use outflank::store::checkpoint;
 use outflank::store::games;
-use outflank::train::seeds::{Purpose, stream};
-use rand::RngExt;
 
 const CONFIG: &str = r#"
 board = "6x6"
@@ -37,9 +36,6 @@ every_minutes = 0.005
 every_minutes = 0
 "#;
 
-/// How often the run is killed.
-const KILLS: usize = 20;
-
 fn outflank(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_outflank"));
     command.arg("train").args(args).stdout(Stdio::null()).stderr(Stdio::null());
@@ -64,63 +60,10 @@ fn manifest(dir: &Path) -> serde_json::Value {
     serde_json::from_slice(&fs::read(dir.join("run.json")).expect("a file")).expect("JSON")
 }
 
-struct Stored {
-    ids: HashSet<u64>,
-    steps: u64,
-}
-
-fn stored(dir: &Path) -> Stored {
-    let mut ids = HashSet::new();
-    let mut damaged = 0;
-    for record in games::read_all(&dir.join("games")).expect("a folder of games") {
-        match record {
-            Ok(record) => assert!(ids.insert(record.id), "game {} is stored twice", record.id),
-            // The record that was being written at the kill.
-            Err(_) => damaged += 1,
-        }
-    }
-    assert!(damaged <= 1, "{damaged} damaged records");
-    let newest = checkpoint::list(&dir.join("checkpoints")).expect("a folder").pop();
-    Stored { ids, steps: newest.map_or(0, |(step, _)| step) }
-}
-
-#[test]
-fn a_run_survives_being_killed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = folder.path().join("kill.toml");
-    fs::write(&config, CONFIG).expect("a file");
-    let dir = folder.path().join("run");
-    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
-    let mut random = stream(1, Purpose::Game, 0);
-
-    let mut before = Stored { ids: HashSet::new(), steps: 0 };
-    for kill in 0..KILLS {
-        let mut arguments = vec![config, "--run-dir", run];
-        if kill > 0 {
-            arguments.push("--resume");
-        }
-        let mut child = outflank(&arguments).spawn().expect("the program");
-        wait_for_games(&dir, &mut child);
-        std::thread::sleep(Duration::from_millis(random.random_range(0..400)));
-        child.kill().expect("a child");
-        child.wait().expect("a child");
-        let after = stored(&dir);
-        assert!(after.ids.is_superset(&before.ids), "kill {kill} lost games");
-        assert!(after.steps >= before.steps, "kill {kill} lost training steps");
-        before = after;
-    }
-    assert!(before.steps > 0, "no checkpoint in {KILLS} starts");
-
-    // Without a kill, the run continues to a higher limit.
-    let more = format!("limits.games={}", before.ids.len() + 200);
-    let arguments = [config, "--run-dir", run, "--resume", "--set", &more];
-    assert!(outflank(&arguments).status().expect("the program").success());
-    let after = stored(&dir);
-    assert!(after.ids.is_superset(&before.ids));
-    let manifest = manifest(&dir);
-    assert_eq!(manifest["state"], "finished");
-    assert_eq!(manifest["summary"]["games"], after.ids.len(), "each game counts once");
-    assert!(manifest["summary"]["steps"].as_u64() > Some(before.steps));
+/// The number of stored games.
+fn stored(dir: &Path) -> usize {
+    let games = games::read_all(&dir.join("games")).expect("a folder of games");
+    games.map(|game| game.expect("a game")).count()
 }
 
 #[test]
@@ -141,7 +84,7 @@ fn the_first_interrupt_saves_the_run_and_exits_with_0() {
     assert_eq!(ends(&mut child), Some(0));
     let manifest = manifest(&dir);
     assert_eq!(manifest["state"], "stopped");
-    assert_eq!(manifest["summary"]["games"], stored(&dir).ids.len());
+    assert_eq!(manifest["summary"]["games"], stored(&dir));
 }
 
 /// The exit code of a process that must end by itself within two minutes.
@@ -160,54 +103,6 @@ fn ends(child: &mut Child) -> Option<i32> {
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
     assert!(sent.expect("kill").success());
-}
-
-/// The lines on standard error that an interrupted run may leave there.
-const DOCUMENTED: [&str; 5] = [
-    "run directory: ",
-    "curves: tensorboard ",
-    "stopping; a second Ctrl-C ends at once",
-    "evaluate its newest model with: ",
-    "continue with: ",
-];
-
-/// The start of another such line, after a start that was killed while it wrote a game.
-const INCOMPLETE_GAME: &str = " WARN removed an incomplete game of ";
-
-/// The learner, the actor and libtorch's threads are all running when the process exits.
-#[test]
-fn a_second_interrupt_ends_a_run_at_once_and_silently() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let config = folder.path().join("twice.toml");
-    fs::write(&config, CONFIG).expect("a file");
-    let dir = folder.path().join("run");
-    let (config, run) = (config.to_str().expect("a path"), dir.to_str().expect("a path"));
-    let mut random = stream(2, Purpose::Game, 0);
-    let mut arguments = vec![config, "--run-dir", run, "--quiet"];
-    let mut ended_at_once = 0;
-    for round in 0..12 {
-        let mut command = outflank(&arguments);
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("the program");
-        wait_for_games(&dir, &mut child);
-        std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
-        signal(&child, "-INT");
-        std::thread::sleep(Duration::from_millis(random.random_range(0..12)));
-        // It may already have ended after the first interrupt.
-        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        let code = ends(&mut child);
-        let mut message = String::new();
-        let stderr = child.stderr.as_mut().expect("a pipe");
-        std::io::Read::read_to_string(stderr, &mut message).expect("text");
-        assert!(matches!(code, Some(0 | 130)), "round {round}: {code:?}: {message}");
-        for line in message.lines() {
-            let documented = DOCUMENTED.iter().any(|start| line.starts_with(start));
-            let is_incomplete_game = line.starts_with(INCOMPLETE_GAME);
-            assert!(documented || is_incomplete_game, "round {round}: {line}");
-        }
-        ended_at_once += u32::from(code == Some(130));
-        arguments = vec![config, "--run-dir", run, "--quiet", "--resume"];
-    }
-    assert!(ended_at_once > 0, "no second interrupt came in time");
 }
 
 fn state_of(dir: &Path) -> (String, u64) {
@@ -251,7 +146,7 @@ fn games_that_were_played_while_the_learner_failed_are_kept() {
     assert_eq!(ends(&mut outflank(&arguments).spawn().expect("the program")), Some(2));
     assert_eq!(state_of(&dir).0, "failed");
     // Training starts after about twenty games.
-    assert!(stored(&dir).ids.len() > 60, "{} games", stored(&dir).ids.len());
+    assert!(stored(&dir) > 60, "{} games", stored(&dir));
 }
 
 #[test]
