@@ -156,6 +156,7 @@ fn ends_in_the_same_model(config: &str, units: u64) {
     let wanted = folder.train("whole", &["--set", "threads=1"]);
     assert_eq!(wanted.description.steps, units);
     assert_eq!(manifest(&folder.path("whole"))["state"], "finished");
+    assert_eq!(manifest(&folder.path("whole"))["stages"], units);
     let two = folder.train("two", &["--set", "threads=2"]);
     assert_eq!(two.weights(), wanted.weights());
     let other = folder.train("other", &["--set", "seed=6"]);

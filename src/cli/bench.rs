@@ -57,7 +57,7 @@ enum Measurement {
 enum BenchCommand {
     Run(run::Args),
     Evaluator(evaluator::Args),
-    Positions(positions::Args),
+    Positions(Box<positions::Args>),
     Fit(fit::Args),
     Patterns(patterns::Args),
     Stages(stages::Args),

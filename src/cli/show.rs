@@ -109,7 +109,7 @@ fn show<G: Geometry>(model: &LoadedModel) -> anyhow::Result<Shown> {
             weights = square_weights::<G>(model, &all);
             let _ = write!(head, "\n{}", stage_table(stages(model), &features));
         }
-        Kind::Patterns => {
+        Kind::Patterns | Kind::PatternNet => {
             let options = patterns::Options::read(&description.options)?;
             let set = PatternSet::read::<G>(&options.patterns)?;
             pattern_lines("patterns", &options.patterns, &set, &mut line);

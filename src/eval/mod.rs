@@ -14,6 +14,7 @@ mod model;
 pub mod ntuple;
 pub mod onehot;
 mod outline;
+pub mod patternnet;
 pub mod patterns;
 pub mod positional;
 pub mod probcut;
@@ -34,6 +35,7 @@ use linear::Linear;
 pub use model::ModelError;
 use ntuple::NTuple;
 use onehot::OneHot;
+use patternnet::PatternNet;
 use patterns::Patterns;
 use positional::Positional;
 use probcut::ProbCut;
@@ -57,6 +59,8 @@ evaluators! {
         NTuple(NTuple<G>) = "ntuple",
         /// A net with one hidden layer on the marks of the squares.
         OneHot(OneHot<G>) = "onehot",
+        /// A net over patterns.
+        PatternNet(PatternNet<G>) = "patternnet",
     }
 }
 

@@ -20,6 +20,8 @@ choices! {
         NTuple = "ntuple",
         /// A net with one hidden layer: see [`OneHot`](crate::eval::onehot::OneHot).
         OneHot = "onehot",
+        /// A net over patterns: see [`PatternNet`](crate::eval::patternnet::PatternNet).
+        PatternNet = "patternnet",
     }
 }
 

@@ -65,6 +65,7 @@ pub(super) fn train(
     }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(config.threads as usize);
     let threads = threads.build().context("cannot start the threads")?;
+    run.set_stages(learner.units());
     run.start(&config.resolved())?;
     labels::remove_temporary_files(run.path())?;
     let clock = TrainingClock::starting_at(state.seconds);

@@ -5,6 +5,7 @@ pub mod book;
 pub mod contestant;
 pub mod control;
 pub mod demand;
+pub mod endings;
 pub mod external;
 mod grammar;
 pub mod hint;

@@ -163,6 +163,7 @@ impl RunDir {
             lost_games: 0,
             copying: false,
             first_net: None,
+            stages: None,
             state: State::Running,
             summary: RunSummary::default(),
         };
@@ -265,6 +266,11 @@ impl RunDir {
     /// Sets the machine that the next [`RunDir::start`] records.
     pub fn set_machine(&mut self, machine: Machine) {
         self.manifest.machine = Some(machine);
+    }
+
+    /// Sets the number of stages that the next [`RunDir::start`] records.
+    pub fn set_stages(&mut self, stages: u64) {
+        self.manifest.stages = Some(stages);
     }
 
     /// Records that games of earlier runs are being copied. If the process dies before

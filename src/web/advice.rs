@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::game::Shape;
 use crate::players::control::Analysis;
-use crate::players::player::Hint;
+use crate::players::player::{Bound, Hint};
 
 /// An analysis for the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +17,9 @@ pub(super) struct Advice {
     pub seconds: f64,
     /// Whether the search has ended.
     pub done: bool,
+    /// It is too early for this player: it answers from this many empty squares on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers_from: Option<u32>,
 }
 
 /// A move of an analysis. Scores are for the side to move.
@@ -43,8 +46,7 @@ pub(super) struct Advised {
 }
 
 impl Advice {
-    /// An analysis on a board.
-    pub fn of(shape: Shape, analysis: &Analysis, done: bool) -> Advice {
+    fn of(shape: Shape, analysis: &Analysis, done: bool) -> Advice {
         let layout = shape.layout();
         let advised = |hint: &Hint| {
             let line: Vec<_> = hint.line.iter().map(|&square| layout.square_name(square)).collect();
@@ -61,6 +63,36 @@ impl Advice {
             })
         };
         let hints = analysis.hints.iter().filter_map(advised).collect();
-        Advice { hints, nodes: analysis.nodes, seconds: analysis.seconds, done }
+        let Analysis { nodes, seconds, .. } = *analysis;
+        Advice { hints, nodes, seconds, done, answers_from: None }
+    }
+}
+
+/// What a player may answer: everything, or only what it has proven.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Scope {
+    /// A solver answers from this many empty squares on; `None` for a player that estimates.
+    pub answers_from: Option<u32>,
+}
+
+impl Scope {
+    /// Whether the player cannot answer yet.
+    pub fn is_too_early(self, empties: u32) -> bool {
+        self.answers_from.is_some_and(|most| empties > most)
+    }
+
+    /// The answer where it is too early.
+    pub fn refusal(self) -> Advice {
+        let Scope { answers_from } = self;
+        Advice { hints: Vec::new(), nodes: 0, seconds: 0.0, done: true, answers_from }
+    }
+
+    /// An analysis on a board. The guesses of a solver are left out.
+    pub fn advice(self, shape: Shape, analysis: &Analysis, done: bool) -> Advice {
+        let mut advice = Advice::of(shape, analysis, done);
+        if self.answers_from.is_some() {
+            advice.hints.retain(|hint| hint.bound == Bound::Exact.name());
+        }
+        advice
     }
 }

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::game::Game;
 use crate::game::notation::plain_excerpt;
 
 /// A message shows at most this many characters of a text from outside.
@@ -20,13 +21,16 @@ pub(super) struct ApiError {
     field: Option<Box<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<Box<str>>,
+    /// The part of a game before its wrong move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<Box<Game>>,
 }
 
 impl ApiError {
     /// An error with this status.
     pub fn new(status: StatusCode, error: impl AsRef<str>) -> ApiError {
         let error = plain_excerpt(error.as_ref(), SHOWN);
-        ApiError { status, error, field: None, allowed: None }
+        ApiError { status, error, field: None, allowed: None, game: None }
     }
 
     /// The request is wrong (400).
@@ -57,6 +61,11 @@ impl ApiError {
     /// The same error with what is allowed.
     pub fn allowing(self, allowed: impl AsRef<str>) -> ApiError {
         ApiError { allowed: Some(plain_excerpt(allowed.as_ref(), SHOWN)), ..self }
+    }
+
+    /// The same error with the part of a game that is right.
+    pub fn after(self, game: Option<Box<Game>>) -> ApiError {
+        ApiError { game, ..self }
     }
 }
 

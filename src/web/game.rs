@@ -142,6 +142,13 @@ pub(super) struct Ply {
     pub white: u32,
 }
 
+impl Ply {
+    /// The number of empty squares.
+    pub fn empties(&self) -> u32 {
+        self.discs.len() as u32 - self.black - self.white
+    }
+}
+
 /// The name of a side in JSON.
 pub(super) fn side_name(side: Colour) -> &'static str {
     match side {

@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub opinion: bool,
     /// Whether it is a net, which has a policy and simulations.
     pub net: bool,
+    /// For a player that says only what is proven: the empty squares from which it answers.
+    pub answers_from: Option<u32>,
     #[serde(skip)]
     pub spec: PlayerSpec,
     /// The discs that a move may lose for the sake of variety.
@@ -38,8 +40,11 @@ pub(super) struct Entry {
 const OPINIONS: &[(&str, &str, &str)] = &[
     ("policy", "Net, first glance", "policy:NET"),
     ("alphabeta10", "Alpha-beta", "alphabeta:depth=10"),
-    ("solver", "Solver", "alphabeta:depth=1,solve_empties=22"),
+    (SOLVER, "Solver", "alphabeta:depth=1,solve_empties=22"),
 ];
+
+/// The player of them that does not guess.
+const SOLVER: &str = "solver";
 
 /// The player that the page asks for hints.
 pub(super) const DEFAULT_OPINION: &str = "net400";
@@ -55,7 +60,9 @@ pub(super) fn menu(shape: Shape, goal: Goal, own: &[PlayerSpec]) -> Vec<Entry> {
         Some(Entry { variety: level.variety, ..entry })
     });
     let opinions = OPINIONS.iter().filter_map(|&(id, word, spec)| {
-        Some(entry(id, word, with_net(spec, net.as_ref())?, None, true))
+        let entry = entry(id, word, with_net(spec, net.as_ref())?, None, true);
+        let answers_from = (id == SOLVER).then(|| solve_empties(&entry.spec)).flatten();
+        Some(Entry { answers_from, ..entry })
     });
     let own = own.iter().enumerate().map(|(number, spec)| {
         let word = spec
@@ -76,8 +83,17 @@ fn entry(id: &str, word: &str, spec: PlayerSpec, rating: Option<i32>, opinion: b
         rating,
         opinion,
         net,
+        answers_from: None,
         spec,
         variety: 0.0,
+    }
+}
+
+/// The empty squares from which a player solves positions.
+fn solve_empties(spec: &PlayerSpec) -> Option<u32> {
+    match &spec.kind {
+        PlayerKind::AlphaBeta(spec) => Some(spec.solve_empties),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ use axum::response::sse::Event;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::advice::Advice;
+use super::advice::{Advice, Scope};
 use super::engines::{Engine, EngineError, Place, Running};
 use super::error::ApiError;
 use super::game::Game;
@@ -45,6 +45,9 @@ struct Review {
     game: Game,
     shape: Shape,
     effort: Effort,
+    scope: Scope,
+    /// Positions before this ply are too early for the player.
+    first: usize,
     /// Positions that no thread has taken yet: those before this ply.
     left: AtomicUsize,
     /// Threads that have not ended.
@@ -68,10 +71,13 @@ pub(super) async fn review(
     let plies = asked.line.plies.len() - usize::from(asked.line.over);
     // Room for every event, so no thread waits for a slow client.
     let (events, receiver) = mpsc::channel(plies + THREADS + 1);
+    let first = (0..plies).take_while(|&ply| asked.is_too_early(ply)).count();
     let review = Arc::new(Review {
         game: asked.line.game,
         shape: asked.player.1,
         effort: asked.effort,
+        scope: asked.scope,
+        first,
         left: AtomicUsize::new(plies),
         working: AtomicUsize::new(places.len()),
         stop: running.stop.clone(),
@@ -93,7 +99,10 @@ impl Review {
             let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
             let Ok(left) = taken else { break };
             let ply = left - 1;
-            let advice = Advice::of(self.shape, &self.analysis(engine, ply)?, true);
+            let advice = match ply < self.first {
+                true => self.scope.refusal(),
+                false => self.scope.advice(self.shape, &self.analysis(engine, ply)?, true),
+            };
             let _ = self.events.try_send(event("ply", &Reviewed { ply, advice }));
         }
         Ok(())

@@ -22,6 +22,7 @@ use super::{
     Options, analyse, assets, export, opening, paste, predict, review, runs, thinking, training,
 };
 use crate::game::{Goal, Shape};
+use crate::players::endings;
 
 /// The longest body of a request: a pasted text, or a file of games.
 const MOST_BODY: usize = 4 << 20;
@@ -104,6 +105,8 @@ struct About {
     menus: Vec<Menu>,
     default_level: &'static str,
     default_opinion: &'static str,
+    /// From this many empty squares on, hints have the exact score of each move.
+    solved_from: u32,
     /// Whether there are folders of runs.
     runs: bool,
     /// Whether the page may start and stop runs.
@@ -132,6 +135,7 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         menus: menus.collect(),
         default_level: crate::players::levels::FIRST,
         default_opinion: DEFAULT_OPINION,
+        solved_from: endings::EMPTIES,
         runs: !app.options.runs.is_empty(),
         training: app.options.trainer.is_some(),
     })

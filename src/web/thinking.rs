@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::Stream;
 
-use super::advice::Advice;
+use super::advice::Scope;
 use super::engines::{Engine, EngineError, Running};
 use super::error::ApiError;
 use super::game::{Game, Line, line};
@@ -23,6 +23,7 @@ use super::routes::{App, body};
 use super::runs;
 use crate::game::{Goal, Shape};
 use crate::players::control::{Analysis, Caps, Control, Effort};
+use crate::players::endings;
 use crate::players::player::combine;
 use crate::players::spec::{PlayerKind, PlayerSpec};
 
@@ -79,6 +80,8 @@ pub(super) struct Asked {
     pub player: (PlayerSpec, Shape, Goal),
     /// How long it thinks.
     pub effort: Effort,
+    /// What it may answer.
+    pub scope: Scope,
     /// Its word in the menu.
     pub word: String,
     /// The discs that it may lose by a move for the sake of variety.
@@ -89,15 +92,15 @@ impl Question {
     pub(super) async fn check(&self, app: &App) -> Result<Asked, ApiError> {
         let line = line(&self.game)?;
         let (shape, goal) = (self.game.shape()?, self.game.goal()?);
-        let (word, spec, variety) = match self.player.strip_prefix("run/") {
+        let (word, spec, variety, answers_from) = match self.player.strip_prefix("run/") {
             Some(name) => {
                 let (folders, name) = (app.options.runs.clone(), name.to_string());
                 let (word, spec) = runs::reading(move || runs::player(&folders, &name)).await?;
-                (word, spec, 0.0)
+                (word, spec, 0.0, None)
             }
             None => {
                 let entry = find(menu(shape, goal, &app.options.players), &self.player)?;
-                (entry.word, entry.spec, entry.variety)
+                (entry.word, entry.spec, entry.variety, entry.answers_from)
             }
         };
         if !(1..=MOST_SECONDS).contains(&self.seconds) {
@@ -111,7 +114,8 @@ impl Question {
                 .allowing(format!("1 to {MOST_SIMULATIONS}")));
         }
         let effort = self.effort(&spec.kind);
-        Ok(Asked { line, player: (spec, shape, goal), effort, word, variety })
+        let scope = Scope { answers_from };
+        Ok(Asked { line, player: (spec, shape, goal), effort, scope, word, variety })
     }
 
     fn effort(&self, kind: &PlayerKind) -> Effort {
@@ -123,6 +127,14 @@ impl Question {
 
     fn limit(&self) -> Duration {
         Duration::from_secs(self.seconds.into())
+    }
+}
+
+impl Asked {
+    /// Whether the player cannot answer in a position of the game, because the game is not old
+    /// enough.
+    pub fn is_too_early(&self, ply: usize) -> bool {
+        self.scope.is_too_early(self.line.plies[ply].empties())
     }
 }
 
@@ -145,6 +157,11 @@ pub(super) async fn choose(
 ) -> Result<Json<Move>, ApiError> {
     let question: Question = body(request).await?;
     let asked = question.check(&app).await?;
+    if asked.is_too_early(asked.line.plies.len() - 1) {
+        return Err(ApiError::bad("it is too early for this player").at("player").allowing(
+            format!("at most {} empty squares", asked.scope.answers_from.unwrap_or_default()),
+        ));
+    }
     let place = app.engines.place().await?;
     let running = Running::for_at_most(MOVE_TIME);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
@@ -213,6 +230,21 @@ pub(super) fn event(kind: &str, data: &impl Serialize) -> Event {
     Event::default().event(kind).data(text)
 }
 
+/// The analysis of the last position of a game, in an ending with the exact score of each move.
+fn completed(
+    game: &Game,
+    analysis: Analysis,
+    control: &mut Control<'_>,
+) -> Result<Analysis, EngineError> {
+    // Requests are checked before a search begins.
+    let wrong = |_| EngineError::NoTurn;
+    let goal = game.goal().map_err(wrong)?;
+    dispatch!(game.shape().map_err(wrong)?, G => {
+        let position = game.session::<G>().map_err(wrong)?.position();
+        Ok(endings::complete(position, goal, analysis, control))
+    })
+}
+
 /// `POST /api/hints`: the best moves, improving until the search has ended.
 ///
 /// Events: `hints` with an [`Advice`], the last one with `done`; or `failed` with an error.
@@ -222,20 +254,31 @@ pub(super) async fn hints(
 ) -> Result<Streamed, ApiError> {
     let question: Question = body(request).await?;
     let asked = question.check(&app).await?;
-    let place = app.engines.place().await?;
-    let running = Running::for_at_most(question.limit());
     let (sender, receiver) = mpsc::channel(EVENTS);
+    let scope = asked.scope;
+    if asked.is_too_early(asked.line.plies.len() - 1) {
+        // The channel is empty.
+        let _ = sender.try_send(event("hints", &scope.refusal()));
+        return Ok(streamed(receiver, Running::for_at_most(question.limit())));
+    }
+    let place = app.engines.place().await?;
+    // The time begins when the search does.
+    let running = Running::for_at_most(question.limit());
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (count, plies) = (question.count, asked.line.plies.len() - 1);
     let reports = sender.clone();
     let work = move |engine: &mut dyn Engine| {
         let mut sink = |analysis: &Analysis| {
             // If the client reads too slowly, it gets the next report.
-            let _ = reports.try_send(event("hints", &Advice::of(shape, analysis, false)));
+            let mut advice = scope.advice(shape, analysis, false);
+            advice.hints.truncate(count);
+            let _ = reports.try_send(event("hints", &advice));
         };
         let mut control = Control::new(stop, asked.effort).reporting(INTERVAL, &mut sink);
-        let analysis = engine.analyze(&game, plies, count, &mut control)?;
-        Ok(Advice::of(shape, &analysis, true))
+        let found = engine.analyze(&game, plies, count, &mut control)?;
+        let mut analysis = completed(&game, found, &mut control)?;
+        analysis.hints.truncate(count);
+        Ok(scope.advice(shape, &analysis, true))
     };
     app.engines.start(place, asked.player, work, move |result| {
         // The place is free by now, so a slow client holds nothing but its own connection.

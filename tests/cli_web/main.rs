@@ -1,6 +1,8 @@
 //! `outflank web`: every route of the real program over real HTTP, and what rude clients get.
 
+mod archives;
 mod client;
+mod endings;
 mod harm;
 
 use client::{Page, events};

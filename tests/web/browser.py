@@ -227,6 +227,13 @@ class Page:
         for kind, (x, y) in [*zip(kinds, points), ("mouseReleased", points[-1])]:
             self.call("Input.dispatchMouseEvent", {"type": kind, "button": "left", "buttons": 1, "clickCount": 1, "x": x, "y": y})
 
+    def drop(self, selector, paths):
+        """Drops files or folders of this machine on an element."""
+        x, y = self.run("(selector) => { const box = document.querySelector(selector).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }", selector)
+        data = {"items": [], "files": paths, "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", {"type": kind, "x": x, "y": y, "data": data})
+
     def push(self, word):
         """Clicks the visible button with this word."""
         found = self.run("""(word) => {

@@ -5,7 +5,8 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
-Then it checks single behaviours (details.py) and measures every view at several sizes (layout.py).
+Then it checks single behaviours (details.py) and games (games.py), and measures every view at several
+sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 
@@ -23,6 +24,7 @@ import time
 
 from browser import Browser, Fault, installed
 from details import Details, write_runs
+from games import Games
 from layout import measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -346,6 +348,7 @@ def details(browser, program):
         server = Server(program, runs)
         try:
             Details(page, server.address, GAME).all()
+            Games(page, GAME).all()
             measure(page)
         finally:
             server.close()

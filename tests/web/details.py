@@ -58,7 +58,9 @@ def write_runs(folder):
     """Runs of methods without a net, as their curves alone."""
     for run, names in CURVES.items():
         (folder / run).mkdir()
-        (folder / run / "config.toml").write_text('board = "8x8"\ngoal = "most"\n')
+        # Curves may be copied alone.
+        if run != "novel":
+            (folder / run / "config.toml").write_text('board = "8x8"\ngoal = "most"\n')
         names = (*names, *TABLED.get(run, ()), "speed/positions_per_second")
         lines = [{"positions": 1000 * n, "time": 1_795_000_000 + 10 * n, "version": 1,
                   "values": {name: 10.0 / n for name in names}} for n in range(1, 6)]
@@ -281,6 +283,19 @@ class Details:
             silent = page.run("() => [...document.querySelectorAll('.chart')].filter((chart) => !chart.querySelector('p').textContent).map((chart) => chart.querySelector('h3').textContent)")
             check(silent == (sorted(names) if run == "novel" else []), f"{run}: charts without a sentence: {silent}")
             check("No game" in self.text(".watch .right"), f"{run}: nothing is said about its games")
+            config = "This run has none." if run == "novel" else 'board = "8x8"'
+            page.wait(f"the configuration of {run}", "(text) => document.querySelector('.watch pre').textContent.includes(text)", config)
+            self.counts_stages(run, "stage/seconds" in names)
+
+    def counts_stages(self, run, has_stages):
+        """The axes say what a run counts: stages, steps, or only its reports."""
+        axes = self.page.run("() => [...document.querySelector('.watch .right select').options].map(({ textContent }) => textContent)")
+        check(axes == ["Minutes", "Positions"] + ["Stages"] * has_stages, f"{run}: the axes are {axes}")
+        if not has_stages:
+            return
+        self.page.run(CHOICE, ".watch .right select", "steps")
+        label = self.page.run("() => document.querySelector('.chart svg').ariaLabel ?? document.querySelector('.chart svg').getAttribute('aria-label')")
+        check("by stages" in label and "Stages5" in self.text(".facts"), f"{run}: {label}, {self.text('.facts')}")
 
     def compares_workers(self):
         """The workers of a run stay when another run is in front of it."""

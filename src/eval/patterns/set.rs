@@ -60,6 +60,12 @@ pub struct Image {
 pub struct Codes(pub(super) [i16; LANES]);
 
 impl Codes {
+    /// The codes of all lanes.
+    #[inline(always)]
+    pub(in crate::eval) fn lanes(&self) -> &[i16; LANES] {
+        &self.0
+    }
+
     /// The codes for the other side to move.
     #[inline(always)]
     pub(in crate::eval) fn reversed(&self) -> Codes {

@@ -67,9 +67,9 @@ fn gogui_gets_the_rules_until_the_end() {
         }
         let legal = ask(&mut server, "gogui-rules_legal_moves");
         let result = ask(&mut server, "gogui-rules_final_result");
-        let Some(choice) = legal.split(' ').last().filter(|choice| !choice.is_empty()) else {
+        let Some(choice) = legal.split(' ').next_back().filter(|choice| !choice.is_empty()) else {
             let score = ask(&mut server, "final_score");
-            assert_eq!(result.is_empty(), false, "{score}");
+            assert!(!result.is_empty(), "{score}");
             assert!(result.starts_with("Draw") || result[..1] == score[..1], "{result} {score}");
             break;
         };

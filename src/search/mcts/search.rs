@@ -126,7 +126,10 @@ impl<G: Geometry> TreeSearch<G> {
                     self.halving.halve(&self.moves, self.scale);
                 }
                 forced = self.halving.next().map(|place| self.moves[place].square);
-            } else if self.mode == Mode::Analyse && self.prepared && self.begun % EVEN_SHARE == 0 {
+            } else if self.mode == Mode::Analyse
+                && self.prepared
+                && self.begun.is_multiple_of(EVEN_SHARE)
+            {
                 forced = self.least_searched();
             }
             let gathered = self.tree.gather(solver, forced);

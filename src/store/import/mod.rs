@@ -7,7 +7,7 @@
 mod fault;
 mod ggf;
 pub mod json;
-mod names;
+pub mod names;
 mod pgn;
 pub mod text;
 mod transcripts;

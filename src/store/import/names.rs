@@ -39,8 +39,10 @@ pub enum NamesError {
 
 /// A kind of list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Players, `.JOU`.
     Players,
+    /// Tournaments, `.TRN`.
     Tournaments,
 }
 
@@ -62,11 +64,11 @@ impl Kind {
 
 /// The names of a list by their numbers. It is empty where there is no list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Names(Vec<Option<Box<str>>>);
+pub struct Names(Vec<Option<Box<str>>>);
 
 impl Names {
     /// Reads the list in the folder of a file of games; the first one by name if it has several.
-    pub fn beside(games: &Path, kind: Kind) -> Result<Names, NamesError> {
+    pub(super) fn beside(games: &Path, kind: Kind) -> Result<Names, NamesError> {
         let folder = files::parent_of(games);
         let mut lists = Vec::new();
         for entry in fs::read_dir(folder).map_err(FileError::at(Action::Read, folder))? {
@@ -81,7 +83,12 @@ impl Names {
         }
     }
 
-    fn of(bytes: &[u8], path: &Path, kind: Kind) -> Result<Names, NamesError> {
+    /// Reads the bytes of a list; `path` is for the error only.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are cut off, or are no list of this kind.
+    pub fn of(bytes: &[u8], path: &Path, kind: Kind) -> Result<Names, NamesError> {
         let names = match bytes.get(8..10) {
             Some(&[low, high]) => u16::from_le_bytes([low, high]),
             _ => 0,

@@ -16,7 +16,7 @@ mod position;
 use std::fmt;
 
 use super::pgn;
-use crate::game::notation::{NotationError, parse_obf};
+use crate::game::notation::{NotationError, obf, parse_obf};
 use crate::game::{Geometry, Position, Shape, Square};
 
 /// The longest text that is read as a whole, in bytes.
@@ -69,8 +69,10 @@ pub struct TextFault {
     pub message: Box<str>,
     /// What is allowed in its place.
     pub allowed: Option<Box<str>>,
-    /// The moves that were read before it.
-    moves: usize,
+    /// The moves before it, which are right.
+    pub moves: Box<[Square]>,
+    /// The position where they begin, as an OBF line; `None` for the board's own start.
+    pub start: Option<Box<str>>,
     /// Whether the rules are broken. Otherwise the text has no known form.
     pub is_illegal: bool,
 }
@@ -84,7 +86,8 @@ impl TextFault {
             character: 1,
             message,
             allowed: None,
-            moves: 0,
+            moves: Box::default(),
+            start: None,
             is_illegal: false,
         }
     }
@@ -197,7 +200,10 @@ fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
     if let Some((found, rest)) = position::first(text)? {
         let start = position::on_board::<G>(&found)?;
         let offset = text.len() - rest.len();
-        let moves = moves::from(start, rest).map_err(|fault| fault.after(offset))?;
+        let moves = moves::from(start, rest).map_err(|fault| {
+            let start = Some(obf(start).into());
+            TextFault { start, ..fault.after(offset) }
+        })?;
         return Ok(Written { form: Form::Position, start, moves });
     }
     let start = Position::<G>::start();
@@ -210,7 +216,7 @@ fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
         }
         Ok(moves) => Ok(written(Form::Transcript, moves)),
         // Only before the first move: words behind moves would hide a wrong one.
-        Err(fault) if fault.moves == 0 => {
+        Err(fault) if fault.moves.is_empty() => {
             let among = moves::among_words::<G>(text);
             among.map(|moves| written(Form::Words, moves)).ok_or(fault)
         }
@@ -242,9 +248,18 @@ pub(super) fn games_or<G: Geometry>(
     // A single move on a line is part of a game that has a wrong move somewhere.
     let is_own = |line: &str| read(line).is_ok_and(|written| written.moves.len() != 1);
     let is_position = |line: &str| matches!(position::first(line), Ok(Some(_)));
+    // Right moves go on behind the first line, and the second one is no game: one with a wrong move.
+    let is_broken = |fault: &TextFault| match lines[..] {
+        [(_, first), (_, second), ..] => {
+            let is_longer = |written: Written<G>| fault.moves.len() > written.moves.len();
+            read(second).is_err() && read(first).is_ok_and(is_longer)
+        }
+        _ => false,
+    };
     let has_games = || match (&whole_text, &lines[..]) {
         (Ok(_), [(_, first), (_, second), ..]) => is_position(first) && is_position(second),
         (Ok(_), _) => false,
+        (Err(fault), _) if is_broken(fault) => false,
         (Err(_), lines) => {
             let has_some = lines.iter().any(|(_, line)| read(line).is_ok());
             lines.iter().any(|(_, line)| is_own(line))

@@ -184,7 +184,7 @@ impl WthorFile {
 
 impl WthorGame {
     /// The numbers of the tournament, of black and of white in the lists of names.
-    fn numbers(&self) -> [u16; 3] {
+    pub fn numbers(&self) -> [u16; 3] {
         [0, 2, 4].map(|at| u16::from_le_bytes([self.record[at], self.record[at + 1]]))
     }
 

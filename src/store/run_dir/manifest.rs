@@ -76,6 +76,10 @@ pub struct Manifest {
     /// The net that the run started with; `None` if the weights were random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_net: Option<InitialNetInfo>,
+    /// The stages of a method that trains stage by stage; its steps are those that are done. `None`
+    /// for other methods, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<u64>,
     /// The state.
     pub state: State,
     /// The counters.

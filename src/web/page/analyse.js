@@ -5,21 +5,23 @@ import { Board, plyWord } from "./board.js";
 import { announce, button, choice, complain, h, keep, recall } from "./dom.js";
 import { Editor } from "./editor.js";
 import { ValueGraph } from "./graph.js";
-import { pasteDialog, saveMenu } from "./inout.js";
 import { Lens } from "./lens.js";
 import { valueOf } from "./losses.js";
 import { goalOptions, opinionsOf } from "./menu.js";
 import { MoveList } from "./moves.js";
 import { Opinions } from "./opinions.js";
 import { OVERLAYS, overlay, shares } from "./overlay.js";
+import { PasteDialog } from "./paste.js";
+import { playersRow } from "./players.js";
 import { Review } from "./review.js";
+import { saveMenu } from "./save.js";
 import { Tree } from "./tree.js";
 import { VIEW, resultWord, sideWord, signed } from "./words.js";
 
 /** The advice is kept at most this often, in milliseconds. */
 const KEEPING = 1000;
 
-/** @typedef {{black?: string, white?: string, date?: string, result?: number}} Names */
+/** @typedef {import("./players.js").Names} Names */
 
 export class AnalyseView {
   #about;
@@ -73,7 +75,10 @@ export class AnalyseView {
       oncancel: () => this.#edit(false),
     });
     p.editor.element.hidden = true;
-    p.paste = pasteDialog(() => this.#setup(), ({ black, white, date, result, ...game }) => this.open(game, { black, white, date, result }));
+    p.paste = new PasteDialog({
+      setup: () => this.#setup(), boards: this.#about.boards,
+      open: ({ black, white, date, event, result, ...game }) => this.open(game, { black, white, date, event, result }),
+    });
     p.setup = this.#setupChoices();
     p.cut = button("Delete branch", () => this.#cut(), { class: "quiet" });
     p.promote = button("Make main line", () => this.#promote(), { class: "quiet" });
@@ -170,9 +175,9 @@ export class AnalyseView {
     if (this.#tree.current.over) this.#parts.review.start();
   }
 
-  /** Reads a file or text that was dropped or pasted anywhere on the page. @param {File|string} body */
-  read(body) {
-    this.#parts.paste.take(body);
+  /** Reads files or a text that came from anywhere on the page. @param {(File|string)[]} bodies */
+  read(bodies) {
+    this.#parts.paste.take(bodies);
   }
 
   /** Opens what the last visit has left, and goes on with its review. */
@@ -383,16 +388,6 @@ export class AnalyseView {
       : ` Black wins ${Math.round(found.win * 100)}%.`;
     return `${sideWord(ply.side)}${names} to move, ${ply.black}–${ply.white}.${passed}${worth}`;
   }
-}
-
-/** Who has played, if the game says so. @param {Names} names */
-function playersRow({ black, white, date, result }) {
-  if (!black && !white) return [];
-  const player = (side, name) => h("span", { class: `named ${side}` }, h("span", { class: `chip ${side}`, "aria-hidden": "true" }),
-    h("span", { class: "unseen" }, `${sideWord(side)}: `), name ?? "?");
-  const score = typeof result === "number" && `${signed(result, 0)} for black`;
-  const more = [score, date].filter(Boolean).join(", ");
-  return [player("black", black), player("white", white), ...(more ? [h("span", { class: "soft" }, more)] : [])];
 }
 
 /** The node as the opinions may show it while its answers are hidden. */

@@ -9,22 +9,24 @@
  * @typedef {{move: string, line: string[], win: ?number, score: ?number,
  *   bound: "estimated"|"at-most"|"at-least"|"exact", depth: ?number, visits?: ?number,
  *   policy?: ?number, source?: string}} Hint
- * @typedef {{hints: Hint[], nodes: number, seconds: number, done: boolean}} Advice
+ * @typedef {{hints: Hint[], nodes: number, seconds: number, done: boolean, answers_from?: number,
+ *   isReview?: boolean}} Advice
  * @typedef {{name: string, width: number, squares: [string, number][]}} BoardShape
  * @typedef {{id: string, word: string, about: string, rating: ?number, opinion: boolean,
- *   net: boolean}} Player
+ *   net: boolean, answers_from: ?number}} Player
  */
 
 /** The text of an error's answer: what is wrong, where, and what is allowed. */
 async function failure(response) {
   let text = `the server answered ${response.status}`;
+  let found = {};
   try {
-    const found = await response.json();
+    found = await response.json();
     text = found.error ?? text;
     if (found.field && !text.includes(found.field)) text = `${found.field}: ${text}`;
     if (found.allowed) text += `. Allowed: ${found.allowed}`;
   } catch { /* no JSON: the status must do */ }
-  return Object.assign(new Error(text), { status: response.status });
+  return Object.assign(new Error(text), { status: response.status, answer: found });
 }
 
 async function ask(path, options) {

@@ -3,13 +3,14 @@
 import { AnalyseView } from "./analyse.js";
 import { get } from "./api.js";
 import { complain, h, keep, recall } from "./dom.js";
+import { filesOf, hasFiles } from "./drop.js";
 import { PlayView } from "./play.js";
 import { WatchView } from "./watch.js";
 
 /**
  * What the server offers.
  * @typedef {{boards: import("./api.js").BoardShape[], default_level: string,
- *   default_opinion: string, runs: boolean, training: boolean,
+ *   default_opinion: string, solved_from: number, runs: boolean, training: boolean,
  *   menus: {board: string, goal: string, players: import("./api.js").Player[]}[]}} About
  */
 
@@ -57,25 +58,29 @@ class Views {
     if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
   }
 
-  /** A file may be dropped anywhere: analysis reads it. */
-  #drop(event) {
+  /** Files may be dropped anywhere: analysis reads them. */
+  async #drop(event) {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file) this.#read(file);
+    try {
+      this.#read(await filesOf(event.dataTransfer));
+    } catch (error) {
+      complain(error);
+    }
   }
 
   /** So may a game be pasted anywhere, except where text is being written. */
   #paste(event) {
     if (event.target.closest?.("input, textarea, dialog")) return;
-    const [file] = event.clipboardData.files;
+    const files = [...event.clipboardData.files];
     const text = event.clipboardData.getData("text/plain");
-    if (file || text.trim()) this.#read(file ?? text);
+    if (files.length || text.trim()) this.#read(files.length ? files : [text]);
   }
 
-  #read(body) {
+  /** @param {(File|string)[]} bodies */
+  #read(bodies) {
     this.show("analyse");
-    this.#made.get("analyse").read(body);
+    this.#made.get("analyse").read(bodies);
   }
 
   /** Keys go to the view in front, but not while something is being written or chosen. */
@@ -85,9 +90,6 @@ class Views {
     if (this.#shown?.key(event.key)) event.preventDefault();
   }
 }
-
-/** Whether files are dragged, not a selected text. */
-const hasFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
 
 /** Dark or light: as the system says until the user says otherwise. */
 function theme() {

@@ -1,14 +1,14 @@
-// The list of moves with its branches.
+// The list of moves with its branches, and the plain one of a game that is played.
 
 import { button, h } from "./dom.js";
 import { lossOf, lossWord } from "./losses.js";
 import { sideWord } from "./words.js";
 
 /** Whether a side has to pass after a move. At the end of a game nobody moves. */
-export const isPass = (node) => Boolean(node.ply.passed) && !node.over;
+const isPass = (node) => Boolean(node.ply.passed) && !node.over;
 
 /** The pass before a position, as lists of moves show it. */
-export const passWord = (ply) => `${sideWord(ply.passed)} passes`;
+const passWord = (ply) => `${sideWord(ply.passed)} passes`;
 
 const pass = (node) => (isPass(node) ? [" ", h("span", { class: `pass ${node.ply.passed}` }, passWord(node.ply))] : []);
 
@@ -62,4 +62,21 @@ export class MoveList {
       title: loss ? `${node.ply.mover}, ${lossWord(loss)} lost` : node.ply.mover,
     });
   }
+}
+
+/**
+ * Shows the moves of a main line in a list.
+ * @param {HTMLElement} list @param {import("./tree.js").Tree} tree
+ * @param {(node: import("./tree.js").Node) => void} onchoose
+ */
+export function showSheet(list, tree, onchoose) {
+  const rows = tree.mainLine().slice(1).flatMap((node) => [h("li", {},
+    button(`${node.depth}. ${node.move}`, () => { onchoose(node); }, {
+      class: `move ${node.ply.mover}`, "aria-current": node === tree.current ? "true" : false,
+      "aria-label": `Move ${node.depth}, ${node.ply.mover}, ${node.move}`,
+    })), isPass(node) && h("li", { class: `pass ${node.ply.passed}` }, passWord(node.ply))]).filter(Boolean);
+  list.replaceChildren(...rows);
+  // Only the list may scroll: `scrollIntoView` would move the page on a phone.
+  const here = list.querySelector("[aria-current]");
+  if (here) list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
 }

@@ -3,10 +3,12 @@
 import { Latest, stream } from "./api.js";
 import { button, complain, h } from "./dom.js";
 import { RATINGS, haveRatings, opinionOf, opinionsOf, playerOptions } from "./menu.js";
-import { isThin, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
+import { isThin, nothingWord, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
 
 const MOST = 3;
 const SHOWN = 6;
+/** A move with a proven value is always shown. */
+const isExact = ({ bound }) => bound === "exact";
 /** A search that goes on ends after this many seconds. */
 const LONG = 120;
 
@@ -85,6 +87,16 @@ export class Opinions {
     this.#position = null;
   }
 
+  /**
+   * Whether the server can prove more about a position than a review has found: that ends when the best
+   * move is proven.
+   */
+  isOpen({ ply, advice }, player) {
+    const found = advice.get(player);
+    const empties = ply.discs.length - ply.black - ply.white;
+    return Boolean(found?.isReview) && empties <= this.#about.solved_from && !found.hints.every(isExact);
+  }
+
   changed(card) {
     card.show(this.#position, this.#pause);
     this.#onchange();
@@ -161,18 +173,20 @@ class Card {
   show(position, pause) {
     this.requests.end();
     this.draw(position, pause);
-    if (position && !pause && !position.node.over && !position.node.advice.get(this.player)?.done) this.#ask(false);
+    if (!position || pause || position.node.over) return;
+    if (!position.node.advice.get(this.player)?.done || this.#home.isOpen(position.node, this.player)) this.#ask(false);
   }
 
   draw(position, pause) {
     this.#position = position;
     const advice = position?.node.advice.get(this.player);
-    this.#on.hidden = !advice?.done || Boolean(pause) || position?.node.over;
+    this.#on.hidden = !advice?.done || isFinal(advice) || Boolean(pause) || position?.node.over;
     if (!position) return this.#empty("");
     if (position.node.over) return this.#empty("The game is over.");
-    if (!advice) return this.#empty(pause || "Thinking …");
+    if (!advice?.hints.length) return this.#empty(pause || nothingWord(advice));
     const played = position.node.children.map(({ move }) => move);
-    this.#rows.replaceChildren(...advice.hints.slice(0, SHOWN).map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
+    const shown = advice.hints.filter((hint, index) => index < SHOWN || isExact(hint));
+    this.#rows.replaceChildren(...shown.map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
       h("td", {}, button(hint.move, () => this.#home.choose(hint.move), { title: hint.line.join(" ") })),
       valueCell(hint, advice.hints, position.node.ply.side),
       h("td", { title: sourceWord(hint) }, sourceCell(hint)))));
@@ -199,8 +213,10 @@ class Card {
         if (kind !== "hints" || signal.aborted) return;
         const known = node.advice.get(player);
         // A longer search begins with less than what a shorter one has found.
-        if (known?.done && advice.nodes < known.nodes && !advice.done) return;
-        node.advice.set(player, ranked(advice));
+        if (known?.done && !advice.done && (advice.nodes < known.nodes || isLess(advice, known))) return;
+        const found = isLess(advice, known) ? { ...known, isReview: false } : ranked(advice);
+        // If the user goes on before the end, the review's value must not be lost.
+        node.advice.set(player, known?.isReview && !advice.done ? { ...found, isReview: true, done: true } : found);
         this.draw(this.#position, "");
         this.#home.found();
       });
@@ -212,6 +228,12 @@ class Card {
     }
   }
 }
+
+/** Whether a longer search cannot say more. */
+const isFinal = ({ hints, answers_from }) => Boolean(answers_from) || (hints.length > 0 && hints.every(isExact));
+
+/** Whether an advice lacks the proof that an earlier one had. */
+const isLess = (advice, known) => Boolean(known?.hints[0]) && isExact(known.hints[0]) && !(advice.hints[0] && isExact(advice.hints[0]));
 
 /** A value in its cell: proven, sound, or carried by few visits. */
 function valueCell(hint, hints, side) {

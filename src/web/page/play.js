@@ -6,8 +6,9 @@ import { Board, plyWord } from "./board.js";
 import { Clock } from "./clock.js";
 import { announce, button, complain, h, keep, recall } from "./dom.js";
 import { opinionOf, playersOf } from "./menu.js";
-import { isPass, passWord } from "./moves.js";
+import { showSheet } from "./moves.js";
 import { NewGame } from "./newgame.js";
+import { playerCard } from "./players.js";
 import { Tree } from "./tree.js";
 import { other, ranked, resultWord, sideWord, squareHints } from "./words.js";
 
@@ -345,23 +346,9 @@ export class PlayView {
     this.#draw(animate);
     this.#showClock();
     this.#status();
-    this.#showMoves();
+    showSheet(p.moves, tree, (node) => this.#jump(node));
     this.#ask();
     this.#keep();
-  }
-
-  #showMoves() {
-    const tree = this.#tree;
-    const rows = tree.mainLine().slice(1).flatMap((node) => [h("li", {},
-      button(`${node.depth}. ${node.move}`, () => { this.#jump(node); }, {
-        class: `move ${node.ply.mover}`, "aria-current": node === tree.current ? "true" : false,
-        "aria-label": `Move ${node.depth}, ${node.ply.mover}, ${node.move}`,
-      })), isPass(node) && h("li", { class: `pass ${node.ply.passed}` }, passWord(node.ply))]).filter(Boolean);
-    this.#parts.moves.replaceChildren(...rows);
-    // Only the list may scroll: `scrollIntoView` would move the page on a phone.
-    const list = this.#parts.moves;
-    const here = list.querySelector("[aria-current]");
-    if (here) list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
   }
 
   /** Looks at an earlier position. The opponent waits until one is back, or moves. */
@@ -404,13 +391,4 @@ export class PlayView {
     };
     this.#parts.status.textContent = words();
   }
-}
-
-function playerCard(side) {
-  const name = h("span", { class: "who" });
-  const count = h("span", { class: "count", "aria-label": `${side} discs` });
-  const clock = h("span", { class: "clock", hidden: true });
-  const element = h("div", { class: `player ${side}` }, h("span", { class: "chip", "aria-hidden": "true" }),
-    h("span", { class: "unseen" }, sideWord(side)), name, clock, count);
-  return { element, name, count, clock };
 }

@@ -86,7 +86,7 @@ export class Review {
     try {
       await stream("/api/review", { ...tree.game(left), player }, signal, (kind, found) => {
         if (kind !== "ply" || signal.aborted) return;
-        line[found.ply].advice.set(player, ranked({ ...found, done: true }));
+        line[found.ply].advice.set(player, ranked({ ...found, done: true, isReview: true }));
         done += 1;
         progress();
         this.#host.redraw();

@@ -15,6 +15,8 @@ const RESUMED = ["stopped", "failed", "killed"];
 const AXES = [
   ["minutes", "Minutes"], ["games", "Games"], ["positions", "Positions"], ["steps", "Steps"], ["reports", "Reports"],
 ];
+/** A method with this curve trains stage by stage: its steps are stages. */
+const STAGE = "stage/seconds";
 /** Standard errors in half of a 95 percent interval. */
 const INTERVAL_95 = 1.96;
 const RATING = {
@@ -130,7 +132,7 @@ export class WatchView {
   async #showConfig(id) {
     this.#parts.config.textContent = "";
     const { config } = await get(`/api/runs/${encodeURIComponent(id)}`);
-    if (id === this.#kept.front) this.#parts.config.textContent = config ?? "";
+    if (id === this.#kept.front) this.#parts.config.textContent = config || "This run has none.";
   }
 
   /** The run in front, then the others that are ticked. */
@@ -201,8 +203,8 @@ export class WatchView {
       ["Time", minutesWord(run.minutes)],
       ["Time left", run.left_minutes === null || run.state !== "running" ? null : minutesWord(run.left_minutes)],
       ["Rating", run.rating === null ? null : `${Math.round(run.rating)}${error}`],
-      ["Stages", run.stages && `${run.stages.done} of ${run.stages.all}`],
-      ["Games", short(run.games)], ["Positions", short(run.positions)], ["Steps", short(run.steps)],
+      ["Games", short(run.games)], ["Positions", short(run.positions)],
+      [this.#stepWord([run]), run.stages ? `${run.stages.done} of ${run.stages.all}` : short(run.steps)],
       ["Board", run.board && `${run.board}, ${run.goal}`],
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
@@ -322,7 +324,10 @@ export class WatchView {
   /** Offers the axes on which the runs move, and returns the one in use. Not every method has all. */
   #offerAxes(runs) {
     const moves = (name) => runs.some(({ id }) => new Set(axisOf(this.#curves.get(id), name)).size > 1);
-    const offered = AXES.filter(([name]) => moves(name));
+    const counted = AXES.filter(([name]) => name !== "reports" && moves(name));
+    // Reports count nothing of a run, so they stand in only where it has no counter.
+    const all = counted.some(([name]) => name !== "minutes") ? counted : AXES.filter(([name]) => moves(name));
+    const offered = all.map(([name, word]) => [name, name === "steps" ? this.#stepWord(runs) : word]);
     const axes = offered.length ? offered : AXES.slice(0, 1);
     const { axis } = this.#kept;
     const used = axes.some(([name]) => name === axis) ? axis : axes[0][0];
@@ -333,16 +338,26 @@ export class WatchView {
     return used;
   }
 
-  #plot({ group, title, about, metrics }, runs, xWord) {
+  /** What the steps of some runs count. */
+  #stepWord(runs) {
+    const staged = runs.filter(({ id, stages }) => stages || STAGE in (this.#curves.get(id)?.curves ?? {}));
+    return !staged.length ? "Steps" : staged.length === runs.length ? "Stages" : "Steps or stages";
+  }
+
+  #axisWord(axis, runs) {
+    return axis === "steps" ? this.#stepWord(runs).toLowerCase() : axis;
+  }
+
+  #plot({ group, title, about, metrics }, runs, axisName) {
     const curves = runs.flatMap((run) => metrics.map(([id, word]) => {
       const found = this.#curves.get(run.id);
-      const axis = axisOf(found, xWord);
+      const axis = axisOf(found, axisName);
       const points = (found.curves[id] ?? []).map((y, at) => ({ x: axis[at], y }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
       const name = runs.length === 1 ? word : metrics.length === 1 ? run.name : `${run.name}, ${word}`;
       return { name, points };
     })).filter(({ points }) => points.length);
-    return { group, title, about, curves, xWord };
+    return { group, title, about, curves, xWord: this.#axisWord(axisName, runs) };
   }
 
   #ratingPlot(runs, axis) {
@@ -359,7 +374,7 @@ export class WatchView {
     const opponents = runs.length ? this.#curves.get(runs[0].id).opponents ?? [] : [];
     const lines = opponents.filter(({ rating }) => Number.isFinite(rating)).slice(0, 5)
       .map(({ name, rating }) => ({ name, points: ends.map((x) => ({ x, y: rating })) }));
-    return { ...RATING, curves: nets.length ? [...nets, ...lines] : [], xWord: axis };
+    return { ...RATING, curves: nets.length ? [...nets, ...lines] : [], xWord: this.#axisWord(axis, runs) };
   }
 }
 

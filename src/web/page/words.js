@@ -62,7 +62,9 @@ export function ranked(advice) {
   const [best, ...others] = advice.hints;
   if (!others.some(({ visits }) => visits)) return advice;
   const isProven = best.bound === "exact";
-  const order = (a, b) => (isProven && Number(b.bound === "exact") - Number(a.bound === "exact"))
+  const isExact = ({ bound }) => bound === "exact";
+  const byScore = (a, b) => (isExact(a) && isExact(b) ? b.score - a.score : 0);
+  const order = (a, b) => (isProven && (Number(isExact(b)) - Number(isExact(a)) || byScore(a, b)))
     || (b.visits ?? 0) - (a.visits ?? 0);
   return { ...advice, hints: [best, ...others.sort(order)] };
 }
@@ -74,6 +76,13 @@ export function ruleWord(hints) {
   const brackets = hints.some((hint) => isThin(hint, hints)) ? " In brackets: searched too little to be sound." : "";
   const percents = hints.some(({ score, win }) => (score ?? null) === null && (win ?? null) !== null) ? " Percents: black's chance to win." : "";
   return `Marked: ${markWord(best, mostVisits(hints))}.${brackets}${percents}`;
+}
+
+/** Why there is no value. @param {?import("./api.js").Advice} advice */
+export function nothingWord(advice) {
+  if (!advice?.done) return "Thinking …";
+  if (!advice.answers_from) return "Nothing was found in the time.";
+  return `Too early: this player answers from ${advice.answers_from} empty squares on.`;
 }
 
 function markWord({ bound, visits, source }, most) {

@@ -6,26 +6,56 @@ use super::{MOST_GAMES, Pasted, PastedGame};
 use crate::game::{Goal, Position, Shape, Square, Square8};
 use crate::protocol::session::Session;
 use crate::store::import;
+use crate::store::import::names::{Kind, Names};
 use crate::store::import::wthor::WthorFile;
 use crate::web::error::ApiError;
 use crate::web::game::Game;
 
-/// The games of a WTHOR file. A game with an illegal move ends before it.
-pub(super) fn wthor(bytes: &[u8], goal: Goal) -> Result<Pasted, ApiError> {
-    let file = WthorFile::from_bytes(bytes, Path::new("the file"));
+/// The games of a WTHOR file, behind the lists of players and of events with these numbers of bytes.
+/// A game with an illegal move ends before it.
+pub(super) fn wthor(
+    bytes: &[u8],
+    (players, events): (usize, usize),
+    goal: Goal,
+) -> Result<Pasted, ApiError> {
+    let (players, rest) = names(bytes, players, Kind::Players)?;
+    let (events, rest) = names(rest, events, Kind::Tournaments)?;
+    let file = WthorFile::from_bytes(rest, Path::new("the file"));
     let file = file.map_err(|error| ApiError::bad(error.to_string()).at("text"))?;
     let games = file.games.iter().take(MOST_GAMES).map(|game| {
         let mut session = Session::<Square8>::default();
         let legal: Vec<Square> =
             game.moves().take_while(|&square| session.play(square).is_ok()).collect();
+        let [event, black, white] = game.numbers();
         PastedGame {
-            date: Some(file.year.to_string()),
+            black: players.get(black).map(String::from),
+            white: players.get(white).map(String::from),
+            date: (file.year != 0).then(|| file.year.to_string()),
+            event: events.get(event).map(String::from),
             result: Some(2 * i32::from(game.recorded_discs()) - 64),
             ..PastedGame::plain(Game::of::<Square8>(Position::start(), &legal, goal))
         }
     });
     let games: Vec<_> = games.collect();
     Ok(Pasted { format: "wthor", left_out: file.games.len() - games.len(), games })
+}
+
+/// The list of names in the first bytes of a text, and the rest. Without bytes it is empty.
+fn names(bytes: &[u8], length: usize, kind: Kind) -> Result<(Names, &[u8]), ApiError> {
+    let (field, path) = match kind {
+        Kind::Players => ("players", "the list of players"),
+        Kind::Tournaments => ("events", "the list of events"),
+    };
+    let Some((list, rest)) = bytes.split_at_checked(length) else {
+        let allowed = format!("at most {}, the bytes that are there", bytes.len());
+        return Err(ApiError::bad("the list is longer than the body").at(field).allowing(allowed));
+    };
+    if list.is_empty() {
+        return Ok((Names::default(), rest));
+    }
+    let names = Names::of(list, Path::new(path), kind);
+    let names = names.map_err(|error| ApiError::bad(error.to_string()).at(field))?;
+    Ok((names, rest))
 }
 
 /// The games of a GGF text. Games that cannot be read are left out, unless all are such.
@@ -62,6 +92,7 @@ fn ggf_game(text: &str, preferred: Shape) -> Result<PastedGame, import::Fault> {
         black: game.black.map(String::from),
         white: game.white.map(String::from),
         date: game.date.map(String::from),
+        event: game.event.map(String::from),
         result,
         game: start.map_err(import::Fault::from)?,
     })

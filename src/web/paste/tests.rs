@@ -110,6 +110,73 @@ fn a_file_of_wthor_is_read() {
     assert_eq!((found.games[0].result, found.games[0].date.as_deref()), (Some(16), Some("2024")));
 }
 
+/// A list of names of this many bytes each.
+fn list(names: &[&str], bytes: usize) -> Vec<u8> {
+    let mut list = vec![0; 16 + names.len() * bytes];
+    list[8] = names.len() as u8;
+    for (name, place) in names.iter().zip(list[16..].chunks_exact_mut(bytes)) {
+        place[..name.len()].copy_from_slice(name.as_bytes());
+    }
+    list
+}
+
+#[test]
+fn wthor_has_the_names_of_the_lists_before_it() {
+    let mut games = vec![0; 16 + 68];
+    (games[4], games[16], games[18], games[20], games[24]) = (1, 1, 2, 0, 56);
+    let players = list(&["Ada", "Bo", "Cy"], 20);
+    let events = list(&["Here", "There"], 26);
+    let read = |parts: &[&[u8]], lists| files::wthor(&parts.concat(), lists, Goal::Most);
+    let lengths = (players.len(), events.len());
+    let found = read(&[&players, &events, &games], lengths).expect("a file");
+    let game = &found.games[0];
+    let names = (game.black.as_deref(), game.white.as_deref(), game.event.as_deref());
+    assert_eq!(names, (Some("Cy"), Some("Ada"), Some("There")));
+    assert_eq!(game.date, None, "the file has no year");
+    // One list alone, and none.
+    let found = read(&[&events, &games], (0, lengths.1)).expect("a file");
+    assert_eq!(
+        (found.games[0].black.as_deref(), found.games[0].event.as_deref()),
+        (None, Some("There"))
+    );
+    // A list that is cut off, that is of the other kind, and one that is longer than the body.
+    let field = |parts: &[&[u8]], lists| {
+        let error = read(parts, lists).expect_err("wrong");
+        let error = serde_json::to_value(error).expect("JSON");
+        (error["field"].clone(), error["error"].as_str().expect("a text").to_string())
+    };
+    let (wrong, text) = field(&[&players[..40], &games], (40, 0));
+    assert!(wrong == "players" && text.contains("the list of players is cut off"), "{text}");
+    assert_eq!(field(&[&events, &games], (lengths.1, 0)).0, "players");
+    assert_eq!(field(&[&players, &players, &games], (lengths.0, lengths.0)).0, "events");
+    assert_eq!(field(&[&players], (usize::MAX, 0)).0, "players");
+    assert_eq!(field(&[&players, &events], lengths).0, "text");
+}
+
+#[test]
+fn a_wrong_move_comes_with_the_game_before_it() {
+    let right = "f5d6c3d3c4f4f6f3e6e7";
+    let found = wrong(format!("{right}a1c5"));
+    assert!(found["error"].as_str().expect("a text").contains("move 11, `a1`, is not legal"));
+    assert_eq!((&found["game"]["moves"], &found["game"]["board"]), (&right.into(), &"8x8".into()));
+    assert_eq!(found["game"].get("start"), None);
+    // The same over several lines, of which the first is a game on its own.
+    let found = wrong("f5d6c3\nd3c4a1\nf4f6");
+    assert!(found["error"].as_str().expect("a text").starts_with("line 2, character 5: move 6"));
+    assert_eq!(found["game"]["moves"], "f5d6c3d3c4");
+    assert_eq!(wrong(format!("{SQUARES} X\nf5f5"))["game"]["moves"], "f5");
+    let turned = SQUARES.replace('O', "?").replace('X', "O").replace('?', "X");
+    let found = wrong(format!("{turned} X\nc5c5"));
+    assert_eq!(found["game"]["start"], format!("{turned} X"));
+    // Another board, on which more of the game is right.
+    let other = "-------------OX----XO--------------- X a3a3";
+    assert_eq!(wrong(other)["game"]["board"], "6x6", "{}", wrong(other));
+    // Nothing is right, or the text has several games.
+    for text in ["a1", "hello", "f5d6\nf5f6\nf5d6c9", ""] {
+        assert_eq!(wrong(text).get("game"), None, "{text}");
+    }
+}
+
 #[test]
 fn faults_name_their_place() {
     for (text, place, message) in [

@@ -22,6 +22,9 @@ const LONGEST_PAUSE: f64 = 600.0;
 /// The last line of a run may come this soon after the one before, in seconds. Its speeds say nothing.
 const SHORTEST: f64 = 1.0;
 
+/// A curve that every method has that trains stage by stage, and no other one.
+const STAGE: &str = "stage/seconds";
+
 /// A line of the file.
 #[derive(Deserialize)]
 struct Line {
@@ -40,7 +43,7 @@ pub(super) struct Curves {
     pub games: Vec<f64>,
     /// Positions of self-play.
     pub positions: Vec<f64>,
-    /// Training steps.
+    /// Training steps, or the stages of a method that trains stage by stage.
     pub steps: Vec<f64>,
     /// By name; `None` where a curve has no value.
     pub curves: BTreeMap<String, Vec<Option<f64>>>,
@@ -121,7 +124,10 @@ impl Axes {
             // The games of these positions are counted with the next line that has a length.
             self.last = Some((line.time, positions));
         }
-        self.steps = line.values.get("learner/steps").copied().unwrap_or(self.steps);
+        // A method that trains stage by stage writes one line for each stage.
+        let stage = if line.values.contains_key(STAGE) { 1.0 } else { 0.0 };
+        let steps = line.values.get("learner/steps").copied();
+        self.steps = steps.unwrap_or(self.steps + stage);
         let axes = [self.minutes, self.games, line.positions as f64, self.steps];
         Point { axes, values: line.values }
     }
@@ -192,6 +198,14 @@ mod tests {
         assert_eq!(found.positions, [500.0, 500.0, 1000.0]);
         assert_eq!(found.minutes, [0.0, 0.0, 1.0]);
         assert_eq!(found.curves["rating/net"], [None, Some(9.0), None]);
+    }
+
+    #[test]
+    fn stages_are_counted_as_steps() {
+        let line = |values: &str| format!("{{\"positions\":9,\"time\":5,\"values\":{values}}}\n");
+        let stage = line("{\"stage/seconds\":1.0}");
+        let found = curves_of(&(line("{\"other\":1.0}") + &stage + &stage));
+        assert_eq!(found.steps, [0.0, 1.0, 2.0]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::curves;
 use crate::game::notation::plain_excerpt;
 use crate::game::{Goal, Shape};
-use crate::store::run_dir::{self, Manifest, RunSummary, State};
+use crate::store::run_dir::{self, CONFIG, Manifest, RunSummary, State};
 use crate::store::with_causes;
 use crate::telemetry::METRICS;
 use crate::web::error::ApiError;
@@ -46,6 +46,9 @@ pub(in crate::web) struct Run {
     goal: Option<String>,
     /// Expected minutes until the first limit of its configuration; `None` without a limit.
     left_minutes: Option<f64>,
+    /// The stages of a method that trains stage by stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stages: Option<Stages>,
     /// When it was created, in seconds since 1970.
     begun: Option<u64>,
     /// Whether this page started its process and may stop it.
@@ -55,6 +58,13 @@ pub(in crate::web) struct Run {
     pub ending: bool,
     #[serde(skip)]
     pub path: PathBuf,
+}
+
+/// The stages of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Stages {
+    done: u64,
+    all: u64,
 }
 
 impl Run {
@@ -75,6 +85,7 @@ impl Run {
             board: None,
             goal: None,
             left_minutes: None,
+            stages: None,
             begun: None,
             controlled: false,
             ending: false,
@@ -122,9 +133,20 @@ impl Run {
         self.age_seconds = age_of(SystemTime::UNIX_EPOCH + Duration::from_secs(manifest.updated));
         self.begun = Some(manifest.created);
         self.summary = manifest.summary;
+        self.stages = manifest.stages.map(|all| Stages { done: self.summary.steps.min(all), all });
         if manifest.state == State::Running {
-            self.left_minutes = self.left(settings);
+            self.left_minutes = match self.stages {
+                Some(stages) => self.left_of(stages),
+                None => self.left(settings),
+            };
         }
+    }
+
+    /// The minutes until the last stage is done, if stages go on to take as long. The counters are
+    /// those of the last stage's end, which was the last update.
+    fn left_of(&self, Stages { done, all }: Stages) -> Option<f64> {
+        let left = self.summary.minutes / done as f64 * (all - done) as f64;
+        (done > 0).then(|| (left - self.age_seconds as f64 / 60.0).max(0.0))
     }
 
     /// The minutes until the first limit, if the run goes on as so far.
@@ -157,8 +179,11 @@ fn age_of(time: SystemTime) -> u64 {
     SystemTime::now().duration_since(time).unwrap_or_default().as_secs()
 }
 
-/// The resolved configuration of a run.
+/// The resolved configuration of a run; empty if there is none, as where curves were copied alone.
 pub(super) fn config(path: &Path) -> Result<String, ApiError> {
+    if !path.join(CONFIG).try_exists().unwrap_or(true) {
+        return Ok(String::new());
+    }
     run_dir::read_config(path).map_err(|error| ApiError::failed(error.to_string()))
 }
 
@@ -269,6 +294,36 @@ mod tests {
         let folder = folder_with(&["own"]);
         std::os::unix::fs::symlink(outside.path(), folder.path().join("link")).expect("a link");
         assert_eq!(ids(&list(&[folder.path().to_path_buf()])), ["own"]);
+    }
+
+    #[test]
+    fn a_run_without_a_configuration_has_an_empty_one() {
+        let folder = folder_with(&["bare", "other"]);
+        fs::write(folder.path().join("other").join(CONFIG), "seed = 1\n").expect("a file");
+        let found = |run| config(&folder.path().join(run)).expect("a text");
+        assert_eq!((found("bare").as_str(), found("other").as_str()), ("", "seed = 1\n"));
+    }
+
+    #[test]
+    fn a_run_that_trains_stage_by_stage_says_how_many_are_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        let mut run = run_dir::RunDir::create(&path, "", 1).expect("a run");
+        let shown = || find(&[folder.path().to_path_buf()], "run").expect("a run");
+        assert_eq!(shown().stages, None);
+        run.set_stages(8);
+        run.start("").expect("started");
+        assert_eq!(
+            (shown().stages, shown().left_minutes),
+            (Some(Stages { done: 0, all: 8 }), None)
+        );
+        let summary = run_dir::RunSummary { steps: 2, minutes: 30.0, ..Default::default() };
+        run.record(State::Running, summary).expect("recorded");
+        assert_eq!(shown().stages, Some(Stages { done: 2, all: 8 }));
+        let left = shown().left_minutes.expect("a time");
+        assert!((80.0..=90.0).contains(&left), "{left}");
+        run.record(State::Finished, summary).expect("recorded");
+        assert_eq!(shown().left_minutes, None);
     }
 
     #[test]

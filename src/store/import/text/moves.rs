@@ -29,7 +29,8 @@ pub(super) fn from<G: Geometry>(start: Position<G>, text: &str) -> Result<Vec<Sq
             if !std::mem::take(&mut may_pass) && !position.board.is_over() {
                 let legal = legal_names(position);
                 let message = "a pass where the side to move has a move";
-                return Err(TextFault::new(offset, message).allowing(legal).illegal());
+                let fault = TextFault::new(offset, message).allowing(legal).illegal();
+                return Err(TextFault { moves: moves.into(), ..fault });
             }
             rest = after;
             continue;
@@ -48,7 +49,7 @@ pub(super) fn from<G: Geometry>(start: Position<G>, text: &str) -> Result<Vec<Sq
             let message =
                 format!("`{}` is no move on board {}", plain_excerpt(word, SHOWN), G::SHAPE);
             let fault = TextFault::new(offset, message).allowing(ALLOWED);
-            return Err(TextFault { moves: moves.len(), ..fault });
+            return Err(TextFault { moves: moves.into(), ..fault });
         };
         let illegal = || {
             let name = square_name::<G>(square);
@@ -56,7 +57,7 @@ pub(super) fn from<G: Geometry>(start: Position<G>, text: &str) -> Result<Vec<Sq
             let legal = if legal.is_empty() { "none, the game is over".into() } else { legal };
             let message = format!("move {}, `{name}`, is not legal", moves.len() + 1);
             let fault = TextFault::new(offset, message).allowing(legal).illegal();
-            TextFault { moves: moves.len(), ..fault }
+            TextFault { moves: moves.clone().into(), ..fault }
         };
         let next = position.play(square).ok_or_else(illegal)?;
         position = next.pass_if_forced();

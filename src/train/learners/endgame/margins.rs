@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::eval::probcut::{ProbCut, Regression};
 use crate::eval::{AnyEvaluator, SCALE};
 use crate::game::{Geometry, Goal};
+use crate::model::Weights;
 use crate::search::alphabeta::{self, SearchLimits};
 use crate::store::labels::Label;
 use crate::train::stagewise::UnitContext;
@@ -37,6 +38,34 @@ pub struct Searched {
     pub scores: Vec<f32>,
     /// The exact score, if it is known.
     pub exact: Option<f32>,
+}
+
+/// Labels of whose boards the parameters are fitted: of each part, the first `wanted` with each
+/// number of empty squares, over all parts.
+///
+/// # Errors
+///
+/// Those of the parts.
+pub fn boards<G: Geometry, E>(
+    parts: impl Iterator<Item = Result<Vec<Label<G>>, E>>,
+    wanted: usize,
+) -> Result<Vec<Label<G>>, E> {
+    let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); G::SQUARES + 1];
+    for labels in parts {
+        for label in labels? {
+            let of_number = &mut boards[label.board.empties() as usize];
+            if of_number.len() < wanted {
+                of_number.push(label);
+            }
+        }
+    }
+    Ok(boards.concat())
+}
+
+/// Adds the parameters to a model.
+pub fn put(probcut: &ProbCut, model: &mut Weights) {
+    let numbers = probcut.regressions.iter().flat_map(Regression::numbers).collect();
+    model.insert("probcut", vec![probcut.regressions.len(), Regression::NUMBERS], numbers);
 }
 
 /// Searches boards to depths 0 to `deepest`. Scores of boards with at most `solved` empty squares

@@ -11,7 +11,7 @@
 //! needs them, and once more by the very last unit.
 
 mod fit;
-mod margins;
+pub(in crate::train::learners) mod margins;
 mod options;
 
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::eval::patterns::{self, PatternSet, Patterns};
 use crate::eval::positional::Positional;
-use crate::eval::probcut::{ProbCut, Regression};
+use crate::eval::probcut::ProbCut;
 use crate::eval::{AnyEvaluator, ModelError, WinScale};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
@@ -30,6 +30,7 @@ use crate::train::learners::lines::Labeller;
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::{Fitter, Samples, Shape};
 pub use options::Options;
+pub(in crate::train::learners) use options::{edges_and_lines, squares};
 
 /// The parts of a round.
 const PARTS: u64 = 8;
@@ -149,17 +150,9 @@ impl<G: Geometry> EndgameLearner<G> {
         context: &UnitContext<'_>,
     ) -> Result<Option<(ProbCut, u64)>, StagewiseError> {
         let squares = G::SQUARES as u32;
-        let mut boards: Vec<Vec<Label<G>>> = vec![Vec::new(); squares as usize + 1];
+        let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (round, part));
         let wanted = self.options.probcut_boards as usize;
-        for part in 0..PARTS {
-            for label in labelled::of_part::<G>(context.folder(), self.goal, (round, part))? {
-                let of_number = &mut boards[label.board.empties() as usize];
-                if of_number.len() < wanted {
-                    of_number.push(label);
-                }
-            }
-        }
-        let boards = boards.concat();
+        let boards = margins::boards((0..PARTS).map(of_part), wanted)?;
         let evaluator = self.evaluator(round + 1, None)?;
         let depths = (self.options.probcut_depth, self.options.lines(round, squares).solved);
         let searched = margins::search(self.goal, &evaluator, &boards, depths, context);
@@ -180,9 +173,7 @@ impl<G: Geometry> EndgameLearner<G> {
     fn model_with(&self, probcut: Option<&ProbCut>) -> Weights {
         let mut model = self.shape.arrays(&self.numbers, self.win_scale);
         if let Some(probcut) = probcut {
-            let numbers = probcut.regressions.iter().flat_map(Regression::numbers).collect();
-            let shape = vec![probcut.regressions.len(), Regression::NUMBERS];
-            model.insert("probcut", shape, numbers);
+            margins::put(probcut, &mut model);
         }
         model
     }

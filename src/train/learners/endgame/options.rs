@@ -83,7 +83,7 @@ keys! {
 }
 
 /// Whether a text names one to ten squares of some board. The board at hand may have fewer.
-fn squares(text: &str) -> Result<(), Box<str>> {
+pub(in crate::train::learners) fn squares(text: &str) -> Result<(), Box<str>> {
     let names: Vec<&str> = text.split_whitespace().collect();
     let is_square = |name: &str, shape: Shape| dispatch!(shape, G => notation::parse_square::<G>(name).is_some());
     let is_unknown = |name: &&&str| !Shape::ALL.iter().any(|&shape| is_square(name, shape));
@@ -101,7 +101,7 @@ fn squares(text: &str) -> Result<(), Box<str>> {
 }
 
 /// The patterns of Buro's program for 8x8 as the literature names them: corners, edges, and lines.
-fn edges_and_lines() -> Vec<String> {
+pub(in crate::train::learners) fn edges_and_lines() -> Vec<String> {
     [
         "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",
         "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",

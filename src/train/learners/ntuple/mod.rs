@@ -14,26 +14,59 @@ mod fit;
 mod options;
 mod students;
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use crate::eval::onehot;
+use crate::eval::probcut::ProbCut;
 use crate::eval::{AnyEvaluator, WinScale};
+use crate::eval::{onehot, patternnet, patterns};
 use crate::game::{Geometry, Goal};
 use crate::model::{Description, Weights};
+use crate::store::checkpoint::{CheckpointError, load_model};
 use crate::store::labels;
+use crate::train::learners::endgame::margins;
 use crate::train::learners::labelled::{self, Divided, Fitted, Part, ROUNDS_OF_RESULTS};
 use crate::train::learners::lines::Labeller;
 use crate::train::seeds::{Purpose, stream};
 use crate::train::stagewise::{StagewiseError, StagewiseLearner, UnitContext, UnitReport};
 use fit::Learning;
 pub use options::{Inputs, Options};
-use students::{Net, Perceptron, Student};
+use students::{Net, OverPatterns, Perceptron, Student};
 
 /// The parts of a round.
 const PARTS: u64 = 4;
 
+/// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth;
+/// few in tests, which have small boards and little time.
+const PROBCUT_BOARDS: usize = if cfg!(test) { 4 } else { 100 };
+const PROBCUT_DEPTH: u32 = if cfg!(test) { 5 } else { 10 };
+
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
+
+/// The evaluator of a model that others learn from.
+fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, TeacherError> {
+    let file = load_model(path)?;
+    let unfit =
+        |problem: Box<dyn Error + Send + Sync>| TeacherError::Unfit { path: path.into(), problem };
+    let description = serde_json::from_value::<Description>(file.description().clone());
+    let description = description.map_err(|error| unfit(error.into()))?;
+    if (description.shape, description.goal) != (G::SHAPE, goal) {
+        let Description { shape, goal, .. } = description;
+        return Err(unfit(format!("it is for {shape} and the {goal} discs").into()));
+    }
+    let (weights, _) = Weights::from_bytes(file.bytes()).map_err(|error| unfit(error.into()))?;
+    AnyEvaluator::from_model(&description, &weights).map_err(|error| unfit(error.into()))
+}
+
+/// Why a model cannot be a teacher.
+#[derive(Debug, thiserror::Error)]
+enum TeacherError {
+    #[error(transparent)]
+    Load(#[from] CheckpointError),
+    #[error("{} cannot be the teacher: {problem}", path.display())]
+    Unfit { path: PathBuf, problem: Box<dyn Error + Send + Sync> },
+}
 
 /// Trains an n-tuple perceptron or a one-hot net.
 pub struct NTupleLearner<G: Geometry> {
@@ -46,6 +79,10 @@ pub struct NTupleLearner<G: Geometry> {
     win_scale: f32,
     /// The files of another run to learn from; none if the model plays its own games.
     files: Vec<PathBuf>,
+    /// Plays the games; the model itself if there is none.
+    teacher: Option<AnyEvaluator<G>>,
+    /// The parameters of Multi-ProbCut, which a net over patterns has at the end.
+    probcut: Option<ProbCut>,
 }
 
 impl<G: Geometry> NTupleLearner<G> {
@@ -60,8 +97,13 @@ impl<G: Geometry> NTupleLearner<G> {
             let discs = options.discs_of_stages(G::SQUARES as u32);
             Box::new(Net::new::<G>(onehot::Options { hidden, frontier, stable }, discs))
         };
-        let student = match options.inputs {
+        let student: Box<dyn Student<G>> = match options.inputs {
             Inputs::Tuples => Box::new(Perceptron::new::<G>(options.stable)?),
+            Inputs::Patterns => {
+                let discs = options.discs_of_stages(G::SQUARES as u32);
+                let options = patternnet::Options { patterns: options.patterns.clone() };
+                Box::new(OverPatterns::new::<G>(options, discs)?)
+            }
             Inputs::Moves => net(false),
             Inputs::Frontier => net(true),
         };
@@ -72,7 +114,22 @@ impl<G: Geometry> NTupleLearner<G> {
         let numbers = student.initial(&mut stream(seed, Purpose::Batch, INITIAL));
         let options = options.clone();
         let win_scale = WinScale::default().0;
-        Ok(NTupleLearner { options, student, goal, seed, numbers, win_scale, files })
+        let teacher = match &options.teacher[..] {
+            "" => None,
+            path => Some(teacher::<G>(Path::new(path), goal).map_err(StagewiseError::method)?),
+        };
+        let probcut = None;
+        Ok(NTupleLearner {
+            options,
+            student,
+            goal,
+            seed,
+            numbers,
+            win_scale,
+            files,
+            teacher,
+            probcut,
+        })
     }
 
     /// The parts of a round: one without own games.
@@ -80,8 +137,36 @@ impl<G: Geometry> NTupleLearner<G> {
         if self.files.is_empty() { PARTS } else { 1 }
     }
 
+    /// Whether the model gets parameters of Multi-ProbCut.
+    fn has_probcut(&self) -> bool {
+        self.options.inputs == Inputs::Patterns
+    }
+
     fn lines(&self, round: u64) -> super::lines::Lines {
         self.options.lines(round, G::SQUARES as u32)
+    }
+
+    /// The evaluator of the model so far.
+    fn evaluator(&self) -> Result<AnyEvaluator<G>, StagewiseError> {
+        Ok(AnyEvaluator::<G>::from_model(&self.description(), &self.model())?)
+    }
+
+    /// The last unit of a net over patterns: Multi-ProbCut, fitted to boards of the last round.
+    fn finish(&mut self, context: &UnitContext<'_>) -> Result<Option<UnitReport>, StagewiseError> {
+        let last = u64::from(self.options.rounds) - 1;
+        let boards = if self.files.is_empty() {
+            let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
+            margins::boards((0..PARTS).map(of_part), PROBCUT_BOARDS)?
+        } else {
+            let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
+            margins::boards(self.files.iter().map(of_file), PROBCUT_BOARDS)?
+        };
+        let depths = (PROBCUT_DEPTH, self.options.solved);
+        let searched = margins::search(self.goal, &self.evaluator()?, &boards, depths, context);
+        let Some(searched) = searched else { return Ok(None) };
+        self.probcut = Some(margins::fit(&searched, G::SQUARES as u32));
+        let (name, positions) = ("Multi-ProbCut".into(), boards.len() as u64);
+        Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
     }
 
     /// Learns from the labels so far; `None` if it was stopped.
@@ -116,7 +201,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     }
 
     fn units(&self) -> u64 {
-        self.parts() * u64::from(self.options.rounds)
+        self.parts() * u64::from(self.options.rounds) + u64::from(self.has_probcut())
     }
 
     fn train_unit(
@@ -124,11 +209,22 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
         unit: u64,
         context: &UnitContext<'_>,
     ) -> Result<Option<UnitReport>, StagewiseError> {
-        let part = Part::of_unit(unit, self.parts(), self.options.rounds.into());
+        let rounds = self.options.rounds.into();
+        let part = Part::of_unit(unit, self.parts(), rounds);
+        if part.round == rounds {
+            return self.finish(context);
+        }
         let mut report = part.report();
         if self.files.is_empty() {
             let (round, lines) = (part.round, self.lines(part.round));
-            let evaluator = &AnyEvaluator::<G>::from_model(&self.description(), &self.model())?;
+            let own;
+            let evaluator = match &self.teacher {
+                Some(teacher) => teacher,
+                None => {
+                    own = self.evaluator()?;
+                    &own
+                }
+            };
             let labeller = Labeller { goal: self.goal, seed: self.seed, round, evaluator, lines };
             let Some(played) = labeller.keep(part, context)? else { return Ok(None) };
             report = played;
@@ -146,6 +242,9 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     fn model(&self) -> Weights {
         let mut model = self.student.arrays(&self.numbers);
         model.insert("win_scale", vec![1], vec![self.win_scale]);
+        if let Some(probcut) = &self.probcut {
+            margins::put(probcut, &mut model);
+        }
         model
     }
 
@@ -156,6 +255,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {
         self.numbers = self.student.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
+        self.probcut = patterns::probcut(state)?;
         Ok(())
     }
 }

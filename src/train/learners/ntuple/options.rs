@@ -1,7 +1,8 @@
 //! The keys of learning n-tuple and one-hot models.
 
 use crate::choices::choices;
-use crate::keys::{above, keys, one_of, texts, whole, within};
+use crate::keys::{above, keys, one_of, text, texts, whole, within};
+use crate::train::learners::endgame::{edges_and_lines, squares};
 use crate::train::learners::lines::Lines;
 
 choices! {
@@ -14,6 +15,8 @@ choices! {
         /// The same with frontier discs apart from the others, eight states.
         #[default]
         Frontier = "frontier",
+        /// The discs on the patterns of method "endgame". Small layers follow.
+        Patterns = "patterns",
     }
 }
 
@@ -23,12 +26,16 @@ keys! {
     pub struct Options {
         /// What the model knows of a board. `tuples`: the discs on lines and corners, without a hidden
         /// layer. `moves`: what each square holds, one of six states. `frontier`: one of eight states.
+        /// `patterns`: the discs on patterns, with rows of 32 numbers and small layers.
         key inputs: Inputs = Inputs::default();
 
         /// Whether the model knows stable discs too: two more counts, or two more states of a square.
         key stable: bool = false;
 
-        /// Units of the hidden layer. Tuples have none.
+        /// The patterns of `inputs = "patterns"`, as those of method "endgame".
+        key patterns: Vec<String> = edges_and_lines(), texts("lists of squares", squares);
+
+        /// Units of the hidden layer. Tuples have none, and patterns layers of their own.
         key hidden: u32 = 160, one_of(&[
             16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256,
         ]);
@@ -64,6 +71,10 @@ keys! {
         /// "endgame" for example.
         key labels: Vec<String> = Vec::new(), texts("a list of paths", |_| Ok(()));
 
+        /// A model that plays and labels the games, instead of the model that learns: a file or folder of a
+        /// model, or a run. By default the model itself.
+        key teacher: String = String::new(), text("the path of a model", |_| true);
+
         /// How often the model learns from each label in a round.
         key epochs: u32 = 4, whole(1, 1000);
 
@@ -76,14 +87,14 @@ keys! {
 }
 
 impl Options {
-    /// The lines of a round, counted from 0, on a board of `squares` squares. The first is played by
-    /// a model that knows nothing, so only the results count.
+    /// The lines of a round, counted from 0, on a board of `squares` squares. Without a teacher the
+    /// first is played by a model that knows nothing, so only the results count.
     pub fn lines(&self, round: u64, squares: u32) -> Lines {
         let &Options { opening, random, solved, .. } = self;
         let latest = squares.saturating_sub(solved + 8).max(2);
         let games = u64::from(self.games);
         match round {
-            0 => Lines {
+            0 if self.teacher.is_empty() => Lines {
                 count: 2 * games,
                 opening: (2, latest),
                 random: 0.0,

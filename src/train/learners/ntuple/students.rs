@@ -1,6 +1,7 @@
 //! What can be learnt: a model as a list of numbers, and how its value changes with each of them.
 
 mod net;
+mod patternnet;
 mod tuples;
 
 use crate::game::{Board, Geometry, Goal};
@@ -8,6 +9,7 @@ use crate::model::{Description, Weights, WeightsError};
 use crate::store::labels::Label;
 use crate::train::seeds::Random;
 pub use net::Net;
+pub use patternnet::OverPatterns;
 pub use tuples::Perceptron;
 
 /// Values in training are in units of this many discs, so that all numbers that are learnt have about
@@ -54,6 +56,17 @@ pub trait Student<G: Geometry>: Send + Sync {
 /// A label's score in units of [`UNIT`] discs.
 fn target<G: Geometry>(label: &Label<G>) -> f32 {
     f32::from(label.score) / UNIT
+}
+
+/// The two stages nearest to a number of discs, with the share of each. `stages` ascend.
+fn stages_at(stages: &[f32], discs: f32) -> [(usize, f32); 2] {
+    let above = stages.partition_point(|&stage| stage < discs).min(stages.len() - 1);
+    let below = if stages[above] > discs { above.saturating_sub(1) } else { above };
+    let share = match stages[above] - stages[below] {
+        0.0 => 0.0,
+        span => (discs - stages[below]) / span,
+    };
+    [(below, 1.0 - share), (above, share)]
 }
 
 #[cfg(test)]

@@ -92,6 +92,43 @@ fn the_labels_of_another_run_teach_without_games() {
 }
 
 #[test]
+fn a_teacher_s_games_teach_a_net_over_patterns_the_same_after_a_break() {
+    let shipped = |name: &str| format!("{}/checkpoints/{name}", env!("CARGO_MANIFEST_DIR"));
+    let patterns = ["a1 b1 c1 d1 e1 f1 b2 e2", "a1 b1 c1 a2 b2 c2 a3 b3 c3", "a2 b2 c2 d2 e2 f2"];
+    let options = Options {
+        teacher: shipped("patterns-6x6"),
+        patterns: patterns.map(String::from).into(),
+        rounds: 1,
+        depth: 2,
+        ..options(Inputs::Patterns)
+    };
+    let (whole, broken) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut learner = new(&options, Goal::Most);
+    assert_eq!(learner.units(), 5);
+    let report = train(&mut learner, 0..4, whole.path(), 2);
+    assert!(error_with_10_empties(&report) < 8.5, "{report:?}");
+    assert!(learner.model().array("probcut").is_none());
+    train(&mut learner, 4..5, whole.path(), 2);
+    assert!(learner.model().array("probcut").is_some());
+    let mut first = new(&options, Goal::Most);
+    train(&mut first, 0..3, broken.path(), 1);
+    let mut second = new(&options, Goal::Most);
+    second.load(&first.state(), 3).expect("a state");
+    train(&mut second, 3..5, broken.path(), 1);
+    assert!(second.model() == learner.model(), "another model");
+    let refused = |teacher: String| {
+        let options = Options { teacher, ..options.clone() };
+        NTupleLearner::<Square6>::new(&options, Goal::Most, 1)
+            .err()
+            .expect("no teacher")
+            .to_string()
+    };
+    assert!(refused(shipped("patterns-7x7")).contains("it is for 7x7"));
+    assert!(refused("nowhere".into()).contains("nowhere"));
+}
+
+#[test]
 fn a_run_without_labels_is_refused_before_it_begins() {
     let folder = tempfile::tempdir().expect("a folder");
     let labels = vec![folder.path().display().to_string()];

@@ -54,14 +54,7 @@ impl Net {
                 count += 1;
             }
         }
-        let discs = board.discs() as f32;
-        let above = self.discs.partition_point(|&stage| stage < discs).min(self.discs.len() - 1);
-        let below = if self.discs[above] > discs { above.saturating_sub(1) } else { above };
-        let share = match self.discs[above] - self.discs[below] {
-            0.0 => 0.0,
-            span => (discs - self.discs[below]) / span,
-        };
-        Sample { rows, count, stages: [(below, 1.0 - share), (above, share)] }
+        Sample { rows, count, stages: super::stages_at(&self.discs, board.discs() as f32) }
     }
 
     /// The first places of the bias, of the second layer and of the constants in the numbers spread

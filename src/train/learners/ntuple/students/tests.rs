@@ -2,19 +2,24 @@
 
 use super::*;
 use crate::eval::testing::random_game;
-use crate::eval::{AnyEvaluator, onehot};
+use crate::eval::{AnyEvaluator, onehot, patternnet};
 use crate::game::{Shape, Square6};
 use crate::train::seeds::{Purpose, stream};
 
-/// A perceptron and two nets.
+/// A perceptron, two nets, and a net over patterns.
 fn students<G: Geometry>() -> Vec<Box<dyn Student<G>>> {
     let net = |options: onehot::Options, discs: &[f32]| -> Box<dyn Student<G>> {
         Box::new(Net::new::<G>(options, discs.to_vec()))
     };
+    let patterns = ["c3 d3 e3 c4", "b3 c4 d5", "c2 d2 e2 c3 d3 e3"].map(String::from).into();
+    let options = patternnet::Options { patterns };
+    let over_patterns =
+        OverPatterns::new::<G>(options, vec![8.0, 30.0]).expect("patterns that fit");
     vec![
         Box::new(Perceptron::new::<G>(true).expect("tuples that fit")),
         net(onehot::Options { hidden: 16, frontier: false, stable: false }, &[20.0]),
         net(onehot::Options { hidden: 48, frontier: true, stable: true }, &[8.0, 16.0, 30.0]),
+        Box::new(over_patterns),
     ]
 }
 

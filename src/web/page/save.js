@@ -1,69 +1,8 @@
-// Games in and out: paste or open one, save the position as a picture or the game as text.
+// Games out: save the position as a picture, or the game as text.
 
-import { post, send } from "./api.js";
-import { button, complain, dialog, download, h, notice } from "./dom.js";
+import { post } from "./api.js";
+import { button, complain, download, h, notice } from "./dom.js";
 import { valueOf } from "./losses.js";
-
-const LARGEST = 4 << 20;
-
-/**
- * A dialog that reads games from text or a file. `take` reads one that came by itself; then the dialog
- * opens only if there is something to choose, or an error.
- * @param {() => {board: string, goal: string}} setup what to assume where the text does not say
- * @param {(game: any) => void} onopen
- * @returns {{box: HTMLDialogElement, take: (body: File|string) => void}}
- */
-export function pasteDialog(setup, onopen) {
-  const text = h("textarea", {
-    spellcheck: "false", "aria-label": "Game or position", id: "paste-text",
-    placeholder: "f5d6c3d3c4 …, 64 characters, an OBF line, GGF, or a line of OthelloQuest",
-  });
-  const file = h("input", { type: "file", "aria-label": "A file of games" });
-  const error = h("p", { class: "error", role: "alert" });
-  const found = h("div", { class: "found" });
-  const read = async (body) => {
-    error.textContent = "";
-    found.replaceChildren();
-    const { board, goal } = setup();
-    try {
-      const answer = await send(`/api/paste?board=${board}&goal=${goal}`, body);
-      if (answer.games.length === 1 && !answer.left_out) open(answer.games[0]);
-      else list(answer);
-    } catch (problem) {
-      error.textContent = problem.message;
-    }
-  };
-  const take = async (body) => {
-    if (typeof body === "string") text.value = body;
-    if (body.size > LARGEST) error.textContent = "The file is too large; allowed: 4 MiB.";
-    else await read(body);
-    if (!box.open && (error.textContent || found.children.length)) box.showModal();
-  };
-  const open = (game) => {
-    box.close();
-    onopen(game);
-  };
-  const list = ({ games, format, left_out: left }) => {
-    const more = left ? ` ${left} more are not shown.` : "";
-    found.replaceChildren(h("p", { class: "soft" }, `${games.length} games (${format}). Choose one.${more}`),
-      ...games.map((game, index) => button(`${index + 1}. ${gameWord(game)}`, () => open(game))));
-  };
-  file.addEventListener("change", () => {
-    const [chosen] = file.files;
-    if (chosen) take(chosen);
-  });
-  const box = dialog("Paste or open a game", h("form", {
-    class: "fields",
-    onsubmit: (event) => { event.preventDefault(); read(text.value); },
-  }, text, h("div", { class: "row" }, h("button", { class: "main" }, "Read"), file), error, found));
-  return { box, take };
-}
-
-function gameWord({ black, white, event, date, result, moves }) {
-  const names = black || white ? `${black ?? "?"} – ${white ?? "?"}` : `${moves.slice(0, 20)}…`;
-  const score = result === undefined || result === null ? "" : `, ${result > 0 ? "+" : ""}${result}`;
-  return [`${names}${score}`, event, date].filter(Boolean).join(", ");
-}
 
 /**
  * What can be saved: a tree, who has played it, and the player whose values go with its moves.

@@ -1,0 +1,120 @@
+//! Tests of nets over patterns.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::eval::testing::{check_states, random_game};
+use crate::game::{Square6, Square8, Symmetry};
+
+/// A model with random numbers, and its description.
+fn random_model<G: Geometry>(seed: u64) -> (Description, Weights) {
+    let patterns = ["a1 b1 c1 a2 b2 c2 a3 b3 c3", "a1 b1 c1 d1 e1 f1", "a1 b2 c3 d4 e5"];
+    let options = Options { patterns: patterns.map(String::from).into() };
+    let set = PatternSet::read::<G>(&options.patterns).expect("patterns");
+    let layout = Layout::new(&set, 2);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut model = Weights::default();
+    for (name, shape) in Layout::NAMES.into_iter().zip(layout.shapes()) {
+        let most: f32 = if name == "rows" { 0.1 } else { 0.9 };
+        let count = shape.iter().product();
+        model.insert(name, shape, (0..count).map(|_| random.random_range(-most..most)).collect());
+    }
+    model.insert("discs", vec![2], vec![10.0, 30.0]);
+    model.insert("win_scale", vec![1], vec![4.0]);
+    (description::<G>(&options, Goal::Most), model)
+}
+
+/// The value of a board in discs, computed from the arrays in the plainest way.
+fn plain<G: Geometry>(description: &Description, model: &Weights, board: Board<G>) -> f64 {
+    let options = Options::read(&description.options).expect("options");
+    let set = PatternSet::read::<G>(&options.patterns).expect("patterns");
+    let numbers = |name: &str| -> Vec<f64> {
+        let array = model.array(name).expect("an array");
+        array.values.iter().map(|&number| f64::from(number)).collect()
+    };
+    let share = ((f64::from(board.discs()) - 10.0) / 20.0).clamp(0.0, 1.0);
+    let at = |name: &str| -> Vec<f64> {
+        let both = numbers(name);
+        let half = both.len() / 2;
+        (0..half).map(|place| (1.0 - share) * both[place] + share * both[half + place]).collect()
+    };
+    let (rows, mut sums) = (numbers("rows"), numbers("bias"));
+    for place in set.places(board) {
+        let row = &rows[place as usize * 32..][..32];
+        sums.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+    }
+    let sums: Vec<f64> = sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect();
+    let moves = board.legal_of_both().map(SquareSet::len);
+    let products: Vec<f64> = (0..16).map(|place| sums[place] * sums[place + 16]).collect();
+    let inputs: Vec<f64> =
+        products.iter().copied().chain(moves.map(|count| count as f64 / 16.0)).collect();
+    let first = at("first");
+    let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    let unit = |unit: usize| -> f64 {
+        let weights: Vec<f64> = (0..18).map(|input| first[16 * input + unit]).collect();
+        (at("first_bias")[unit] + dot(&weights, &inputs)).clamp(0.0, 1.0)
+    };
+    let units: Vec<f64> = (0..16).map(unit).collect();
+    let of_moves = at("moves");
+    let moves = of_moves[moves[0]] + of_moves[32 + moves[1]];
+    dot(&units, &at("output")) + dot(&products, &at("direct")) + moves + at("constant")[0]
+}
+
+#[test]
+fn values_are_those_of_a_plain_computation_and_of_all_images() {
+    for seed in 0..3 {
+        let (description, model) = random_model::<Square8>(seed);
+        let net = PatternNet::<Square8>::read(&description, &model).expect("a net");
+        for board in random_game::<Square8>(seed) {
+            if board.is_over() {
+                assert_eq!(net.value(board), SCALE * board.final_score(Goal::Most));
+                continue;
+            }
+            let wanted = plain(&description, &model, board);
+            let found = f64::from(net.score(board));
+            // The rows are rounded to 1/1024 or so.
+            assert!((found - wanted).abs() < 0.3, "{found} {wanted}");
+            for symmetry in Symmetry::ALL {
+                assert_eq!(net.value(symmetry.board(board)), net.value(board));
+            }
+        }
+    }
+}
+
+#[test]
+fn states_follow_moves() {
+    let (description, model) = random_model::<Square6>(1);
+    let net = PatternNet::<Square6>::read(&description, &model).expect("a net");
+    check_states(&net, 3);
+}
+
+#[test]
+fn the_largest_rows_fit_sixteen_bits() {
+    for images in 1..=64 {
+        let one = one(images);
+        let rounded = (MAX_ROW * one).round_ties_even() * images as f32;
+        assert!(rounded + (MAX_BIAS * one).round_ties_even() <= f32::from(i16::MAX));
+        assert!(one >= 256.0, "{one}");
+    }
+}
+
+#[test]
+fn models_that_do_not_fit_are_refused() {
+    let (description, model) = random_model::<Square8>(2);
+    let refused = |model: &Weights| {
+        PatternNet::<Square8>::read(&description, model).expect_err("a bad model").to_string()
+    };
+    for name in Layout::NAMES {
+        let mut other = Weights::default();
+        for (kept, array) in model.iter().filter(|(kept, _)| *kept != name) {
+            other.insert(kept, array.shape.to_vec(), array.values.to_vec());
+        }
+        assert!(refused(&other).contains(name), "{name}");
+        let array = model.array(name).expect("an array");
+        let mut numbers = array.values.to_vec();
+        numbers[0] = 1e9;
+        other.insert(name, array.shape.to_vec(), numbers);
+        assert!(refused(&other).contains(name), "{name}");
+    }
+}
