@@ -44,7 +44,7 @@ impl<G: Geometry> AlphaBetaPlayer<G> {
         evaluator: &AnyEvaluator<G>,
         spec: AlphaBetaSpec,
     ) -> Result<AlphaBetaPlayer<G>, NoProbCut> {
-        let search = alphabeta::boxed(goal, evaluator, spec.table_mb << 20, spec.probcut)?;
+        let search = alphabeta::boxed(goal, evaluator, spec.table_mb << 20, spec.margin())?;
         Ok(AlphaBetaPlayer { name, spec, goal, search, spent: HashMap::new() })
     }
 
@@ -156,6 +156,8 @@ mod tests {
     use super::analysis::legal_part;
     use super::*;
     use crate::game::{Square, Square6, Square8};
+    use crate::players::contestant::PlayerContext;
+    use crate::players::open::contestant;
     use crate::players::player::Bound;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
@@ -166,6 +168,27 @@ mod tests {
         let evaluator = spec.evaluator.kind().evaluator(Goal::Most);
         AlphaBetaPlayer::new("test".into(), Goal::Most, &evaluator, spec)
             .expect("an evaluator with the parameters")
+    }
+
+    #[test]
+    fn multi_probcut_is_on_by_default_with_a_time_limit_where_it_was_measured() {
+        let name = |spec: &str, goal: Goal| {
+            let spec = spec.parse().expect("a player");
+            let context = PlayerContext::new(goal);
+            contestant::<Square8>(&spec, &context).expect("a player").name
+        };
+        for (spec, goal, wanted) in [
+            ("alphabeta:movetime=10ms", Goal::Most, Some("probcut=2")),
+            ("alphabeta:gametime=1s,eval=positional", Goal::Most, Some("probcut=2")),
+            ("alphabeta:movetime=10ms,probcut=3", Goal::Most, Some("probcut=3")),
+            ("alphabeta:movetime=10ms,probcut=0", Goal::Most, Some("probcut=0")),
+            ("alphabeta:movetime=10ms,eval=discs", Goal::Most, None),
+            ("alphabeta:movetime=10ms,eval=positional", Goal::Fewest, None),
+            ("alphabeta:depth=8", Goal::Most, None),
+        ] {
+            let name = name(spec, goal);
+            assert_eq!(name.split(',').find(|key| key.starts_with("probcut")), wanted, "{name}");
+        }
     }
 
     #[test]

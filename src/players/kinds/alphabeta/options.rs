@@ -43,9 +43,9 @@ keys! {
 
         /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
         /// by this many standard deviations. Only with an evaluator whose prediction errors are
-        /// measured: models by patterns, and `positional` on 8x8 for the most discs. Without the key no
-        /// line is skipped.
-        key probcut: Option<f32> = None, within(0.1, 10.0);
+        /// measured: models by patterns, and `positional` on 8x8 for the most discs. 0 skips no line.
+        /// Without the key it is 2 for such an evaluator with a time limit, else 0.
+        key probcut: Option<f32> = None, within(0.0, 10.0);
 
         /// How `gametime` is divided among the moves: evenly, or on a straight line that falls from
         /// move to move. With `falling` the search also uses up the time of each move, in an
@@ -67,7 +67,16 @@ keys! {
     }
 }
 
+/// The margin of Multi-ProbCut for players with a time limit, in standard deviations. Smaller ones are
+/// as strong, and now and then miss by a whole game.
+const TIMED_PROBCUT: f32 = 2.0;
+
 impl AlphaBetaSpec {
+    /// The margin of Multi-ProbCut; `None` if no line is skipped.
+    pub(super) fn margin(&self) -> Option<f32> {
+        self.probcut.filter(|&margin| margin > 0.0)
+    }
+
     /// A search to this depth, with the evaluator of the model at `path`.
     pub fn with_model(path: PathBuf, depth: u32) -> AlphaBetaSpec {
         let (limit, evaluator) = (ThinkingLimit::Depth(depth), EvaluatorSource::Model(path));
@@ -124,6 +133,7 @@ impl Kind for AlphaBetaSpec {
         fields.read_others(&mut spec)?;
         fields.refuse("allotment", !matches!(spec.limit, ThinkingLimit::GameTime(_)))?;
         let timed = spec.is_timed();
+        spec.probcut = spec.probcut.filter(|&margin| margin > 0.0 || timed);
         spec.threads = spec.threads.filter(|&threads| threads > 1 || timed);
         Ok(spec)
     }
@@ -134,13 +144,15 @@ impl Kind for AlphaBetaSpec {
     ) -> Result<Opened<AlphaBetaSpec, G>, OpenError> {
         let goal = context.goal;
         let (evaluator, found) = self.evaluator.open::<G>(goal)?;
-        let options = AlphaBetaSpec { evaluator: found, ..self };
+        let has_default = self.is_timed() && evaluator.probcut().is_some();
+        let probcut = self.probcut.or(has_default.then_some(TIMED_PROBCUT));
+        let options = AlphaBetaSpec { evaluator: found, probcut, ..self };
         let evaluation = options.evaluator.to_string();
         let refused = move || {
             let evaluation = evaluation.clone();
             OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal }
         };
-        if options.probcut.is_some() && evaluator.probcut().is_none() {
+        if options.margin().is_some() && evaluator.probcut().is_none() {
             return Err(refused());
         }
         let own = options.clone();
