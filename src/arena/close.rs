@@ -86,6 +86,22 @@ impl<G: Geometry> Making<'_, G> {
     /// # Errors
     ///
     /// A player cannot be made, has no move or no score.
+    ///
+    /// ```
+    /// use outflank::arena::close::Making;
+    /// use outflank::game::{Goal, Square6};
+    /// use outflank::players::contestant::PlayerContext;
+    /// use outflank::players::open;
+    ///
+    /// let context = PlayerContext::new(Goal::Most);
+    /// let spec = "alphabeta:depth=1,eval=positional".parse()?;
+    /// let player = &open::contestant::<Square6>(&spec, &context)?;
+    /// let making = Making { goal: Goal::Most, player, judge: player, solved: 8, seed: 3 };
+    /// let made = making.position(0, 8)?.expect("the game is long enough");
+    /// assert_eq!(made.position.board.empties(), 8);
+    /// println!("{}", made.line()); // the position with its best move and exact score
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn position(
         &self,
         number: u64,
@@ -185,6 +201,21 @@ impl Errors {
 /// # Errors
 ///
 /// The player cannot be made, has no move or no score.
+///
+/// ```
+/// use outflank::arena::close;
+/// use outflank::game::{Goal, Square6, notation};
+/// use outflank::players::contestant::PlayerContext;
+/// use outflank::players::open;
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let position = notation::parse_obf::<Square6>(line)?.position;
+/// let spec = "alphabeta:depth=7,eval=positional".parse()?;
+/// let player = open::contestant::<Square6>(&spec, &PlayerContext::new(Goal::Most))?;
+/// let errors = close::errors(&player, &[(position, 8)])?;
+/// assert_eq!((errors[0].empties, errors[0].error), (7, 0.0), "it searches to the end");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn errors<G: Geometry>(
     player: &Contestant<'static, G>,
     positions: &[(Position<G>, i32)],

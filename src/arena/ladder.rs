@@ -108,6 +108,19 @@ pub enum LadderError {
 }
 
 /// A ladder file, opened for appending or read-only.
+///
+/// ```
+/// use outflank::arena::ladder::{Ladder, MatchTerms};
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl"))?;
+/// let [first, second] = ["greedy", "random"].map(String::from);
+/// let [board, goal, openings] = ["8x8", "most", "start"].map(String::from);
+/// let terms = MatchTerms { first, second, board, goal, openings };
+/// let line = ladder.begin_match(terms.clone(), ladder.fresh_seed())?;
+/// assert_eq!(ladder.last_match(&terms), Some(&line));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Ladder {
     path: PathBuf,
     file: File,

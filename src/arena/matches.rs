@@ -51,6 +51,13 @@ pub struct MatchSettings {
 }
 
 /// The colour of a match's first player in a game: the two games of a pair swap them.
+///
+/// ```
+/// use outflank::arena::matches::first_colour;
+/// use outflank::game::Colour;
+///
+/// assert_eq!([0, 1, 2].map(first_colour), [Colour::Black, Colour::White, Colour::Black]);
+/// ```
 pub fn first_colour(game: u32) -> Colour {
     if game & 1 == 0 { Colour::Black } else { Colour::White }
 }
@@ -138,6 +145,29 @@ impl MatchSettings {
 /// # Panics
 ///
 /// If there are no openings.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::AtomicBool;
+///
+/// use outflank::arena::matches::{self, MatchSettings};
+/// use outflank::arena::openings::OpeningSource;
+/// use outflank::game::{Goal, Square6};
+/// use outflank::players::contestant::PlayerContext;
+/// use outflank::players::open;
+///
+/// let context = PlayerContext::new(Goal::Most);
+/// let strong = open::contestant::<Square6>(&"alphabeta:depth=2,eval=positional".parse()?, &context)?;
+/// let weak = open::contestant::<Square6>(&"random".parse()?, &context)?;
+/// let openings = OpeningSource::Random { plies: 4 }.book(10, 1)?.openings;
+/// let settings = MatchSettings { goal: Goal::Most, games: 20, seed: 1, threads: 1, sprt: None };
+/// let (stop, all) = (AtomicBool::new(false), &mut |_: &_| ControlFlow::Continue(()));
+/// let result = matches::play([&strong, &weak], &openings, &settings, Vec::new(), &stop, all)?;
+/// let (tally, _repeated) = matches::tally(&result.games);
+/// assert_eq!((result.games.len(), tally.games()), (20, 20));
+/// assert!(tally.score() > 0.5, "alpha-beta wins");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn play<G: Geometry>(
     pair: [&Contestant<'_, G>; 2],
     openings: &[Opening<G>],

@@ -207,6 +207,17 @@ impl OpeningSource {
     /// # Errors
     ///
     /// A file that cannot be read or has no opening, or more random moves than a game has.
+    ///
+    /// ```
+    /// use outflank::arena::openings::OpeningSource;
+    /// use outflank::game::Square8;
+    ///
+    /// let source: OpeningSource = "random:6".parse()?;
+    /// let book = source.book::<Square8>(10, 1)?;
+    /// assert_eq!(book.openings.len(), 10);
+    /// assert!(book.openings.iter().all(|opening| opening.position.board.discs() == 10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn book<G: Geometry>(
         &self,
         count: usize,

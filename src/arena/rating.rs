@@ -59,6 +59,17 @@ impl std::fmt::Display for Rating {
 
 /// The ratings of the players `0..players`. The reference, with rating 0, is one of the players or
 /// the mean of all.
+///
+/// ```
+/// use outflank::arena::rating::{PairResult, ratings};
+///
+/// // Player 1 has 75 % of the points against player 0, and player 2 the same against player 1.
+/// let met = |first, second| PairResult { first, second, points: 75.0, games: 100.0 };
+/// let found = ratings(3, &[met(1, 0), met(2, 1)], Some(0));
+/// assert_eq!((found[0].elo, found[0].error), (0.0, 0.0));
+/// assert!((found[1].elo - 190.0).abs() < 5.0 && (found[2].elo - 380.0).abs() < 10.0);
+/// println!("{}", found[2]); // the rating +- its 95 % interval
+/// ```
 pub fn ratings(players: usize, results: &[PairResult], reference: Option<usize>) -> Vec<Rating> {
     if players == 0 {
         return Vec::new();

@@ -215,6 +215,15 @@ fn win_draw_loss(results: WinDrawLoss) -> String {
 }
 
 /// A text table. The first `left` columns are left-aligned, the others right-aligned.
+///
+/// ```
+/// use outflank::arena::report::table;
+///
+/// let rows = [["player", "Elo"], ["greedy", "0"], ["Club", "1238"]];
+/// let text = table(&rows.map(|row| row.map(String::from).to_vec()), 1);
+/// let widths: Vec<usize> = text.lines().map(|line| line.trim_end().len()).collect();
+/// assert!(widths.iter().all(|&width| width == widths[0]), "numbers end in one column");
+/// ```
 pub fn table(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let length =

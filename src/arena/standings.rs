@@ -63,6 +63,39 @@ pub const DEFAULT_ZEROS: [&str; 2] = ["greedy", "random"];
 /// one of [`DEFAULT_ZEROS`] has rating 0. If none of them has played, there are two cases. If the
 /// ladder has nets of a run, the first player that is not such a net has rating 0, since each new
 /// net would move the mean. Otherwise the mean is 0.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::AtomicBool;
+///
+/// use outflank::arena::ladder::{Ladder, MatchTerms};
+/// use outflank::arena::matches::{self, MatchSettings};
+/// use outflank::arena::openings::OpeningSource;
+/// use outflank::arena::standings::standings;
+/// use outflank::game::{Goal, Square6};
+/// use outflank::players::contestant::PlayerContext;
+/// use outflank::players::open;
+///
+/// let context = PlayerContext::new(Goal::Most);
+/// let greedy = open::contestant::<Square6>(&"greedy".parse()?, &context)?;
+/// let random = open::contestant::<Square6>(&"random".parse()?, &context)?;
+/// let folder = tempfile::tempdir()?;
+/// let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl"))?;
+/// let [board, goal, source] = ["6x6", "most", "random:4"].map(String::from);
+/// let (first, second) = (greedy.name.clone(), random.name.clone());
+/// let line = ladder.begin_match(MatchTerms { first, second, board, goal, openings: source }, 1)?;
+/// let openings = OpeningSource::Random { plies: 4 }.book(10, 1)?.openings;
+/// let settings = MatchSettings { goal: Goal::Most, games: 20, seed: 1, threads: 1, sprt: None };
+/// let (stop, all) = (AtomicBool::new(false), &mut |_: &_| ControlFlow::Continue(()));
+/// let result = matches::play([&greedy, &random], &openings, &settings, Vec::new(), &stop, all)?;
+/// for played in &result.games {
+///     ladder.add_game(&line, played)?;
+/// }
+/// let table = standings::<Square6>(&ladder, Goal::Most, None);
+/// assert_eq!((table.players.len(), table.zero.as_deref()), (2, Some("greedy")));
+/// println!("{}", table.text());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn standings<G: Geometry>(ladder: &Ladder, goal: Goal, anchor: Option<&str>) -> Standings {
     let mut counter = Counter::<G>::default();
     for line in ladder.games_on(G::SHAPE, goal) {

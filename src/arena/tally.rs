@@ -8,6 +8,17 @@
 const Z: f64 = 1.959_963_984_540_054;
 
 /// Wins, draws and losses of one player with one colour.
+///
+/// ```
+/// use outflank::arena::tally::WinDrawLoss;
+///
+/// let mut games = WinDrawLoss::default();
+/// for score in [12, 0, -4, 2] {
+///     games.add(score);
+/// }
+/// assert_eq!((games.games(), games.points()), (4, 2.5));
+/// assert_eq!(games.reversed().points(), 1.5);
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct WinDrawLoss {
     /// Games won.
@@ -116,6 +127,16 @@ fn variance_ratio(pairs: &[f64], mean: f64) -> f64 {
 
 /// The 95 % interval of the mean of pair scores between 0 and 1: Wilson's score interval, with the
 /// variance estimated from the pairs. From 0 to 1 without pairs.
+///
+/// ```
+/// use outflank::arena::tally::interval;
+///
+/// // The same score of 60 % from 10 pairs of games and from 100.
+/// let pairs = [1.0, 0.5, 0.5, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5];
+/// let (low, high) = interval(&pairs);
+/// let (closer_low, closer_high) = interval(&pairs.repeat(10));
+/// assert!(low < closer_low && closer_low < 0.6 && 0.6 < closer_high && closer_high < high);
+/// ```
 pub fn interval(pairs: &[f64]) -> (f64, f64) {
     if pairs.is_empty() {
         return (0.0, 1.0);
@@ -132,6 +153,13 @@ pub fn interval(pairs: &[f64]) -> (f64, f64) {
 }
 
 /// The Elo difference that corresponds to a score from 0 to 1; infinite at 0 and 1.
+///
+/// ```
+/// use outflank::arena::tally::{elo, expected_score};
+///
+/// assert!((elo(0.75) - 190.8).abs() < 0.1);
+/// assert!((expected_score(elo(0.75)) - 0.75).abs() < 1e-9);
+/// ```
 pub fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
@@ -147,6 +175,16 @@ pub fn expected_score(elo: f64) -> f64 {
 /// The probabilities of both errors are 5 %. The likelihood ratio assumes that pair scores are
 /// normally distributed with the variance of the pairs so far. Test frameworks of chess engines use
 /// the same test (GSPRT).
+///
+/// ```
+/// use outflank::arena::tally::{Sprt, Verdict};
+///
+/// let test = Sprt { elo0: 0.0, elo1: 50.0 };
+/// // Each number is the mean of the points of the two games of a pair.
+/// let pairs = [1.0, 0.5, 0.5, 1.0];
+/// assert_eq!(test.result(&pairs).verdict, Verdict::Undecided);
+/// assert_eq!(test.result(&pairs.repeat(20)).verdict, Verdict::Accepted);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sprt {
     /// The Elo difference of the null hypothesis.

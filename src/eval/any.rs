@@ -9,6 +9,27 @@ use super::Evaluator;
 use crate::game::Geometry;
 
 /// Code to run with an evaluator whose type is chosen at run time.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use outflank::eval::positional::Positional;
+/// use outflank::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, TrackedBoard};
+/// use outflank::game::{Board, Geometry, Goal, Square6};
+///
+/// /// The value of the start position, by an evaluator of any type.
+/// struct StartValue;
+///
+/// impl<G: Geometry> EvaluatorVisitor<G> for StartValue {
+///     type Output = i32;
+///     fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> i32 {
+///         TrackedBoard::begin(&*evaluator, Board::start()).evaluate(&*evaluator)
+///     }
+/// }
+///
+/// let evaluator = AnyEvaluator::from(Positional::<Square6>::new(Goal::Most));
+/// assert_eq!(evaluator.visit(StartValue), 0);
+/// ```
 pub trait EvaluatorVisitor<G: Geometry> {
     /// What the code returns.
     type Output;
@@ -25,6 +46,18 @@ macro_rules! evaluators {
         from models: { $($(#[$learnt_doc:meta])* $learnt:ident($from_model:ty) = $kind:literal,)+ }
     ) => {
         /// An evaluator that is chosen at run time. Clones share its tables.
+        ///
+        /// ```
+        /// use outflank::game::{Board, Goal, Shape, Square6};
+        /// use outflank::players::models::LoadedModel;
+        /// use outflank::store::shipped;
+        ///
+        /// let folder = shipped::patterns(Shape::Square6, Goal::Most).expect("a model of the source tree");
+        /// let evaluator = LoadedModel::read(&folder)?.evaluator::<Square6>()?;
+        /// // With perfect play white wins by 4.
+        /// assert!((-12.0..4.0).contains(&evaluator.score(Board::start())));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[derive(Clone, Debug)]
         pub enum AnyEvaluator<G: Geometry> {
             $($(#[$hand_doc])* $hand(Arc<$by_hand>),)+

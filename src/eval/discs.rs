@@ -4,6 +4,15 @@ use super::{Evaluator, SCALE, Step};
 use crate::game::{Bitboard, Board, Geometry, Goal, SquareSet};
 
 /// Evaluates a position by its disc difference, as if the game ended there.
+///
+/// ```
+/// use outflank::eval::{AnyEvaluator, Discs};
+/// use outflank::game::{Board, Goal, Square, Square8};
+///
+/// let evaluator = AnyEvaluator::<Square8>::from(Discs { goal: Goal::Fewest });
+/// let after = Board::start().play(Square(19)).expect("d3 is legal");
+/// assert_eq!(evaluator.score(after), 3.0, "white has three discs fewer");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Discs {
     /// Which score wins.

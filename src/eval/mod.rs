@@ -73,6 +73,35 @@ pub const SCALE: i32 = 128;
 /// [`Goal::Fewest`](crate::game::Goal::Fewest) too.
 ///
 /// [`TrackedBoard`] has a board and its state together, and plays moves on both.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use outflank::eval::{Evaluator, SCALE, Step};
+/// use outflank::game::{Board, Goal, Square8};
+/// use outflank::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits};
+///
+/// /// One disc for each move that the side to move has more than the other.
+/// struct Mobility;
+///
+/// impl Evaluator<Square8> for Mobility {
+///     type State = ();
+///     fn begin(&self, _: Board<Square8>) {}
+///     fn follow(&self, _: &(), _: &Step<Square8>) {}
+///     fn pass(&self, _: &()) {}
+///     fn evaluate(&self, board: Board<Square8>, _: &()) -> i32 {
+///         if board.is_over() {
+///             return SCALE * board.final_score(Goal::Most);
+///         }
+///         let [mine, theirs] = board.legal_of_both();
+///         SCALE * (mine.len() as i32 - theirs.len() as i32)
+///     }
+/// }
+///
+/// let mut search = AlphaBetaSearch::new(Goal::Most, Arc::new(Mobility), 1 << 20);
+/// let found = search.think(Board::start(), &SearchLimits::depth(3)).expect("a legal move");
+/// assert_eq!((found.depth, found.exact), (3, false));
+/// ```
 pub trait Evaluator<G: Geometry>: Send + Sync {
     /// What the evaluator keeps for a board besides the discs, from the view of the side to move or
     /// with that side in it. `()` if it computes all from the board.

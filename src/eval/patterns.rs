@@ -40,6 +40,24 @@ const MAX_WEIGHT: f32 = 250.0;
 pub const MOST_MOVES: usize = 31;
 
 /// The pattern evaluator of a model.
+///
+/// ```
+/// use outflank::eval::patterns::Patterns;
+/// use outflank::eval::{Evaluator, TrackedBoard};
+/// use outflank::game::{Board, Goal, Shape, Square6};
+/// use outflank::players::models::LoadedModel;
+/// use outflank::store::shipped;
+///
+/// let folder = shipped::patterns(Shape::Square6, Goal::Most).expect("a model of the source tree");
+/// let model = LoadedModel::read(&folder)?;
+/// let evaluator = Patterns::<Square6>::read(&model.description, model.weights())?;
+/// // The four first moves lead to images of one board, whose values are equal.
+/// let start = TrackedBoard::begin(&evaluator, Board::start());
+/// let values = start.board.legal().map(|square| start.play(&evaluator, square).evaluate(&evaluator));
+/// assert!(values.collect::<std::collections::HashSet<_>>().len() == 1);
+/// assert!(evaluator.win_scale().chance(4.0) > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Patterns<G: Geometry> {
     goal: Goal,

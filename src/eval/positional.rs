@@ -24,6 +24,20 @@ const ADJACENT: i32 = -3 * SCALE / 2;
 const EDGE: i32 = SCALE / 2;
 
 /// The evaluator by square values and mobility.
+///
+/// ```
+/// use outflank::eval::positional::Positional;
+/// use outflank::eval::{Evaluator, SCALE};
+/// use outflank::game::{Board, Goal, Square8, notation};
+///
+/// let evaluator = Positional::<Square8>::new(Goal::Most);
+/// assert_eq!(evaluator.evaluate(Board::start(), &()), 0, "both sides have the same");
+/// // A corner is worth some discs.
+/// let line = format!("*O{}O*{} X", "-".repeat(30), "-".repeat(30));
+/// let board = notation::parse_obf::<Square8>(&line)?.position.board;
+/// assert!(evaluator.evaluate(board, &()) > SCALE);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Positional<G: Geometry> {
     goal: Goal,

@@ -51,6 +51,12 @@ impl Regression {
 
 /// The number of standard deviations within which a normally distributed error lies with this
 /// probability in percent.
+///
+/// ```
+/// use outflank::eval::probcut::deviations;
+///
+/// assert!((deviations(95.45) - 2.0).abs() < 0.001);
+/// ```
 pub fn deviations(percent: f64) -> f32 {
     let (mut low, mut high) = (0.0, 10.0);
     for _ in 0..60 {

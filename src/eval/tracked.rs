@@ -4,6 +4,15 @@ use super::Evaluator;
 use crate::game::{Board, Geometry, Square, SquareSet};
 
 /// A move as an evaluator's state follows it.
+///
+/// ```
+/// use outflank::eval::Step;
+/// use outflank::game::{Board, Square, Square8};
+///
+/// let step = Step::<Square8>::new(Board::start(), Square(19));
+/// assert_eq!((step.flips.len(), step.after.discs()), (1, 5));
+/// assert_eq!(step, Step::between(step.before, step.square, step.after));
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step<G: Geometry> {
     /// The square of the new disc.
@@ -32,6 +41,18 @@ impl<G: Geometry> Step<G> {
 }
 
 /// A board with the state `S` that an evaluator keeps for it. Each method needs that evaluator.
+///
+/// ```
+/// use outflank::eval::{Discs, SCALE, TrackedBoard};
+/// use outflank::game::{Board, Goal, Square, Square8};
+///
+/// let evaluator = Discs { goal: Goal::Most };
+/// let start = TrackedBoard::begin(&evaluator, Board::<Square8>::start());
+/// let after = start.play(&evaluator, Square(19));
+/// // White is to move, with one disc against four.
+/// assert_eq!(after.evaluate(&evaluator), -3 * SCALE);
+/// assert_eq!(after.pass(&evaluator).evaluate(&evaluator), 3 * SCALE);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TrackedBoard<G: Geometry, S> {
     /// The board.

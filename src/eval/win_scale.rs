@@ -2,6 +2,14 @@
 
 /// The scale, in discs, of the logistic function from scores to chances to win: a side with the
 /// expected score `score` wins with probability `1 / (1 + exp(-score / scale))`. It is above 0.
+///
+/// ```
+/// use outflank::eval::WinScale;
+///
+/// let scale = WinScale(6.0);
+/// assert_eq!(scale.chance(0.0), 0.5);
+/// assert!((scale.chance(6.0) - 0.731).abs() < 0.001);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WinScale(pub f32);
 

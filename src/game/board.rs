@@ -39,6 +39,18 @@ impl fmt::Display for Colour {
 }
 
 /// A set of squares of one shape. As an iterator it yields its squares in reading order.
+///
+/// ```
+/// use outflank::game::{Board, Square8, SquareSet, notation};
+///
+/// let legal = Board::<Square8>::start().legal();
+/// assert_eq!(legal.len(), 4);
+/// assert_eq!(notation::transcript::<Square8>(legal), "d3c4f5e6");
+/// // The field is the bitboard, with the operators of integers.
+/// let corners = SquareSet::<Square8>::always_stable();
+/// assert_eq!(notation::transcript::<Square8>(corners), "a1h1a8h8");
+/// assert!(SquareSet::<Square8>(legal.0 & corners.0).is_empty());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SquareSet<G: Geometry>(pub G::Bitboard);
 
@@ -89,6 +101,18 @@ impl<G: Geometry> Iterator for SquareSet<G> {
 /// A board from the point of view of the side to move.
 ///
 /// Invariants: `mine` and `theirs` are disjoint and within the playable squares.
+///
+/// ```
+/// use outflank::game::{Board, Square8, notation};
+///
+/// let f5 = notation::parse_square::<Square8>("f5").expect("a square");
+/// let board = Board::<Square8>::start();
+/// assert_eq!(notation::transcript::<Square8>(board.flips(f5)), "e5");
+/// // White is to move now, so `mine` has white's discs.
+/// let after = board.play(f5).expect("a legal move");
+/// assert_eq!((after.mine.count_ones(), after.theirs.count_ones()), (1, 4));
+/// assert_eq!((after.empties(), after.legal().len()), (59, 3));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Board<G: Geometry> {
     /// Discs of the side to move.
@@ -125,6 +149,13 @@ impl<G: Geometry> Board<G> {
 
     /// The discs that turn, summed over the legal moves of the side to move, then over those of the
     /// other side.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Square8};
+    ///
+    /// // Each of the four first moves turns one disc.
+    /// assert_eq!(Board::<Square8>::start().flippable(), [4, 4]);
+    /// ```
     #[inline(always)]
     pub fn flippable(self) -> [u32; 2] {
         flippable::counts::<G>(self.mine, self.theirs)
@@ -151,6 +182,15 @@ impl<G: Geometry> Board<G> {
     }
 
     /// The board after a move, from the view of the opponent; `None` if the move is not legal.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Square, Square8};
+    ///
+    /// let board = Board::<Square8>::start();
+    /// assert_eq!(board.play(Square(0)), None, "a1 turns no disc");
+    /// let boards = board.legal().filter_map(|square| board.play(square));
+    /// assert!(boards.into_iter().all(|after| after.discs() == 5));
+    /// ```
     pub fn play(self, square: Square) -> Option<Board<G>> {
         (square.index() < G::SQUARES && self.empty().contains(square))
             .then(|| self.flips(square))
@@ -197,6 +237,13 @@ impl<G: Geometry> Board<G> {
     }
 
     /// Frontier discs of both sides: those beside an empty square, in any of the eight directions.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Square8};
+    ///
+    /// let board = Board::<Square8>::start();
+    /// assert_eq!(board.frontier().len(), 4, "every disc is beside an empty square");
+    /// ```
     #[inline(always)]
     pub fn frontier(self) -> SquareSet<G> {
         let empty = self.empty();
@@ -221,6 +268,16 @@ impl<G: Geometry> Board<G> {
     }
 
     /// The disc difference for the side to move under a rule for empty squares.
+    ///
+    /// ```
+    /// use outflank::game::{ScoreRule, Square6, notation};
+    ///
+    /// let line = format!("{}{} X", "*".repeat(30), "-".repeat(6));
+    /// let board = notation::parse_obf::<Square6>(&line)?.position.board;
+    /// assert_eq!(board.difference_by(ScoreRule::EmptiesToWinner), 36);
+    /// assert_eq!(board.difference_by(ScoreRule::DiscsOnly), 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn difference_by(self, rule: ScoreRule) -> i32 {
         rule.difference(self.mine.count(), self.theirs.count(), self.empties())
@@ -228,6 +285,16 @@ impl<G: Geometry> Board<G> {
 
     /// The score of a finished game for the side to move under `goal`: the disc difference, with
     /// the empty squares to the side that has more discs, negated for [`Goal::Fewest`].
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Square6, notation};
+    ///
+    /// let line = format!("{}{} X", "*".repeat(30), "-".repeat(6));
+    /// let board = notation::parse_obf::<Square6>(&line)?.position.board;
+    /// assert!(board.is_over());
+    /// assert_eq!((board.final_score(Goal::Most), board.final_score(Goal::Fewest)), (36, -36));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline(always)]
     pub fn final_score(self, goal: Goal) -> i32 {
         goal.apply(self.difference())
@@ -240,6 +307,19 @@ impl<G: Geometry> Board<G> {
 }
 
 /// A board and the colour of the side to move.
+///
+/// ```
+/// use outflank::game::{Goal, Position, Square6};
+///
+/// // The first legal move, until the game is over.
+/// let mut position = Position::<Square6>::start();
+/// while let Some(square) = position.board.legal().next() {
+///     position = position.play(square).expect("a legal move").pass_if_forced();
+/// }
+/// assert!(position.board.is_over());
+/// let score = position.black_view().final_score(Goal::Most);
+/// assert_eq!(score % 2, 0, "all squares count for one side or are shared");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position<G: Geometry> {
     /// The board from the view of `side`.
@@ -270,6 +350,17 @@ impl<G: Geometry> Position<G> {
     /// must pass if it has no legal move and the game is not over.
     ///
     /// A pass is never a choice in this program: callers apply this after every move.
+    ///
+    /// ```
+    /// use outflank::game::{Colour, Square8, notation};
+    ///
+    /// // Black has no move, since the white disc in the corner cannot be outflanked.
+    /// let black_has_no_move = format!("O*{} X", "-".repeat(62));
+    /// let position = notation::parse_obf::<Square8>(&black_has_no_move)?.position;
+    /// assert_eq!(position.side, Colour::Black);
+    /// assert_eq!(position.pass_if_forced(), position.pass());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pass_if_forced(self) -> Position<G> {
         if self.board.legal().is_empty() && !self.board.pass().legal().is_empty() {
             self.pass()

@@ -100,6 +100,14 @@ impl_bitboard!(u128, U128x8);
 ///
 /// Squares are numbered without gaps, so the number is also the index in a policy vector. On 8x8
 /// it equals the index of the bit.
+///
+/// ```
+/// use outflank::game::{Square, Square6, Square8, notation};
+///
+/// // The number of a square depends on the shape: f5 is in the fifth row.
+/// assert_eq!(notation::parse_square::<Square8>("f5"), Some(Square(4 * 8 + 5)));
+/// assert_eq!(notation::parse_square::<Square6>("f5"), Some(Square(4 * 6 + 5)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Square(pub u8);
 
@@ -115,6 +123,17 @@ impl Square {
 ///
 /// The macro `shapes!` of this file implements it from the bounding box, the stride, the holes and
 /// the start position. The tables are computed at compile time.
+///
+/// ```
+/// use outflank::game::{Board, Cross92, Geometry, Square8};
+///
+/// /// Code for all shapes takes the shape as a type parameter.
+/// fn first_empties<G: Geometry>() -> (usize, u32) {
+///     (G::SQUARES, Board::<G>::start().empties())
+/// }
+/// assert_eq!(first_empties::<Square8>(), (64, 60));
+/// assert_eq!(first_empties::<Cross92>(), (92, 88));
+/// ```
 pub trait Geometry: Copy + Default + Eq + Ord + Hash + Send + Sync + fmt::Debug + 'static {
     /// The integer type of a set of squares.
     type Bitboard: Bitboard;
@@ -302,6 +321,18 @@ macro_rules! shapes {
         )*
 
         /// A board shape chosen at run time.
+        ///
+        /// ```
+        /// use outflank::game::Shape;
+        ///
+        /// let shape: Shape = "octagon88".parse()?;
+        /// assert_eq!((shape, shape.layout().width), (Shape::Octagon88, 10));
+        /// let names = Shape::ALL.map(Shape::name);
+        /// assert_eq!(names, ["8x8", "6x6", "7x7", "octagon88", "cross92"]);
+        /// let error = "9x9".parse::<Shape>().expect_err("no such board");
+        /// assert!(error.to_string().contains("allowed: 8x8, 6x6"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Shape {
             $($(#[$doc])* $variant,)*

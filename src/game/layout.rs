@@ -3,6 +3,16 @@
 use super::geometry::{Bitboard, Geometry, Shape};
 
 /// The constants of a shape as run-time values, for code that is not generic over shapes.
+///
+/// ```
+/// use outflank::game::{Shape, Square};
+///
+/// // For programs that know the board at run time only.
+/// let layout = Shape::Octagon88.layout();
+/// assert_eq!(layout.square_name(Square(0)), "c1", "the corners are cut off");
+/// assert_eq!(layout.parse_square("j10"), None);
+/// assert_eq!(layout.split_square("e10f4").map(|(_, rest)| rest), Some("f4"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// The shape.

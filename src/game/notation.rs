@@ -8,104 +8,17 @@
 //!   On 8x8 this is the format of the FFO test files.
 //! - A diagram shows the board as rows of characters.
 
+mod error;
+
 use std::fmt::Write as _;
 
 use super::board::{Board, Colour, Position};
 use super::geometry::{Bitboard, Geometry, Square};
 use super::layout::Layout;
+pub use error::NotationError;
 
 /// The most characters of an invalid text that an error shows.
 const SHOWN: usize = 40;
-
-/// Why a text cannot be parsed. Offsets are in bytes from 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NotationError {
-    /// The text at `offset` is not a square of the board.
-    NoSquare {
-        /// Where the text starts.
-        offset: usize,
-        /// The text.
-        text: Box<str>,
-        /// The number of columns, and rows, of the board.
-        width: usize,
-    },
-    /// The move at `offset` is not legal.
-    IllegalMove {
-        /// Where the move starts.
-        offset: usize,
-        /// The square.
-        text: Box<str>,
-        /// The legal moves, separated by blanks; empty if the game is over.
-        legal: Box<str>,
-    },
-    /// There is a pass at `offset`, but the side to move has a legal move.
-    IllegalPass {
-        /// Where the pass starts.
-        offset: usize,
-    },
-    /// A position does not have one character for each playable square.
-    WrongLength {
-        /// The number of characters found.
-        found: usize,
-        /// The number of characters expected.
-        wanted: usize,
-    },
-    /// A character of a position is none of `X`, `O`, `-` and their common variants.
-    NoDisc {
-        /// Where the character is.
-        offset: usize,
-        /// The character.
-        found: char,
-    },
-    /// The side to move of a position is missing or unknown.
-    NoSide {
-        /// The text in its place; empty if there is none.
-        found: Box<str>,
-    },
-    /// A `move:score` pair of an OBF line is malformed.
-    NoScore {
-        /// The pair.
-        text: Box<str>,
-    },
-}
-
-impl std::fmt::Display for NotationError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NotationError::NoSquare { offset, text, width } => {
-                let last = (b'a' + *width as u8 - 1) as char;
-                write!(
-                    f,
-                    "`{text}` at offset {offset} is not a square of this board (columns a to {last}, rows 1 to {width}, holes excluded)"
-                )
-            }
-            NotationError::IllegalMove { offset, text, legal } if legal.is_empty() => {
-                write!(f, "move `{text}` at offset {offset} comes after the end of the game")
-            }
-            NotationError::IllegalMove { offset, text, legal } => {
-                write!(f, "move `{text}` at offset {offset} is not legal; legal: {legal}")
-            }
-            NotationError::IllegalPass { offset } => {
-                write!(f, "pass at offset {offset}, but the side to move has a move")
-            }
-            NotationError::WrongLength { found, wanted } => {
-                write!(f, "a position of this board has {wanted} characters, found {found}")
-            }
-            NotationError::NoDisc { offset, found } => write!(
-                f,
-                "`{found}` at offset {offset} is neither a disc nor an empty square; allowed: X (black), O (white), - (empty)"
-            ),
-            NotationError::NoSide { found } => {
-                write!(f, "side to move is `{found}`; allowed: X (black), O (white)")
-            }
-            NotationError::NoScore { text } => {
-                write!(f, "`{text}` is not a `move:score` pair, such as `f5:+4`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for NotationError {}
 
 impl Layout {
     /// The name of a square, such as `f5`.
@@ -156,16 +69,37 @@ pub fn plain_excerpt(text: &str, max_chars: usize) -> Box<str> {
 }
 
 /// The name of a square of shape `G`, such as `f5`.
+///
+/// ```
+/// use outflank::game::{Square, Square8, notation};
+///
+/// assert_eq!(notation::square_name::<Square8>(Square(63)), "h8");
+/// ```
 pub fn square_name<G: Geometry>(square: Square) -> String {
     G::SHAPE.layout().square_name(square)
 }
 
 /// The square of shape `G` with a name such as `f5`, in lower or upper case.
+///
+/// ```
+/// use outflank::game::{Square, Square8, notation};
+///
+/// assert_eq!(notation::parse_square::<Square8>("H8"), Some(Square(63)));
+/// assert_eq!(notation::parse_square::<Square8>("i9"), None);
+/// ```
 pub fn parse_square<G: Geometry>(name: &str) -> Option<Square> {
     G::SHAPE.layout().parse_square(name)
 }
 
 /// The transcript of a sequence of moves, without passes.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+///
+/// let (moves, _) = notation::parse_transcript::<Square8>("F5D6C3", Position::start())?;
+/// assert_eq!(notation::transcript::<Square8>(moves), "f5d6c3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn transcript<G: Geometry>(moves: impl IntoIterator<Item = Square>) -> String {
     moves.into_iter().map(square_name::<G>).collect()
 }
@@ -184,6 +118,17 @@ fn legal_names<G: Geometry>(board: Board<G>) -> Box<str> {
 /// # Errors
 ///
 /// The first part of the text that is not a square, not a legal move, or not a legal pass.
+///
+/// ```
+/// use outflank::game::{Colour, Position, Square8, notation};
+///
+/// let start = Position::<Square8>::start();
+/// let (moves, position) = notation::parse_transcript("f5d6c3", start)?;
+/// assert_eq!((moves.len(), position.side), (3, Colour::White));
+/// let error = notation::parse_transcript("f5f6a1", start).expect_err("a1 turns no disc");
+/// assert!(error.to_string().starts_with("move `a1` at offset 4 is not legal; legal: "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_transcript<G: Geometry>(
     text: &str,
     position: Position<G>,
@@ -228,6 +173,13 @@ pub fn parse_transcript<G: Geometry>(
 }
 
 /// The text after a pass (`pa`, `pass`, `ps`, `--`, `@@`); `None` if `text` does not begin with one.
+///
+/// ```
+/// use outflank::game::notation;
+///
+/// assert_eq!(notation::strip_pass("--f5"), Some("f5"));
+/// assert_eq!(notation::strip_pass("f5"), None);
+/// ```
 pub fn strip_pass(text: &str) -> Option<&str> {
     ["pass", "pa", "ps", "--", "@@"].into_iter().find_map(|pass| {
         let head = text.get(..pass.len())?;
@@ -261,6 +213,13 @@ impl<G: Geometry> ObfLine<G> {
 
 /// Whether a line is a transcript and not a position: it begins with a letter and a digit from 1
 /// to 9. The only digit in a position is 0, for a white disc.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+///
+/// assert!(notation::is_transcript("f5d6c3"));
+/// assert!(!notation::is_transcript(&notation::obf(Position::<Square8>::start())));
+/// ```
 pub fn is_transcript(line: &str) -> bool {
     matches!(line.as_bytes(), [letter, b'1'..=b'9', ..] if letter.is_ascii_alphabetic())
 }
@@ -272,6 +231,18 @@ pub fn is_transcript(line: &str) -> bool {
 /// # Errors
 ///
 /// The first part of the line that cannot be parsed.
+///
+/// ```
+/// use outflank::game::{Colour, Square6, notation};
+///
+/// let line = "--------------O*----*O-------------- X; c2:-4; d5:-6;";
+/// let found = notation::parse_obf::<Square6>(line)?;
+/// assert_eq!((found.position.side, found.scores.len()), (Colour::Black, 2));
+/// assert_eq!(found.best(), Some(-4));
+/// let error = notation::parse_obf::<Square6>("-- X").expect_err("it is too short");
+/// assert_eq!(error.to_string(), "a position of this board has 36 characters, found 2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse_obf<G: Geometry>(line: &str) -> Result<ObfLine<G>, NotationError> {
     let mut fields = line.split(';');
     let head = fields.next().unwrap_or_default();
@@ -341,6 +312,15 @@ fn side_mark(side: Colour) -> char {
 }
 
 /// A position as an OBF line without scores: squares in reading order, a blank, the side to move.
+///
+/// ```
+/// use outflank::game::{Position, Square6, notation};
+///
+/// let start = Position::<Square6>::start();
+/// assert_eq!(notation::obf(start), "--------------OX----XO-------------- X");
+/// assert_eq!(notation::parse_obf(&notation::obf(start))?.position, start);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn obf<G: Geometry>(position: Position<G>) -> String {
     let black_view = position.black_view();
     let mut line: String = (0..G::SQUARES)
@@ -362,6 +342,15 @@ pub fn obf<G: Geometry>(position: Position<G>) -> String {
 
 /// A position as rows of characters, with column letters and row numbers: `X` black, `O` white,
 /// `.` a legal move of the side to move, `-` other empty squares, a blank for a hole.
+///
+/// ```
+/// use outflank::game::{Position, Square6, notation};
+///
+/// let rows = notation::diagram(Position::<Square6>::start());
+/// let rows: Vec<&str> = rows.lines().collect();
+/// assert_eq!(rows[0], "   a b c d e f");
+/// assert_eq!(rows[3..5], [" 3 - . O X - -", " 4 - - X O . -"]);
+/// ```
 pub fn diagram<G: Geometry>(position: Position<G>) -> String {
     let layout = G::SHAPE.layout();
     let legal = position.board.legal();

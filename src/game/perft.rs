@@ -25,6 +25,15 @@ pub fn count<G: Geometry>(board: Board<G>, depth: u32) -> u64 {
 
 /// [`count`] for each move of the first ply; `None` stands for a pass. Empty if the game is over
 /// or `depth` is 0.
+///
+/// ```
+/// use outflank::game::{Board, Square8, notation, perft};
+///
+/// let counts = perft::divide(Board::<Square8>::start(), 6);
+/// let (square, lines) = counts[0];
+/// assert_eq!(square.map(notation::square_name::<Square8>).as_deref(), Some("d3"));
+/// assert_eq!((lines, counts.iter().map(|(_, lines)| lines).sum()), (2050, 8200u64));
+/// ```
 pub fn divide<G: Geometry>(board: Board<G>, depth: u32) -> Vec<(Option<Square>, u64)> {
     if depth == 0 || board.is_over() {
         return Vec::new();

@@ -99,6 +99,24 @@ pub fn is_worker_name(name: &str) -> bool {
 }
 
 /// A finished game.
+///
+/// ```
+/// use outflank::game::record::{GameRecord, MoveRecord, RecordError};
+/// use outflank::game::{Goal, Position, Square6};
+///
+/// let mut position = Position::<Square6>::start();
+/// let mut record = GameRecord::begin(position, Goal::Most, 7);
+/// while let Some(square) = position.board.legal().next() {
+///     record.moves.push(MoveRecord::of(square));
+///     position = position.play(square).expect("a legal move").pass_if_forced();
+/// }
+/// record.score = position.black_view().final_score(Goal::Most) as i16;
+/// assert_eq!(record.positions::<Square6>()?.last(), Some(&position));
+/// // The rules are checked.
+/// record.moves.pop();
+/// assert_eq!(record.positions::<Square6>(), Err(RecordError::Unfinished));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct GameRecord {
     /// The board.

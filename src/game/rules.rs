@@ -7,6 +7,16 @@ use std::str::FromStr;
 ///
 /// The goal changes only the sign of a final score. Moves, passes and the end of the game are the
 /// same for both goals.
+///
+/// ```
+/// use outflank::game::Goal;
+///
+/// let goal: Goal = "fewest".parse()?;
+/// assert_eq!(goal, Goal::Fewest);
+/// // Six discs more than the opponent are a loss by six.
+/// assert_eq!(goal.apply(6), -6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Goal {
     /// The most discs win: Othello.
@@ -63,6 +73,14 @@ impl fmt::Display for UnknownGoal {
 impl std::error::Error for UnknownGoal {}
 
 /// How the empty squares of a finished game count.
+///
+/// ```
+/// use outflank::game::ScoreRule;
+///
+/// let (mine, theirs, empties) = (33, 29, 2);
+/// assert_eq!(ScoreRule::EmptiesToWinner.difference(mine, theirs, empties), 6);
+/// assert_eq!(ScoreRule::DiscsOnly.difference(mine, theirs, empties), 4);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ScoreRule {
     /// The winner gets them. FFO test files, the WTHOR archive and this program count like this.

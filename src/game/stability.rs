@@ -49,6 +49,18 @@ impl<G: Geometry> Board<G> {
 impl<G: Geometry> Board<G> {
     /// Discs of both sides that no sequence of moves can turn: those that
     /// [`Board::opponent_stable`] finds, for each side.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Square8, notation};
+    ///
+    /// let board = Board::<Square8>::start();
+    /// assert!(board.stable().is_empty());
+    /// // A corner is stable, and with it the discs of the same colour beside it.
+    /// let line = format!("**O{} X", "-".repeat(61));
+    /// let board = notation::parse_obf::<Square8>(&line)?.position.board;
+    /// assert_eq!(notation::transcript::<Square8>(board.stable()), "a1b1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn stable(self) -> SquareSet<G> {
         SquareSet(self.opponent_stable().0 | self.pass().opponent_stable().0)

@@ -7,6 +7,19 @@ use super::geometry::{Bitboard, Geometry, Square};
 ///
 /// Symmetry `k` mirrors the columns if bit 0 is set, then the rows if bit 1 is set, then
 /// transposes if bit 2 is set; 0 changes nothing.
+///
+/// ```
+/// use outflank::game::{Board, Square8, Symmetry, notation};
+///
+/// let f5 = notation::parse_square::<Square8>("f5").expect("a square");
+/// let images = Symmetry::ALL.map(|symmetry| symmetry.square::<Square8>(f5));
+/// assert_eq!(notation::transcript::<Square8>(images), "f5c5f4c4e6e3d6d3");
+/// // What is found for an image is carried back by the inverse.
+/// let board = Board::<Square8>::start().play(f5).expect("a legal move");
+/// for symmetry in Symmetry::ALL {
+///     assert_eq!(symmetry.inverse().board(symmetry.board(board)), board);
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Symmetry(u8);
 
@@ -64,6 +77,18 @@ impl Symmetry {
 impl<G: Geometry> Board<G> {
     /// The least of the eight images of this board. Two boards have the same one exactly if they
     /// differ only by a symmetry.
+    ///
+    /// ```
+    /// use std::collections::HashSet;
+    ///
+    /// use outflank::game::{Board, Square8};
+    ///
+    /// // The four first moves lead to images of one board.
+    /// let start = Board::<Square8>::start();
+    /// let boards = start.legal().map(|square| start.play_unchecked(square));
+    /// let distinct: HashSet<_> = boards.map(Board::canonical).collect();
+    /// assert_eq!(distinct.len(), 1);
+    /// ```
     pub fn canonical(self) -> Board<G> {
         Symmetry::ALL.into_iter().map(|symmetry| symmetry.board(self)).min().unwrap_or(self)
     }

@@ -75,6 +75,30 @@ pub type PlayerFactory<'a, G> =
     dyn Fn(u64) -> Result<Box<dyn Player<G>>, OpenError> + Send + Sync + 'a;
 
 /// A player that can take part in matches.
+///
+/// ```
+/// use outflank::game::{Geometry, Square6};
+/// use outflank::players::contestant::Contestant;
+/// use outflank::players::player::{Choice, Player, PlayerError, Turn};
+///
+/// /// Plays the first legal move in reading order.
+/// struct First;
+///
+/// impl<G: Geometry> Player<G> for First {
+///     fn name(&self) -> String {
+///         "first".into()
+///     }
+///     fn choose(&mut self, turns: &[Turn<'_, G>]) -> Vec<Result<Choice, PlayerError>> {
+///         let first = |turn: &Turn<'_, G>| turn.position.board.legal().next().expect("a legal move");
+///         turns.iter().map(|turn| Ok(Choice::plain(first(turn)))).collect()
+///     }
+///     fn end_game(&mut self, _game: u32) {}
+/// }
+///
+/// // It can now take part in matches.
+/// let first = Contestant::<Square6>::new("first", |_seed| Ok(Box::new(First)));
+/// assert!(!first.deterministic, "unless the caller sets it");
+/// ```
 pub struct Contestant<'a, G: Geometry> {
     /// Its identity: the name in ladders.
     pub name: String,

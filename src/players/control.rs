@@ -51,6 +51,28 @@ pub struct Analysis {
 }
 
 /// Controls a player's search.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use outflank::game::{Goal, Position, Square8};
+/// use outflank::players::control::{Analysis, Caps, Control, Effort};
+/// use outflank::players::open;
+/// use outflank::players::player::Turn;
+/// use outflank::search::stop::Stop;
+///
+/// // An analysis to depth 3 that shows its results as it goes on.
+/// let mut player = open::player::<Square8>(&"alphabeta:eval=positional".parse()?, Goal::Most)?;
+/// let caps = Caps { depth: Some(3), ..Caps::default() };
+/// let effort = Effort { endless: true, caps, ..Effort::default() };
+/// let mut reports = 0;
+/// let mut note = |analysis: &Analysis| reports += analysis.hints.len().min(1);
+/// let mut control = Control::new(Stop::default(), effort).reporting(Duration::ZERO, &mut note);
+/// let last = player.analyze(&Turn::at(Position::start()), 3, &mut control)?;
+/// assert_eq!((last.hints.len(), last.hints[0].depth), (3, Some(3)));
+/// assert!(reports > 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Control<'a> {
     /// When this flag is set, the player answers within some milliseconds with its best move so
     /// far. Players without a search and external engines may ignore it.

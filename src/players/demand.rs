@@ -39,6 +39,16 @@ impl Bounds {
     /// # Errors
     ///
     /// The first key that asks for too much.
+    ///
+    /// ```
+    /// use outflank::players::demand::Bounds;
+    ///
+    /// let bounds = Bounds::of_requests(2);
+    /// assert!(bounds.check(&"alphabeta:depth=4,threads=2".parse()?).is_ok());
+    /// let error = bounds.check(&"alphabeta:depth=4,threads=9".parse()?).expect_err("too many");
+    /// assert_eq!(error.to_string(), "`threads` is 9; a request may have at most 2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn check(self, player: &PlayerSpec) -> Result<(), TooMuch> {
         let within = |key, found: u64, most: u64| match found > most {
             true => Err(TooMuch { key, found, most }),

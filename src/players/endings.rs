@@ -42,6 +42,20 @@ fn is_proven(hints: &[Hint]) -> bool {
 /// Adds the exact score of every legal move to a player's analysis of a position with at most
 /// [`EMPTIES`] empty squares. The results so far go to the reports of `control`. What is not solved
 /// in time keeps a bound; if not even the best move is, the analysis stays as it is.
+///
+/// ```
+/// use outflank::game::{Goal, Square6, notation};
+/// use outflank::players::control::{Analysis, Control};
+/// use outflank::players::endings;
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let position = notation::parse_obf::<Square6>(line)?.position;
+/// let nothing = Analysis::default();
+/// let found = endings::complete(position, Goal::Most, nothing, &mut Control::plain());
+/// let scores: Vec<Option<f32>> = found.hints.iter().map(|hint| hint.score).collect();
+/// assert_eq!(scores, [8.0, 4.0, 2.0, -6.0, -22.0].map(Some));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn complete<G: Geometry>(
     position: Position<G>,
     goal: Goal,

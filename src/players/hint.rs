@@ -3,6 +3,14 @@
 use crate::game::Square;
 
 /// How a hint's score relates to the move's exact score.
+///
+/// ```
+/// use outflank::players::player::Bound;
+///
+/// // A score of at most 4 for one side is at least -4 for the other.
+/// assert_eq!(Bound::AtMost.reversed(), Bound::AtLeast);
+/// assert_eq!(Bound::AtLeast.mark(), ">=");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// The score is an estimate.
@@ -83,6 +91,15 @@ impl Source {
 }
 
 /// A move that a player considers, with its value for the side to move.
+///
+/// ```
+/// use outflank::game::Square;
+/// use outflank::players::player::{Bound, Hint, Source};
+///
+/// let plain = Hint::plain(Square(19), Source::AlphaBeta);
+/// let hint = Hint { score: Some(2.5), depth: Some(6), ..plain };
+/// assert_eq!((hint.bound, hint.effort()), (Bound::Estimated, Some(6)));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hint {
     /// The expected line, which begins with the move itself, without passes.

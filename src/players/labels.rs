@@ -17,6 +17,15 @@ use crate::store::checkpoint::NET;
 pub const MAX_LABEL_CHARS: usize = 60;
 
 /// The labels of a set of players, by identity.
+///
+/// ```
+/// use outflank::players::labels::Labels;
+///
+/// let (shallow, deep) = ("alphabeta:depth=2,eval=discs", "alphabeta:depth=8");
+/// let labels = Labels::new([(shallow, None), (deep, Some("Deep"))]);
+/// assert_eq!(labels.of(deep), "Deep");
+/// assert_eq!(labels.of("greedy"), "greedy", "a player that is not in the set");
+/// ```
 #[derive(Clone, Default, Debug)]
 pub struct Labels(HashMap<String, String>);
 
@@ -179,6 +188,14 @@ fn printable(text: &str) -> String {
 
 /// The text, shortened to `most` characters by leaving out its middle. The end is kept because
 /// similar names mostly differ there.
+///
+/// ```
+/// use outflank::players::labels::shorten;
+///
+/// let short = shorten("alphabeta:depth=8,eval=positional", 16);
+/// assert_eq!(short.chars().count(), 16);
+/// assert!(short.starts_with("alpha") && short.ends_with("tional"));
+/// ```
 pub fn shorten(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {

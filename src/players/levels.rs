@@ -68,6 +68,16 @@ impl Level {
     }
 
     /// The player for a board and goal; `None` if it needs a net and there is none.
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Shape};
+    /// use outflank::players::levels::{LEVELS, Level};
+    ///
+    /// let weakest = LEVELS[0].player(Shape::Square8, Goal::Most).expect("it needs no net");
+    /// assert_eq!(weakest.to_string(), "random");
+    /// let third = Level::named("depth4").and_then(|level| level.player(Shape::Square7, Goal::Fewest));
+    /// assert!(third.is_some());
+    /// ```
     pub fn player(&self, shape: Shape, goal: Goal) -> Option<PlayerSpec> {
         with_net(self.spec, shipped::net(shape, goal).as_ref())
     }

@@ -79,6 +79,20 @@ pub enum LoadError {
 }
 
 /// A model that was read and checked.
+///
+/// ```
+/// use outflank::game::{Board, Goal, Shape, Square6};
+/// use outflank::players::models::LoadedModel;
+/// use outflank::store::shipped;
+///
+/// let folder = shipped::patterns(Shape::Square6, Goal::Most).expect("a model of the source tree");
+/// let model = LoadedModel::read(&folder)?;
+/// assert_eq!((model.description.shape, model.net().is_none()), (Shape::Square6, true));
+/// assert!(model.evaluator::<Square6>()?.score(Board::start()).is_finite());
+/// // A model is for one goal.
+/// assert!(model.for_match(Shape::Square6, Goal::Fewest).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LoadedModel {
     /// What it is, and what it was trained for.

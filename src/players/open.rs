@@ -14,6 +14,21 @@ use crate::game::{Geometry, Goal};
 /// # Errors
 ///
 /// As for [`contestant`].
+///
+/// ```
+/// use outflank::game::{Goal, Position, Square8};
+/// use outflank::players::open;
+/// use outflank::players::player::Turn;
+///
+/// let mut player = open::player::<Square8>(&"alphabeta:depth=4".parse()?, Goal::Most)?;
+/// let mut position = Position::<Square8>::start();
+/// for _ in 0..4 {
+///     let choice = player.choose(&[Turn::at(position)]).remove(0)?;
+///     position = position.play(choice.square).expect("a legal move").pass_if_forced();
+/// }
+/// assert_eq!(position.board.discs(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn player<G: Geometry>(spec: &PlayerSpec, goal: Goal) -> Result<Box<dyn Player<G>>, OpenError> {
     const SEED: u64 = 1;
     (contestant::<G>(spec, &PlayerContext::new(goal))?.open)(SEED)
@@ -29,6 +44,20 @@ pub fn player<G: Geometry>(spec: &PlayerSpec, goal: Goal) -> Result<Box<dyn Play
 ///
 /// A checkpoint or book that cannot be read or has another board or goal, a program that does not
 /// exist, or ProbCut without parameters.
+///
+/// ```
+/// use outflank::game::{Goal, Square8};
+/// use outflank::players::contestant::PlayerContext;
+/// use outflank::players::open;
+///
+/// let context = PlayerContext::new(Goal::Most);
+/// let club = open::contestant::<Square8>(&"alphabeta:depth=2,name=Club".parse()?, &context)?;
+/// assert!(club.name.starts_with("alphabeta:depth=2,") && club.deterministic);
+/// // Matches make one player for each thread.
+/// let player = (club.open)(1)?;
+/// assert_eq!((club.label.as_deref(), player.name().as_str()), (Some("Club"), "Club"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn contestant<G: Geometry>(
     spec: &PlayerSpec,
     context: &PlayerContext,

@@ -14,6 +14,18 @@ pub use super::hint::{Bound, Hint, Source};
 use crate::game::{Board, Geometry, Position, Square, SquareSet};
 
 /// A position of a game in progress in which the player is to move.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+/// use outflank::players::player::Turn;
+///
+/// let start = Position::<Square8>::start();
+/// let (moves, position) = notation::parse_transcript("f5d6c3", start)?;
+/// // A turn of a game, and one of a single position.
+/// let turn = Turn { game: 7, start, moves: &moves, position };
+/// assert_eq!((turn.ply(), Turn::at(position).ply()), (3, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a, G: Geometry> {
     /// The game's number: the same for all turns of the game, unique within a match. Players keep
@@ -130,6 +142,21 @@ pub enum PlayerError {
 }
 
 /// A player.
+///
+/// ```
+/// use outflank::game::{Goal, Position, Square8};
+/// use outflank::players::open;
+/// use outflank::players::player::Turn;
+///
+/// // Positions of several games at once, so that a net can compute them as a batch.
+/// let mut player = open::player::<Square8>(&"greedy".parse()?, Goal::Most)?;
+/// let start = Position::start();
+/// let turns = [Turn { game: 0, ..Turn::at(start) }, Turn { game: 1, ..Turn::at(start) }];
+/// for choice in player.choose(&turns) {
+///     assert!(start.board.legal().contains(choice?.square));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Player<G: Geometry>: Send {
     /// A short name.
     fn name(&self) -> String;
@@ -146,6 +173,24 @@ pub trait Player<G: Geometry>: Send {
     /// # Errors
     ///
     /// As for [`Player::choose`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use outflank::game::{Goal, Position, Square8};
+    /// use outflank::players::control::{Control, Effort};
+    /// use outflank::players::open;
+    /// use outflank::players::player::Turn;
+    /// use outflank::search::stop::Stop;
+    ///
+    /// // A deep search, but at most 20 ms for this move.
+    /// let mut player = open::player::<Square8>(&"alphabeta:depth=30".parse()?, Goal::Most)?;
+    /// let effort = Effort { time: Some(Duration::from_millis(20)), ..Effort::default() };
+    /// let mut control = Control::new(Stop::default(), effort);
+    /// let choice = player.think(&Turn::at(Position::start()), &mut control)?;
+    /// assert!(choice.depth < Some(30) && choice.score.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn think(
         &mut self,
         turn: &Turn<'_, G>,
@@ -187,6 +232,21 @@ pub trait Player<G: Geometry>: Send {
     /// # Errors
     ///
     /// As for [`Player::choose`].
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Square6, notation};
+    /// use outflank::players::open;
+    /// use outflank::players::player::{Bound, Turn};
+    ///
+    /// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+    /// let position = notation::parse_obf::<Square6>(line)?.position;
+    /// let mut player =
+    ///     open::player::<Square6>(&"alphabeta:depth=1,solve_empties=10".parse()?, Goal::Most)?;
+    /// let hints = player.hints(&Turn::at(position), 2)?;
+    /// assert_eq!((hints[0].score, hints[0].bound), (Some(8.0), Bound::Exact));
+    /// assert_eq!(notation::square_name::<Square6>(hints[0].line[0]), "a2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn hints(&mut self, turn: &Turn<'_, G>, count: usize) -> Result<Vec<Hint>, PlayerError> {
         Ok(self.analyze(turn, count, &mut Control::plain())?.hints)
     }

@@ -7,6 +7,18 @@ use super::player::Turn;
 use crate::game::{Geometry, Position, Square};
 
 /// A position to analyse.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+/// use outflank::players::question::Question;
+///
+/// let start = Position::<Square8>::start();
+/// let (moves, position) = notation::parse_transcript("f5d6c3", start)?;
+/// let question = Question::new(start, moves).expect("legal moves");
+/// assert_eq!((question.position(), question.turn().ply()), (position, 3));
+/// assert!(question.effort.endless, "until it is stopped");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Question<G: Geometry> {
     start: Position<G>,

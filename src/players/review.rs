@@ -23,6 +23,30 @@ pub struct Value {
 
 impl Value {
     /// The value that an analysis gives a position: that of its best move, or the final score.
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Square6, notation};
+    /// use outflank::players::control::Analysis;
+    /// use outflank::players::open;
+    /// use outflank::players::player::Turn;
+    /// use outflank::players::review::{Loss, Value};
+    ///
+    /// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+    /// let before = notation::parse_obf::<Square6>(line)?.position;
+    /// let spec = "alphabeta:depth=1,solve_empties=10".parse()?;
+    /// let mut perfect = open::player::<Square6>(&spec, Goal::Most)?;
+    /// let mut value = |position| {
+    ///     let hints = perfect.hints(&Turn::at(position), 1)?;
+    ///     let analysis = Analysis { hints, ..Analysis::default() };
+    ///     Ok::<_, Box<dyn std::error::Error>>(Value::of(position, &analysis, Goal::Most))
+    /// };
+    /// // White plays f2, which gets 4 discs. The best move gets 8.
+    /// let f2 = notation::parse_square::<Square6>("f2").expect("a square");
+    /// let after = before.play(f2).expect("a legal move").pass_if_forced();
+    /// let loss = Loss::between(before.side, value(before)?, value(after)?);
+    /// assert_eq!((loss.discs, loss.is_exact), (Some(4.0), true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of<G: Geometry>(position: Position<G>, analysis: &Analysis, goal: Goal) -> Value {
         let is_black = position.side == Colour::Black;
         if position.board.is_over() {
@@ -43,6 +67,16 @@ impl Value {
 }
 
 /// What a move lost, at least 0.
+///
+/// ```
+/// use outflank::game::Colour;
+/// use outflank::players::review::{Loss, Value};
+///
+/// let value = |score| Value { score: Some(score), win_chance: None, is_exact: false };
+/// // Black was 6 discs ahead, and is 1 ahead after its move.
+/// let loss = Loss::between(Colour::Black, value(6.0), value(1.0));
+/// assert_eq!((loss.discs, loss.is_mistake()), (Some(5.0), true));
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loss {
     /// In discs, if both positions have scores.

@@ -12,6 +12,15 @@ const DEPTH_WITHOUT_NET: u32 = 8;
 
 /// The default opponent for a board and goal: the net that comes with the program, or an
 /// alpha-beta player.
+///
+/// ```
+/// use outflank::game::{Goal, Shape};
+/// use outflank::players::shipped;
+/// use outflank::players::spec::PlayerKind;
+///
+/// let spec = shipped::opponent(Shape::Square8, Goal::Most);
+/// assert!(matches!(spec.kind, PlayerKind::Net(_)), "{spec}");
+/// ```
 pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
     let kind = match shipped::net(shape, goal) {
         Some(folder) => PlayerKind::Net(NetPlayerSpec::new(folder, SIMULATIONS)),

@@ -25,6 +25,17 @@ use crate::keys::Value;
 pub use page::reference;
 
 /// A player specification.
+///
+/// ```
+/// use outflank::players::spec::PlayerSpec;
+///
+/// let spec: PlayerSpec = "alphabeta: depth=6, eval=positional, name=Club".parse()?;
+/// assert_eq!(spec.to_string(), "alphabeta:depth=6,eval=positional,name=Club");
+/// assert_eq!(spec.identity(), "alphabeta:depth=6,eval=positional");
+/// let error = "alphabeta:depht=6".parse::<PlayerSpec>().expect_err("a key is misspelt");
+/// assert!(error.to_string().contains("depht"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlayerSpec {
     /// The kind with its settings.
@@ -104,6 +115,13 @@ impl FromStr for PlayerSpec {
 ///
 /// An alpha-beta player without the key `eval` has the positional evaluator there: it was the
 /// default before the program had better ones. Identities that are written now always have the key.
+///
+/// ```
+/// use outflank::players::spec::identity_of_ladder;
+///
+/// let old = "alphabeta:depth=4".to_string();
+/// assert_eq!(identity_of_ladder(old), "alphabeta:depth=4,eval=positional");
+/// ```
 pub fn identity_of_ladder(name: String) -> String {
     if !name.starts_with("alphabeta") || name.contains("eval=") {
         return name;

@@ -24,6 +24,20 @@ const MOVES: usize = 6;
 /// # Errors
 ///
 /// As for [`Player::think`].
+///
+/// ```
+/// use outflank::game::{Goal, Position, Square8};
+/// use outflank::players::control::Control;
+/// use outflank::players::player::Turn;
+/// use outflank::players::{open, variety};
+///
+/// let mut player = open::player::<Square8>(&"alphabeta:depth=2".parse()?, Goal::Most)?;
+/// let turn = Turn::at(Position::start());
+/// // Each game has a seed of its own, here 5.
+/// let choice = variety::choose(&mut *player, &turn, (1.0, 5), &mut Control::plain())?;
+/// assert!(turn.position.board.legal().contains(choice.square));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn choose<G: Geometry>(
     player: &mut dyn Player<G>,
     turn: &Turn<'_, G>,

@@ -8,6 +8,17 @@ use crate::choices::choices;
 
 choices! {
     /// How the time for all moves of a game is divided among them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use outflank::search::alphabeta::Allotment;
+    ///
+    /// let minute = Duration::from_secs(60);
+    /// let [even, falling] = Allotment::ALL else { panic!("two ways") };
+    /// let share = |way: &Allotment| way.time_for_move(minute, 60).as_secs_f64();
+    /// assert!((share(even) - 2.48).abs() < 0.01 && (share(falling) - 3.87).abs() < 0.01);
+    /// ```
     pub enum Allotment {
         /// Evenly, with little for the end of the game. An iteration that can hardly be completed in
         /// the time for the move is not started.
@@ -48,6 +59,20 @@ fn falling_share(remaining: Duration, empties: u32) -> Duration {
 
 /// The limits of one search. It ends at the first limit that it reaches. Without limits it
 /// continues until the position is solved.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use outflank::search::alphabeta::SearchLimits;
+///
+/// // Half a second, and endings of 16 empty squares to the end.
+/// let limits = SearchLimits {
+///     movetime: Some(Duration::from_millis(500)),
+///     solve_empties: 16,
+///     ..SearchLimits::default()
+/// };
+/// assert_eq!((limits.depth, limits.threads), (None, 1));
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchLimits {
     /// The greatest depth, in plies.

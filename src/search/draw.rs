@@ -5,6 +5,15 @@ use rand::{Rng, RngExt as _};
 /// Draws an index with probability proportional to its weight; `None` if no weight is above 0.
 ///
 /// Weights must be finite and at least 0. Each call takes exactly one number from `random`.
+///
+/// ```
+/// use outflank::search::draw::draw;
+/// use rand::SeedableRng;
+///
+/// let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+/// assert_eq!(draw([0.0, 2.0, 0.0].into_iter(), &mut random), Some(1));
+/// assert_eq!(draw([0.0].into_iter(), &mut random), None);
+/// ```
 pub fn draw<R: Rng>(
     mut weights: impl Iterator<Item = f32> + Clone,
     random: &mut R,

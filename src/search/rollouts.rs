@@ -53,6 +53,19 @@ struct Node<G: Geometry> {
 }
 
 /// A search tree over positions of shape `G`.
+///
+/// ```
+/// use outflank::game::{Board, Goal, Square8};
+/// use outflank::search::rollouts::{Options, Rollouts};
+/// use rand::SeedableRng;
+///
+/// let mut search = Rollouts::<Square8>::new(Goal::Most, Options::default());
+/// search.begin(Board::start());
+/// search.run(50, &mut rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1));
+/// let moves = search.moves();
+/// assert_eq!(moves.iter().map(|found| found.visits).sum::<u32>(), 50);
+/// assert!(moves[0].visits >= moves[3].visits, "the most visited move is first");
+/// ```
 pub struct Rollouts<G: Geometry> {
     options: Options,
     goal: Goal,

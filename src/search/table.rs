@@ -105,6 +105,19 @@ impl Key {
 }
 
 /// A transposition table of fixed size.
+///
+/// ```
+/// use outflank::game::{Board, Square8};
+/// use outflank::search::table::{Entry, Key, TranspositionTable};
+///
+/// let table = TranspositionTable::new(1 << 16);
+/// let key = Key::of(Board::<Square8>::start());
+/// let entry = Entry { lower: -2, upper: 4, depth: 6, best: None };
+/// table.put(key, entry);
+/// assert_eq!(table.get(key), Some(entry));
+/// table.forget();
+/// assert_eq!(table.get(key), None);
+/// ```
 pub struct TranspositionTable {
     buckets: Box<[Bucket]>,
     generation: AtomicU8,

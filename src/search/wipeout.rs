@@ -19,6 +19,18 @@ const MAX_PLIES: u32 = 9;
 /// `None` if a search of `nodes` positions proves neither, or if neither side has few discs. The
 /// result is always exact. Callers use it for [`Goal::Most`](crate::game::Goal::Most) only, where a
 /// side without discs has lost.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+/// use outflank::search::wipeout;
+///
+/// let start = Position::<Square8>::start();
+/// let (_, position) = notation::parse_transcript("d3c3f5d6c4f6d7c5b5e3c2e6f3f4f7c7", start)?;
+/// assert_eq!(wipeout::forced(position.board, 100), Some(true));
+/// let b8 = notation::parse_square::<Square8>("b8").expect("a square");
+/// assert_eq!(position.board.play(b8).expect("a legal move").mine, 0, "no disc is left");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn forced<G: Geometry>(board: Board<G>, nodes: u32) -> Option<bool> {
     let (mine, theirs) = (board.mine.count(), board.theirs.count());
     if mine + theirs < MIN_DISCS || mine.min(theirs) > FEW_DISCS {

@@ -217,6 +217,15 @@ pub(super) fn write_synced(path: &Path, content: &[u8]) -> Result<(), FileError>
 /// # Errors
 ///
 /// The content cannot be written. The file then keeps its old content.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("a.txt");
+/// outflank::store::write_atomically(&path, b"old")?;
+/// outflank::store::write_atomically(&path, b"new")?;
+/// assert_eq!(outflank::store::read(&path, 10)?, b"new");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let temporary = temporary_for(path);
     write_synced(&temporary, content)?;

@@ -33,6 +33,18 @@ impl ModelLocation {
 /// # Errors
 ///
 /// The path does not exist or is none of these.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::store::checkpoint::{self, ModelLocation};
+///
+/// // A run directory: its newest checkpoint.
+/// let found = checkpoint::find(Path::new("tests/data/run-1"))?;
+/// assert!(matches!(&found, ModelLocation::Checkpoint(_)));
+/// assert!(found.model_path().is_file());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn find(path: &Path) -> Result<ModelLocation, CheckpointError> {
     let metadata = fs::metadata(path).map_err(FileError::at(Action::Read, path))?;
     if metadata.is_file() {
@@ -60,6 +72,15 @@ pub fn find(path: &Path) -> Result<ModelLocation, CheckpointError> {
 /// # Errors
 ///
 /// There is no model, or it is damaged.
+///
+/// ```
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::{checkpoint, shipped};
+///
+/// let folder = shipped::net(Shape::Square6, Goal::Most).expect("a net of the source tree");
+/// assert_eq!(checkpoint::load_model(&folder)?.description()["shape"], "6x6");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn load_model(path: &Path) -> Result<ModelFile, CheckpointError> {
     Ok(ModelFile::read(&find(path)?.model_path())?)
 }

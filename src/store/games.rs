@@ -234,6 +234,23 @@ pub fn read_all(dir: &Path) -> Result<Games, GamesError> {
 /// # Errors
 ///
 /// The folder or a segment cannot be read.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::game::Square6;
+/// use outflank::store::games;
+///
+/// // The newest games. A damaged record is an error of its own, and ends nothing.
+/// let games = games::read_tail(Path::new("tests/data/run-1/games"), 100)?;
+/// let mut positions = 0;
+/// for record in games.flatten() {
+///     positions += games::training_positions(&record);
+///     assert!(record.positions::<Square6>().is_ok());
+/// }
+/// assert!((100..150).contains(&positions));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_tail(dir: &Path, positions: u64) -> Result<Games, GamesError> {
     let (mut wanted, mut paths, mut offset) = (positions, Vec::new(), 0);
     for (_, path) in segments(dir)?.into_iter().rev() {

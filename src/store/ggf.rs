@@ -203,6 +203,21 @@ fn mark(obf: u8) -> char {
 /// # Errors
 ///
 /// The text has no game, or the game has a wrong tag, board or move.
+///
+/// ```
+/// use outflank::game::{Position, Square8, notation};
+/// use outflank::store::ggf::{self, Header};
+///
+/// let start = Position::<Square8>::start();
+/// let (moves, _) = notation::parse_transcript("f5d6c3", start)?;
+/// let header = Header { black: "Ann".into(), white: "Ben".into(), ..Header::default() };
+/// let text = ggf::write_with(&header, start, &moves);
+/// assert!(text.starts_with("(;GM[Othello]"));
+/// let game = ggf::read::<Square8>(&text)?;
+/// assert_eq!((game.header.white.as_str(), game.start), ("Ben", start));
+/// assert!(game.moves.into_iter().flatten().eq(moves));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
     let start = text.find("(;").ok_or(GgfError::NoGame)?;
     let mut rest = text[start + 2..].trim_start();

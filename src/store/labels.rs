@@ -120,6 +120,20 @@ fn width<G: Geometry>() -> usize {
 /// # Errors
 ///
 /// The file cannot be written. An older file at the path is then unchanged.
+///
+/// ```
+/// use outflank::game::{Board, Goal, Square6};
+/// use outflank::store::labels::{self, Label};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("one.labels");
+/// // Perfect play of 6x6 loses by 4 for the first player.
+/// let label = Label { board: Board::<Square6>::start(), score: -4 };
+/// labels::write(&path, Goal::Most, &[label])?;
+/// assert_eq!(labels::read::<Square6>(&path, Goal::Most)?, [label]);
+/// assert!(labels::read::<Square6>(&path, Goal::Fewest).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write<G: Geometry>(path: &Path, goal: Goal, labels: &[Label<G>]) -> Result<(), FileError> {
     let width = width::<G>();
     let mut bytes = Vec::with_capacity(HEADER + labels.len() * (2 * width + 1) + CHECKSUM);

@@ -41,6 +41,16 @@ pub struct Line {
 }
 
 /// Iterator over the lines of a file. Skips blank lines and comments, which start with `#` or `%`.
+///
+/// ```
+/// use outflank::store::lines::Lines;
+///
+/// let text = "# openings\nf5d6c3\n\n f5f6\n";
+/// let lines: Result<Vec<_>, _> = Lines::new(text.as_bytes()).collect();
+/// let numbers: Vec<usize> = lines?.iter().map(|line| line.number).collect();
+/// assert_eq!(numbers, [2, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Lines<R> {
     input: R,
     number: usize,
@@ -142,6 +152,16 @@ pub fn shortened(problem: &impl fmt::Display) -> String {
 }
 
 /// The bad lines of a file: the first few, and the number of all.
+///
+/// ```
+/// use outflank::store::lines::BadLines;
+///
+/// let mut bad = BadLines::default();
+/// for line in 1..=12 {
+///     bad.note(line, "it is no position");
+/// }
+/// assert_eq!((bad.count(), bad.first().len(), bad.more()), (12, 10, 2));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadLines<E> {
     first: Vec<BadLine<E>>,

@@ -84,6 +84,23 @@ struct Entry {
 }
 
 /// A checked model file in memory.
+///
+/// ```
+/// use outflank::model::Weights;
+/// use outflank::store::model_file::ModelFile;
+///
+/// let mut weights = Weights::default();
+/// weights.insert("bias", vec![2], vec![0.5, -0.5]);
+/// let description = serde_json::json!({ "kind": "mine" });
+/// let model = ModelFile::seal(&description, &weights.to_bytes(&Default::default()))?;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("mine.safetensors");
+/// model.write(&path)?;
+/// let read = ModelFile::read(&path)?;
+/// assert_eq!(read.description(), &description);
+/// assert_eq!(read.weights_checksum(), model.weights_checksum());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelFile {
     bytes: Vec<u8>,

@@ -113,6 +113,19 @@ pub enum RunDirError {
 }
 
 /// A run directory that this process has locked.
+///
+/// ```
+/// use outflank::store::run_dir::{self, RunDir};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("mine");
+/// let run = RunDir::create(&path, "# the configuration\n", 7)?;
+/// assert_eq!((run.manifest().seed, run.games()), (7, path.join("games")));
+/// assert!(RunDir::open(&path).is_err(), "it is locked");
+/// drop(run);
+/// assert_eq!(run_dir::list(folder.path())?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,

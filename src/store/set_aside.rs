@@ -86,6 +86,17 @@ pub fn read(run: &Path) -> Result<SetAside, JsonFileError> {
 /// # Errors
 ///
 /// The file cannot be read or written.
+///
+/// ```
+/// use outflank::store::set_aside;
+///
+/// let run = tempfile::tempdir()?;
+/// set_aside::add(run.path(), &[7, 8])?;
+/// let games = set_aside::add(run.path(), &[12])?;
+/// assert_eq!(set_aside::read(run.path())?, games);
+/// assert!(games.contains(8) && !games.contains(9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn add(run: &Path, numbers: &[u64]) -> Result<SetAside, JsonFileError> {
     let path = run.join(FILE);
     let mut games = read(run)?;

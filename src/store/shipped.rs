@@ -21,6 +21,15 @@ pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
 
 /// The folder of the strongest evaluator for a board and goal: patterns, or a linear one that beats
 /// the positional one (docs/stages.md, docs/td.md). `None` if there is none.
+///
+/// ```
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::shipped;
+///
+/// let patterns = shipped::evaluator(Shape::Square6, Goal::Most).expect("it is shipped");
+/// assert!(patterns.ends_with("checkpoints/patterns-6x6"));
+/// assert_eq!(shipped::evaluator(Shape::Square7, Goal::Fewest), None);
+/// ```
 pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
     let linear = || match (shape, goal) {
         (Shape::Octagon88, Goal::Most) => model("stages-octagon88"),

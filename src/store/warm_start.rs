@@ -84,6 +84,20 @@ pub struct LeftOut {
 }
 
 /// The newest games of some runs and files, checked but not yet copied.
+///
+/// ```
+/// use std::path::PathBuf;
+///
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::warm_start::WarmStart;
+///
+/// let folder = tempfile::tempdir()?;
+/// let sources = [PathBuf::from("tests/data/run-1")];
+/// let start = WarmStart::open(&sources, 100, (Shape::Square6, Goal::Most))?;
+/// let copied = start.copy(folder.path())?;
+/// assert!(copied.games >= 3 && copied.positions >= 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct WarmStart {
     sources: Vec<Source>,
     left_out: LeftOut,

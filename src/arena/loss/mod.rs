@@ -150,6 +150,28 @@ fn choose<G: Geometry>(
 /// # Errors
 ///
 /// The known scores of a position are wrong, or `stop` was set.
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+///
+/// use outflank::arena::loss::positions::TestPosition;
+/// use outflank::arena::loss::{self, LossSettings};
+/// use outflank::game::{Goal, Square6, notation};
+/// use outflank::players::contestant::PlayerContext;
+/// use outflank::players::open;
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let position = notation::parse_obf::<Square6>(line)?.position;
+/// let mut positions = vec![TestPosition::new(position).expect("a legal move")];
+/// let greedy = open::contestant(&"greedy".parse()?, &PlayerContext::new(Goal::Most))?;
+/// let settings = LossSettings { goal: Goal::Most, seed: 1, threads: 1, table_bytes: 1 << 20 };
+/// let stop = AtomicBool::new(false);
+/// let moves = loss::choices(&greedy, &positions, &settings, &stop, &|_| ())?;
+/// let judged = loss::judge(&mut positions, &moves, &settings, &stop, &|_| ())?;
+/// assert_eq!(judged[0].best.1, 8);
+/// assert_eq!(judged[0].loss(), 8 - judged[0].score);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn judge<G: Geometry>(
     positions: &mut [TestPosition<G>],
     choices: &[Square],

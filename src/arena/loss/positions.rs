@@ -22,6 +22,19 @@ use crate::store::run_dir::{self, GAMES};
 use crate::store::{self, FileError, limits};
 
 /// A position in which a player chooses a move.
+///
+/// ```
+/// use outflank::arena::loss::positions::{self, TestPosition};
+/// use outflank::game::{Square6, notation};
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let mut entry = TestPosition::new(notation::parse_obf::<Square6>(line)?.position).expect("a move");
+/// let a2 = notation::parse_square::<Square6>("a2").expect("a square");
+/// entry.note(a2, 8);
+/// assert_eq!((entry.best(), entry.score(a2)), (Some((a2, 8)), Some(8)));
+/// assert!(positions::to_lines(&[entry]).contains("a2:+8"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TestPosition<G: Geometry> {
     position: Position<G>,

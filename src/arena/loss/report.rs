@@ -15,6 +15,17 @@ const EXAMPLES: usize = 5;
 const VERSION: u32 = 1;
 
 /// A summary of a player's moves in all positions, with examples.
+///
+/// ```
+/// use outflank::arena::loss::{JudgedMove, LossReport};
+/// use outflank::game::{Position, Square, Square8};
+///
+/// let (position, square) = (Position::<Square8>::start(), Square(19));
+/// let judged = JudgedMove { position, square, score: -2, best: (Square(26), 4) };
+/// let report = LossReport::new(["random", "Random"], 0, &[judged], 3);
+/// assert_eq!((report.loss, report.exact, report.kept), (6.0, 0, 0));
+/// assert_eq!(report.worst[0].played, ("d3".to_string(), -2));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct LossReport {
     /// The player's identity.

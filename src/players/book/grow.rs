@@ -51,6 +51,27 @@ pub struct Progress {
 }
 
 /// Lets a book grow.
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+///
+/// use outflank::eval::AnyEvaluator;
+/// use outflank::eval::positional::Positional;
+/// use outflank::game::{Board, Goal, Square6};
+/// use outflank::players::book::{Grower, Growth};
+/// use outflank::players::kinds::AlphaBetaPlayer;
+/// use outflank::players::spec::{AlphaBetaSpec, ThinkingLimit};
+/// use outflank::store::book::Book;
+///
+/// let evaluator = AnyEvaluator::from(Positional::<Square6>::new(Goal::Most));
+/// let spec = AlphaBetaSpec { limit: ThinkingLimit::Depth(2), ..AlphaBetaSpec::default() };
+/// let player = AlphaBetaPlayer::new("depth 2".into(), Goal::Most, &evaluator, spec)?;
+/// let mut grower = Grower::new(vec![player], Growth { penalty: 0.5, plies: 10, positions: 8 });
+/// let mut book = Book::new(Goal::Most);
+/// while grower.step(&mut book, &AtomicBool::new(false)).searched > 0 {}
+/// assert_eq!((book.len(), book.contains(Board::start())), (8, true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Grower<S> {
     searchers: Vec<S>,
     growth: Growth,

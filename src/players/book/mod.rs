@@ -3,6 +3,27 @@
 //! `BookPlayer` gives a book to any player. It moves only where the book knows how good the best
 //! move is: a move is played if its value is certain to lose at most the allowed discs. A move that
 //! was never searched is not played. Elsewhere the player itself moves.
+//!
+//! ```
+//! use outflank::game::{Goal, Position, Square8, notation};
+//! use outflank::players::open;
+//! use outflank::players::player::Turn;
+//! use outflank::store::book::{Book, Leaf};
+//!
+//! // A book in which e6 is the best first move.
+//! let (start, folder) = (Position::<Square8>::start(), tempfile::tempdir()?);
+//! let square = notation::parse_square::<Square8>("e6").expect("a square");
+//! let mut book = Book::new(Goal::Most);
+//! book.set_leaf(start.board, Leaf { square, score: 0, depth: 20 });
+//! book.revalue();
+//! let path = folder.path().join("mine.book");
+//! book.write(&path)?;
+//! let spec = format!("random:book={}", path.display()).parse()?;
+//! let mut player = open::player::<Square8>(&spec, Goal::Most)?;
+//! let choice = player.choose(&[Turn::at(start)]).remove(0)?;
+//! assert_eq!((choice.square, choice.score), (square, Some(0.0)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod grow;
 mod plan;

@@ -27,6 +27,20 @@ pub trait Search<G: Geometry>: Send {
 
     /// The same as [`Search::think`]. It calls `on_iteration` with the result of each complete
     /// iteration but the last.
+    ///
+    /// ```
+    /// use outflank::eval::AnyEvaluator;
+    /// use outflank::eval::positional::Positional;
+    /// use outflank::game::{Board, Goal, Square6};
+    /// use outflank::search::alphabeta::{self, SearchLimits, SearchResult};
+    ///
+    /// let evaluator = AnyEvaluator::from(Positional::<Square6>::new(Goal::Most));
+    /// let mut search = alphabeta::plain(Goal::Most, &evaluator, 1 << 20);
+    /// let mut depths = Vec::new();
+    /// let mut note = |result: &SearchResult| depths.push(result.depth);
+    /// search.think_with_progress(Board::start(), &SearchLimits::depth(4), Some(&mut note));
+    /// assert_eq!(depths, [1, 2, 3]);
+    /// ```
     fn think_with_progress(
         &mut self,
         board: Board<G>,
@@ -69,6 +83,18 @@ impl<G: Geometry> EvaluatorVisitor<G> for Plain {
 /// # Errors
 ///
 /// [`NoProbCut`] if ProbCut is wanted and the evaluator has no parameters.
+///
+/// ```
+/// use outflank::eval::{AnyEvaluator, Discs};
+/// use outflank::game::{Board, Goal, Square6};
+/// use outflank::search::alphabeta::{self, SearchLimits};
+///
+/// let evaluator = AnyEvaluator::<Square6>::from(Discs { goal: Goal::Most });
+/// let mut search = alphabeta::boxed(Goal::Most, &evaluator, 1 << 20, None)?;
+/// let found = search.think(Board::start(), &SearchLimits::depth(1)).expect("a legal move");
+/// assert_eq!(found.score, 3.0, "four discs against one");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn boxed<G: Geometry>(
     goal: Goal,
     evaluator: &AnyEvaluator<G>,

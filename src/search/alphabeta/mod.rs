@@ -52,6 +52,20 @@ pub struct SearchResult {
 }
 
 /// An alpha-beta engine: an evaluator, and a transposition table that later searches reuse.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use outflank::eval::positional::Positional;
+/// use outflank::game::{Board, Goal, Square8};
+/// use outflank::search::alphabeta::{AlphaBetaSearch, Search, SearchLimits};
+///
+/// let evaluator = Arc::new(Positional::<Square8>::new(Goal::Most));
+/// let mut search = AlphaBetaSearch::new(Goal::Most, evaluator, 1 << 20);
+/// let found = search.think(Board::start(), &SearchLimits::depth(4)).expect("a legal move");
+/// assert_eq!((found.depth, found.exact), (4, false));
+/// assert_eq!(found.pv[0], found.square);
+/// ```
 pub struct AlphaBetaSearch<G: Geometry, E: Evaluator<G>> {
     goal: Goal,
     table: TranspositionTable,
@@ -132,6 +146,13 @@ fn iterations(
 
 /// The depths at which an analysis of rising depth looks at all moves: every one up to `deepest`,
 /// but near the end of the game the last one follows at once, as in a single search.
+///
+/// ```
+/// use outflank::search::alphabeta::depths;
+///
+/// assert!(depths(60, 4).eq([1, 2, 3, 4]));
+/// assert!(depths(12, 12).eq([1, 2, 3, 4, 12]), "the end of the game is near");
+/// ```
 pub fn depths(empties: u32, deepest: u32) -> impl Iterator<Item = u32> {
     let deepest = deepest.clamp(1, empties);
     iterations(empties, deepest, false, true).map(|iteration| iteration.depth)
@@ -171,6 +192,24 @@ impl<G: Geometry, E: Evaluator<G>> AlphaBetaSearch<G, E> {
     /// # Errors
     ///
     /// [`NoProbCut`] if the evaluator has no parameters.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use outflank::eval::Discs;
+    /// use outflank::eval::positional::Positional;
+    /// use outflank::eval::probcut::deviations;
+    /// use outflank::game::{Goal, Square8};
+    /// use outflank::search::alphabeta::AlphaBetaSearch;
+    ///
+    /// let evaluator = Arc::new(Positional::<Square8>::new(Goal::Most));
+    /// let search = AlphaBetaSearch::new(Goal::Most, evaluator, 1 << 20);
+    /// // Each check is right in 90 % of the cases.
+    /// assert!(search.with_probcut(deviations(90.0)).is_ok());
+    /// let discs = Arc::new(Discs { goal: Goal::Most });
+    /// let search = AlphaBetaSearch::<Square8, _>::new(Goal::Most, discs, 1 << 20);
+    /// assert!(search.with_probcut(1.5).is_err(), "nobody has measured its parameters");
+    /// ```
     pub fn with_probcut(self, deviations: f32) -> Result<Self, NoProbCut> {
         let parameters = self.evaluator.probcut().ok_or(NoProbCut)?;
         let checks = [1.0, SECOND_MARGIN].map(|times| Checks::new(parameters, times * deviations));

@@ -27,6 +27,22 @@ use order::{MoveOrdering, ShallowSearch};
 use searcher::{Searcher, Shared, ThreadState};
 
 /// Solves positions exactly. It keeps its transposition table from one position to the next.
+///
+/// ```
+/// use outflank::game::{Goal, Square6, notation};
+/// use outflank::search::endgame::Solver;
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let board = notation::parse_obf::<Square6>(line)?.position.board;
+/// let mut solver = Solver::new(Goal::Most, 1 << 20);
+/// let (score, line) = solver.best_line(board);
+/// assert_eq!((score, notation::square_name::<Square6>(line[0]).as_str()), (8, "a2"));
+/// // Other moves are worse. After a move the score is that of the opponent.
+/// let scores: Vec<i32> =
+///     board.legal().map(|square| -solver.score(board.play_unchecked(square))).collect();
+/// assert_eq!(scores, [8, 2, 4, -22, -6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Solver<G: Geometry> {
     goal: Goal,
     table: TranspositionTable,
@@ -95,6 +111,16 @@ impl<G: Geometry> Solver<G> {
     }
 
     /// The same solver with this many threads for each position, at least 1.
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Square6, notation};
+    /// use outflank::search::endgame::Solver;
+    ///
+    /// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+    /// let board = notation::parse_obf::<Square6>(line)?.position.board;
+    /// assert_eq!(Solver::new(Goal::Most, 1 << 20).with_threads(2).score(board), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_threads(self, threads: usize) -> Self {
         Solver { threads: threads.max(1), ..self }
     }
@@ -122,6 +148,17 @@ impl<G: Geometry> Solver<G> {
     /// many empty squares or more are refused, until a new deadline or flag is set.
     ///
     /// Positions with few empty squares take microseconds and are solved even after the deadline.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use outflank::game::{Board, Goal, Square8};
+    /// use outflank::search::endgame::Solver;
+    ///
+    /// let mut solver = Solver::<Square8>::new(Goal::Most, 1 << 20);
+    /// solver.set_deadline(Some(Instant::now() + Duration::from_millis(10)));
+    /// assert_eq!(solver.score_in_time(Board::start()), None, "the whole game takes longer");
+    /// ```
     pub fn score_in_time(&mut self, board: Board<G>) -> Option<i32> {
         if board.empties() >= self.too_many_empties {
             return None;
@@ -156,6 +193,21 @@ impl<G: Geometry> Solver<G> {
     /// `None` if the time is not enough, or if the game is over. Without a time limit only the flag
     /// of [`Solver::set_stop`] ends the search. The table keeps the work of a failed attempt, so
     /// the next attempt is faster.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use outflank::game::{Goal, Square8, notation};
+    /// use outflank::search::endgame::Solver;
+    ///
+    /// let line = "*O-****-O******O-O**O**-**OOO*****OO*O****OOOOO***-O*OO*-*****O* *";
+    /// let board = notation::parse_obf::<Square8>(line)?.position.board;
+    /// let mut solver = Solver::new(Goal::Most, 1 << 20);
+    /// let (score, line) =
+    ///     solver.best_line_within(board, Some(Duration::from_secs(9)), 1).expect("enough time");
+    /// assert_eq!((score, notation::square_name::<Square8>(line[0]).as_str()), (4, "c1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn best_line_within(
         &mut self,
         board: Board<G>,

@@ -117,6 +117,20 @@ impl SolveMonitor {
 impl<G: Geometry> Solver<G> {
     /// Solves a position within the limits of `monitor`, which also has the progress for other
     /// threads. Finding the line can take a quarter of the time limit more.
+    ///
+    /// ```
+    /// use outflank::game::{Goal, Square6, notation};
+    /// use outflank::search::endgame::{SolveGoal, SolveMonitor, SolveResult, Solver};
+    ///
+    /// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+    /// let board = notation::parse_obf::<Square6>(line)?.position.board;
+    /// let monitor = SolveMonitor::start(None);
+    /// let result = Solver::new(Goal::Most, 1 << 20).solve(board, SolveGoal::Winner, &monitor);
+    /// // The winner alone takes fewer nodes than the score.
+    /// assert!(matches!(result, SolveResult::Solved { score: 1, .. }));
+    /// assert_eq!(monitor.progress().moves, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn solve(
         &mut self,
         board: Board<G>,

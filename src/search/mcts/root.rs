@@ -250,6 +250,26 @@ impl<G: Geometry> Tree<G> {
     }
 
     /// The statistics of each legal move at the root, in the order of the squares.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Goal, Square8};
+    /// use outflank::predict::Prediction;
+    /// use outflank::search::endgame::Solver;
+    /// use outflank::search::mcts::{Gathered, Mode, Options, TreeSearch};
+    /// use rand::SeedableRng;
+    ///
+    /// let mut search = TreeSearch::<Square8>::new(Goal::Most, &Options::default());
+    /// let mut solver = Solver::new(Goal::Most, 1 << 20);
+    /// let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+    /// search.begin(Board::start(), 40, Mode::Play);
+    /// while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
+    ///     search.apply(ticket, Prediction { policy: &[0.0; 64], value: 0.0, score: 0.0 });
+    /// }
+    /// for found in search.tree().root_moves() {
+    ///     assert_eq!((found.prior, found.lower, found.upper), (0.25, -64, 64));
+    /// }
+    /// assert!(search.tree().principal_variation(3).len() > 1);
+    /// ```
     pub fn root_moves(&self) -> impl Iterator<Item = MoveStats> + '_ {
         let moves = self.moves();
         let mut left = moves.iter().fold(G::Bitboard::ZERO, |set, edge| set | G::mask(edge.square));

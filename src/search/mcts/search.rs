@@ -37,6 +37,28 @@ const DIRICHLET_TOTAL: f32 = 10.0;
 const CONSIDERED: usize = 16;
 
 /// A search for one move at a time. It keeps its tree from move to move.
+///
+/// ```
+/// use outflank::game::{Goal, Square6, notation};
+/// use outflank::predict::Prediction;
+/// use outflank::search::endgame::Solver;
+/// use outflank::search::mcts::{Gathered, Mode, Options, TreeSearch};
+/// use rand::SeedableRng;
+///
+/// let line = "OOO***-O*-*-O*O***OOO*****O*O-*-O-O- O";
+/// let board = notation::parse_obf::<Square6>(line)?.position.board;
+/// // Positions with few empty squares are solved, so that no prediction counts.
+/// let mut search = TreeSearch::new(Goal::Most, &Options::default());
+/// let mut solver = Solver::<Square6>::new(Goal::Most, 1 << 20);
+/// let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+/// search.begin(board, 64, Mode::Play);
+/// while let Some(Gathered::Leaf { ticket, .. }) = search.gather(&mut solver, &mut random) {
+///     search.apply(ticket, Prediction { policy: &[0.0; 36], value: 0.0, score: 0.0 });
+/// }
+/// assert_eq!(search.tree().exact(), Some(8));
+/// assert_eq!(search.best().map(notation::square_name::<Square6>).as_deref(), Some("a2"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TreeSearch<G: Geometry> {
     tree: Tree<G>,
     options: Options,

@@ -170,6 +170,21 @@ impl<G: Geometry> Book<G> {
     /// # Errors
     ///
     /// The file cannot be read, is damaged, or is for another board or goal.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Goal, Shape, Square6};
+    /// use outflank::store::book::{Book, Header};
+    ///
+    /// let mut book = Book::<Square6>::new(Goal::Most);
+    /// book.add(Board::start());
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("mine.book");
+    /// book.write(&path)?;
+    /// let (read, _fingerprint) = Book::<Square6>::read(&path, Goal::Most)?;
+    /// assert!(read.contains(Board::start()));
+    /// assert_eq!(Header::read(&path)?.shape, Shape::Square6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(path: &Path, goal: Goal) -> Result<(Book<G>, u32), BookError> {
         let bytes = files::read_stored(path, limits::BOOK)?;
         Book::parse(&bytes, goal).map_err(|problem| at(path, problem))

@@ -133,6 +133,21 @@ struct Entry {
 }
 
 /// An opening book for a board and a goal.
+///
+/// ```
+/// use outflank::game::{Board, Goal, Square8, notation};
+/// use outflank::store::book::{Book, DISC, Leaf, Value};
+///
+/// let (start, mut book) = (Board::<Square8>::start(), Book::new(Goal::Most));
+/// let square = notation::parse_square::<Square8>("f5").expect("a square");
+/// book.set_leaf(start, Leaf { square, score: DISC / 2, depth: 12 });
+/// book.revalue();
+/// assert_eq!(book.value(start), Some(Value::exactly(50)));
+/// // The position after another first move is an image of the one after f5.
+/// let after = start.play(square).expect("a legal move");
+/// assert!(book.add(after) && !book.add(after));
+/// assert!(start.legal().all(|first| book.contains(start.play_unchecked(first))));
+/// ```
 pub struct Book<G: Geometry> {
     goal: Goal,
     entries: HashMap<Board<G>, Entry>,

@@ -28,6 +28,18 @@ pub struct Walk<'a, G: Geometry> {
 
 impl<G: Geometry> Book<G> {
     /// The positions of the book, from the start position on.
+    ///
+    /// ```
+    /// use outflank::game::{Board, Goal, Square8};
+    /// use outflank::store::book::Book;
+    ///
+    /// let (start, mut book) = (Board::<Square8>::start(), Book::new(Goal::Most));
+    /// book.add(start);
+    /// let first = start.legal().next().expect("a legal move");
+    /// book.add(start.play_unchecked(first));
+    /// let lengths: Vec<usize> = book.walk().map(|step| step.line.len()).collect();
+    /// assert_eq!(lengths, [0, 1]);
+    /// ```
     pub fn walk(&self) -> Walk<'_, G> {
         let start = Position::start();
         let (mut seen, mut waiting) = (HashSet::new(), Vec::new());

@@ -46,6 +46,24 @@ pub enum LeftOut {
 }
 
 /// Writes games as text.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::export::{TextFormat, TextWriter};
+/// use outflank::store::import;
+///
+/// let mut writer = TextWriter::new(TextFormat::Csv, Vec::new());
+/// for file in import::files(Path::new("tests/data/run-1"), None)? {
+///     for found in file.games(Shape::Square6, Goal::Most)? {
+///         writer.write("run-1", &found?.game?)??;
+///     }
+/// }
+/// let text = String::from_utf8(writer.finish()?)?;
+/// assert_eq!(text.lines().count(), 1 + 24, "a head and the games");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TextWriter<W: Write> {
     format: TextFormat,
     output: Output<W>,

@@ -49,6 +49,26 @@ struct Row {
 }
 
 /// Writes the positions of games on one board.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::game::{Goal, Shape};
+/// use outflank::net::TowerOptions;
+/// use outflank::store::export::NpzWriter;
+/// use outflank::store::import;
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut writer = NpzWriter::new(folder.path(), TowerOptions::default(), None, 500)?;
+/// for file in import::files(Path::new("tests/data/run-1"), None)? {
+///     for found in file.games(Shape::Square6, Goal::Most)? {
+///         writer.write(&found?.game?)??;
+///     }
+/// }
+/// let (files, positions) = writer.finish()?;
+/// assert_eq!((files, positions), (2, 737), "at most 500 in a file");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct NpzWriter {
     folder: PathBuf,
     options: TowerOptions,

@@ -17,6 +17,28 @@ pub(super) const COMPRESSION_LEVEL: i32 = 3;
 ///
 /// It locks the segment that it appends to. So there is only one writer, even if the lock of the
 /// run directory was removed.
+///
+/// ```
+/// use outflank::game::record::{GameRecord, MoveRecord};
+/// use outflank::game::{Goal, Position, Square6};
+/// use outflank::store::games::{self, GameWriter};
+///
+/// let mut position = Position::<Square6>::start();
+/// let mut record = GameRecord::begin(position, Goal::Most, 0);
+/// while let Some(square) = position.board.legal().next() {
+///     record.moves.push(MoveRecord::of(square));
+///     position = position.play(square).expect("a legal move").pass_if_forced();
+/// }
+/// record.score = position.black_view().final_score(Goal::Most) as i16;
+///
+/// let folder = tempfile::tempdir()?;
+/// let mut writer = GameWriter::open(folder.path())?;
+/// writer.append(&record)?;
+/// writer.flush_sync()?;
+/// let games: Result<Vec<_>, _> = games::read_all(folder.path())?.collect();
+/// assert_eq!(games?, [record]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct GameWriter {
     dir: PathBuf,
     /// The closed segments with their lengths in bytes.

@@ -185,6 +185,19 @@ pub(super) fn games(path: &Path) -> Result<Games, ImportError> {
 /// # Errors
 ///
 /// It is no game, or the game breaks the rules.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::import::{self, json};
+///
+/// let files = import::files(Path::new("tests/data/run-1"), None)?;
+/// let found = files[0].games(Shape::Square6, Goal::Most)?.next().expect("a game")?;
+/// let game = found.game?;
+/// assert_eq!(json::parse(&json::line(&game))?.record, game.record);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn parse(line: &str) -> Result<Game, LineFault> {
     let line: Line =
         serde_json::from_str(line).map_err(|error| LineFault::Json(error.to_string().into()))?;

@@ -234,6 +234,23 @@ impl GameFile {
 /// # Errors
 ///
 /// The path cannot be read, or is a folder without games.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::import;
+///
+/// // A run, a folder of files, or one file: transcripts, GGF, PGN, WTHOR or JSON.
+/// let mut scores = Vec::new();
+/// for file in import::files(Path::new("tests/data/run-1"), None)? {
+///     for found in file.games(Shape::Square6, Goal::Most)? {
+///         scores.extend(found?.game?.score());
+///     }
+/// }
+/// assert_eq!(scores.len(), 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn files(path: &Path, format: Option<Format>) -> Result<Vec<GameFile>, ImportError> {
     let at = FileError::at(Action::Read, path);
     let is_folder = fs::metadata(path).map_err(at)?.is_dir();

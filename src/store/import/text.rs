@@ -162,6 +162,18 @@ fn normal(text: &str) -> String {
 /// # Errors
 ///
 /// The text has neither, or a move that is not legal.
+///
+/// ```
+/// use outflank::game::{Square8, notation};
+/// use outflank::store::import::text;
+///
+/// let written = text::read::<Square8>("1. F5 d6  2. c3, d3")?;
+/// assert_eq!(notation::transcript::<Square8>(written.moves.iter().copied()), "f5d6c3d3");
+/// assert_eq!(written.position().board.discs(), 8);
+/// let fault = text::read::<Square8>("f5 d6\na1").expect_err("a1 is not legal");
+/// assert_eq!((fault.line, fault.character, fault.moves.len()), (2, 1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
     let text = normal(text);
     whole(&text).map_err(|fault| fault.within(&text))
@@ -186,6 +198,14 @@ pub fn read_line<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
 /// # Errors
 ///
 /// The first part that is no move, or a move that is not legal.
+///
+/// ```
+/// use outflank::game::{Position, Square8};
+/// use outflank::store::import::text;
+///
+/// assert_eq!(text::moves("f5-d6-c3", Position::<Square8>::start())?.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn moves<G: Geometry>(text: &str, start: Position<G>) -> Result<Vec<Square>, TextFault> {
     let text = normal(text);
     let untagged = pgn::after_tags(&text);
@@ -229,6 +249,15 @@ fn whole<G: Geometry>(text: &str) -> Result<Written<G>, TextFault> {
 ///
 /// A text that is one game or one position is that, however many lines it has. Otherwise each line
 /// is a game or a position of its own. Lines that are empty or begin with `#` or `%` are left out.
+///
+/// ```
+/// use outflank::game::Square8;
+/// use outflank::store::import::text;
+///
+/// let games = text::games::<Square8>("# two games\nf5d6c3\nf5f6e6\n");
+/// let lines: Vec<(usize, bool)> = games.iter().map(|(line, game)| (*line, game.is_ok())).collect();
+/// assert_eq!(lines, [(2, true), (3, true)]);
+/// ```
 pub fn games<G: Geometry>(text: &str) -> Vec<(usize, Result<Written<G>, TextFault>)> {
     games_or(text, read)
 }
