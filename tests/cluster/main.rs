@@ -18,6 +18,7 @@ fn workers_play_for_a_learner_until_the_run_ends() {
     cluster.start_worker(0);
     cluster.wait_for("worker-0", "no learner is at the server");
     cluster.start_learner(&["--no-actors", "--set", "limits.steps=60", "--check-games", "0.2"]);
+    cluster.wait_for("learner", " --run ");
     cluster.start_worker(1);
     for index in 0..2 {
         cluster.wait_for(&format!("worker-{index}"), "the run has ended:");
