@@ -259,3 +259,17 @@ fn folders_are_runs_or_have_files_of_games() {
     assert_eq!(names, ["a.txt", "b.ggf"]);
     assert_eq!(files(folder.path(), Some(Format::Ggf)).expect("files").len(), 1);
 }
+
+#[test]
+fn a_game_without_moves_is_no_part_of_the_one_beside_it() {
+    for (text, wanted) in [
+        ("start\nf5d6c3\n", vec![0, 3]),
+        ("f5d6\nstart\n", vec![2, 0]),
+        ("start\nstart\n", vec![0, 0]),
+        ("f5\nstart\nf5d6\n", vec![1, 0, 2]),
+    ] {
+        let games = games_of(read("games.txt", text.as_bytes(), Shape::Square8, Goal::Most));
+        let moves: Vec<_> = games.iter().map(|game| game.squares().count()).collect();
+        assert_eq!(moves, wanted, "{text}");
+    }
+}

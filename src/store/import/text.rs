@@ -276,6 +276,9 @@ pub(super) fn games_or<G: Geometry>(
     let whole_text = whole::<G>(&text).map_err(|fault| fault.within(&text));
     // A single move on a line is part of a game that has a wrong move somewhere.
     let is_own = |line: &str| read(line).is_ok_and(|written| written.moves.len() != 1);
+    // A game without moves, as the reader of files has them, is no part of another one.
+    let is_empty =
+        |line: &str| read(line).is_ok_and(|it| it.form == Form::Transcript && it.moves.is_empty());
     let is_position = |line: &str| matches!(position::first(line), Ok(Some(_)));
     // Right moves go on behind the first line, and the second one is no game: one with a wrong move.
     let is_broken = |fault: &TextFault| match lines[..] {
@@ -286,6 +289,7 @@ pub(super) fn games_or<G: Geometry>(
         _ => false,
     };
     let has_games = || match (&whole_text, &lines[..]) {
+        (_, lines) if lines.iter().any(|(_, line)| is_empty(line)) => true,
         (Ok(_), [(_, first), (_, second), ..]) => is_position(first) && is_position(second),
         (Ok(_), _) => false,
         (Err(fault), _) if is_broken(fault) => false,
