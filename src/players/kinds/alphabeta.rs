@@ -155,9 +155,10 @@ impl<G: Geometry> Player<G> for AlphaBetaPlayer<G> {
 mod tests {
     use super::analysis::legal_part;
     use super::*;
+    use crate::game::notation::{parse_obf, square_name};
     use crate::game::{Square, Square6, Square8};
     use crate::players::contestant::PlayerContext;
-    use crate::players::open::contestant;
+    use crate::players::open::{self, contestant};
     use crate::players::player::Bound;
 
     fn player<G: Geometry>(spec: &str) -> AlphaBetaPlayer<G> {
@@ -178,8 +179,8 @@ mod tests {
             contestant::<Square8>(&spec, &context).expect("a player").name
         };
         for (spec, goal, wanted) in [
-            ("alphabeta:movetime=10ms", Goal::Most, Some("probcut=2")),
-            ("alphabeta:gametime=1s,eval=positional", Goal::Most, Some("probcut=2")),
+            ("alphabeta:movetime=10ms", Goal::Most, Some("probcut=2.5")),
+            ("alphabeta:gametime=1s,eval=positional", Goal::Most, Some("probcut=2.5")),
             ("alphabeta:movetime=10ms,probcut=3", Goal::Most, Some("probcut=3")),
             ("alphabeta:movetime=10ms,probcut=0", Goal::Most, Some("probcut=0")),
             ("alphabeta:movetime=10ms,eval=discs", Goal::Most, None),
@@ -188,6 +189,22 @@ mod tests {
         ] {
             let name = name(spec, goal);
             assert_eq!(name.split(',').find(|key| key.starts_with("probcut")), wanted, "{name}");
+        }
+    }
+
+    /// With smaller margins a search to depth 12 plays d8 in the first position, which loses 27 discs.
+    #[test]
+    fn the_default_margin_of_multi_probcut_throws_no_game_away() {
+        for (position, bad) in [
+            ("-----------------------X-O-OOOX-X-OXOOOOXXXOXXX-X-OOOX---OO-XXX- X", "d8"),
+            ("------------O--O-XXXOOOO-XXOOOOO-XOXOXOO-XXOXOOO-XOOOO-O--OOOOO- O", "a8"),
+        ] {
+            let position = parse_obf::<Square8>(position).expect("a position").position;
+            let margin = options::TIMED_PROBCUT;
+            let spec = format!("alphabeta:depth=12,probcut={margin}").parse().expect("a player");
+            let mut player = open::player::<Square8>(&spec, Goal::Most).expect("a player");
+            let choice = player.think(&Turn::at(position), &mut Control::plain()).expect("a move");
+            assert_ne!(square_name::<Square8>(choice.square), bad);
         }
     }
 
