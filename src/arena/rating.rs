@@ -60,6 +60,10 @@ impl std::fmt::Display for Rating {
 /// The ratings of the players `0..players`. The reference, with rating 0, is one of the players or
 /// the mean of all.
 ///
+/// # Panics
+///
+/// If a result is that of a player that does not exist.
+///
 /// ```
 /// use outflank::arena::rating::{PairResult, ratings};
 ///

@@ -15,13 +15,17 @@ use std::fmt::Write as _;
 use super::board::{Board, Colour, Position};
 use super::geometry::{Bitboard, Geometry, Square};
 use super::layout::Layout;
-pub use error::NotationError;
+pub use error::{NotationError, excerpt, plain_excerpt};
 
 /// The most characters of an invalid text that an error shows.
 const SHOWN: usize = 40;
 
 impl Layout {
     /// The name of a square, such as `f5`.
+    ///
+    /// # Panics
+    ///
+    /// If the board has no square of this number.
     pub fn square_name(&self, square: Square) -> String {
         let cell = self.cell_of[square.index()] as usize;
         let column = (b'a' + (cell % self.width) as u8) as char;
@@ -52,23 +56,11 @@ impl Layout {
     }
 }
 
-/// The beginning of a text for a message: at most `max_chars` characters, and `...` if more follow.
-pub fn excerpt(text: &str, max_chars: usize) -> Box<str> {
-    match text.char_indices().nth(max_chars) {
-        Some((end, _)) => format!("{}...", &text[..end]).into(),
-        None => text.into(),
-    }
-}
-
-/// An [`excerpt`] that is safe to print: `?` replaces each control character and each character
-/// that changes the direction of the text.
-pub fn plain_excerpt(text: &str, max_chars: usize) -> Box<str> {
-    let redirects = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    let plain = |c: char| if c.is_control() || redirects(c) { '?' } else { c };
-    excerpt(&text.chars().take(max_chars + 1).map(plain).collect::<String>(), max_chars)
-}
-
 /// The name of a square of shape `G`, such as `f5`.
+///
+/// # Panics
+///
+/// If the board has no square of this number.
 ///
 /// ```
 /// use outflank::game::{Square, Square8, notation};
@@ -92,6 +84,10 @@ pub fn parse_square<G: Geometry>(name: &str) -> Option<Square> {
 }
 
 /// The transcript of a sequence of moves, without passes.
+///
+/// # Panics
+///
+/// If a square is not one of the board.
 ///
 /// ```
 /// use outflank::game::{Position, Square8, notation};

@@ -75,8 +75,8 @@ impl Level {
     ///
     /// let weakest = LEVELS[0].player(Shape::Square8, Goal::Most).expect("it needs no net");
     /// assert_eq!(weakest.to_string(), "random");
-    /// let third = Level::named("depth4").and_then(|level| level.player(Shape::Square7, Goal::Fewest));
-    /// assert!(third.is_some());
+    /// let medium = Level::named("depth4").expect("a level");
+    /// assert!(medium.player(Shape::Square7, Goal::Fewest).is_some(), "on each board and goal");
     /// ```
     pub fn player(&self, shape: Shape, goal: Goal) -> Option<PlayerSpec> {
         with_net(self.spec, shipped::net(shape, goal).as_ref())

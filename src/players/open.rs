@@ -51,7 +51,8 @@ pub fn player<G: Geometry>(spec: &PlayerSpec, goal: Goal) -> Result<Box<dyn Play
 /// use outflank::players::open;
 ///
 /// let context = PlayerContext::new(Goal::Most);
-/// let club = open::contestant::<Square8>(&"alphabeta:depth=2,name=Club".parse()?, &context)?;
+/// let spec = "alphabeta:depth=2,eval=positional,name=Club".parse()?;
+/// let club = open::contestant::<Square8>(&spec, &context)?;
 /// assert!(club.name.starts_with("alphabeta:depth=2,") && club.deterministic);
 /// // Matches make one player for each thread.
 /// let player = (club.open)(1)?;

@@ -184,7 +184,8 @@ pub trait Player<G: Geometry>: Send {
     /// use outflank::search::stop::Stop;
     ///
     /// // A deep search, but at most 20 ms for this move.
-    /// let mut player = open::player::<Square8>(&"alphabeta:depth=30".parse()?, Goal::Most)?;
+    /// let spec = "alphabeta:depth=30,eval=positional".parse()?;
+    /// let mut player = open::player::<Square8>(&spec, Goal::Most)?;
     /// let effort = Effort { time: Some(Duration::from_millis(20)), ..Effort::default() };
     /// let mut control = Control::new(Stop::default(), effort);
     /// let choice = player.think(&Turn::at(Position::start()), &mut control)?;

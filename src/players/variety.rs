@@ -31,7 +31,8 @@ const MOVES: usize = 6;
 /// use outflank::players::player::Turn;
 /// use outflank::players::{open, variety};
 ///
-/// let mut player = open::player::<Square8>(&"alphabeta:depth=2".parse()?, Goal::Most)?;
+/// let spec = "alphabeta:depth=2,eval=positional".parse()?;
+/// let mut player = open::player::<Square8>(&spec, Goal::Most)?;
 /// let turn = Turn::at(Position::start());
 /// // Each game has a seed of its own, here 5.
 /// let choice = variety::choose(&mut *player, &turn, (1.0, 5), &mut Control::plain())?;
@@ -59,6 +60,10 @@ pub fn choose<G: Geometry>(
 /// A move among those that lose at most `discs` against the best one, the better ones more often.
 /// Where the best score is exact, only moves with the same exact score are drawn. `None` without
 /// hints or scores.
+///
+/// # Panics
+///
+/// If `discs` is infinite.
 ///
 /// ```
 /// use outflank::game::{Goal, Position, Square8};

@@ -86,6 +86,10 @@ impl<G: Geometry> Rollouts<G> {
     }
 
     /// Runs more simulations of the search that [`Rollouts::begin`] started.
+    ///
+    /// # Panics
+    ///
+    /// Before the first [`Rollouts::begin`].
     pub fn run(&mut self, simulations: u32, random: &mut impl Rng) {
         for _ in 0..simulations {
             self.simulate(random);
@@ -93,6 +97,10 @@ impl<G: Geometry> Rollouts<G> {
     }
 
     /// The moves with at least one simulation, most visited first.
+    ///
+    /// # Panics
+    ///
+    /// Before the first [`Rollouts::begin`].
     pub fn moves(&self) -> Vec<MoveReport> {
         let mut moves: Vec<_> =
             self.nodes[0].children.iter().map(|&child| child as usize).collect();

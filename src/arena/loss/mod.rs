@@ -151,6 +151,10 @@ fn choose<G: Geometry>(
 ///
 /// The known scores of a position are wrong, or `stop` was set.
 ///
+/// # Panics
+///
+/// If there are fewer moves than positions.
+///
 /// ```
 /// use std::sync::atomic::AtomicBool;
 ///

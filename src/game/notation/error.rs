@@ -1,4 +1,4 @@
-//! Why a text is not a square, a move, a game or a position.
+//! Why a text is not a square, a move, a game or a position; and excerpts of texts for messages.
 
 /// Why a text cannot be parsed. Offsets are in bytes from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,3 +89,32 @@ impl std::fmt::Display for NotationError {
 }
 
 impl std::error::Error for NotationError {}
+
+/// The beginning of a text for a message: at most `max_chars` characters, and `...` if more follow.
+///
+/// ```
+/// use outflank::game::notation::excerpt;
+///
+/// assert_eq!(&*excerpt("f5d6c3", 4), "f5d6...");
+/// assert_eq!(&*excerpt("f5d6", 4), "f5d6");
+/// ```
+pub fn excerpt(text: &str, max_chars: usize) -> Box<str> {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// An [`excerpt`] that is safe to print: `?` replaces each control character and each character
+/// that changes the direction of the text.
+///
+/// ```
+/// use outflank::game::notation::plain_excerpt;
+///
+/// assert_eq!(&*plain_excerpt("f5\u{1b}[31m", 40), "f5?[31m");
+/// ```
+pub fn plain_excerpt(text: &str, max_chars: usize) -> Box<str> {
+    let redirects = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let plain = |c: char| if c.is_control() || redirects(c) { '?' } else { c };
+    excerpt(&text.chars().take(max_chars + 1).map(plain).collect::<String>(), max_chars)
+}

@@ -32,6 +32,13 @@ pub const MOST_SOLVED: u64 = 30;
 
 keys! {
     /// The settings of a tree search.
+    ///
+    /// ```
+    /// use outflank::search::mcts::{Options, Root};
+    ///
+    /// let options = Options { simulations: 400, root: Root::Gumbel, ..Options::default() };
+    /// assert_eq!((options.simulations, options.solve_empties), (400, 12));
+    /// ```
     #[derive(Clone, Debug, PartialEq)]
     pub struct Options {
         /// How the root distributes simulations over its moves.
@@ -130,12 +137,28 @@ keys! {
 impl Options {
     /// The weight of the final disc difference in the search of a position with this many empty
     /// squares.
+    ///
+    /// ```
+    /// use outflank::search::mcts::Options;
+    ///
+    /// // In the last 20 empty squares only the disc difference counts.
+    /// let options = Options { score_empties: 20, ..Options::default() };
+    /// assert_eq!([30, 20].map(|empties| options.score_weight_at(empties)), [0.1, 1.0]);
+    /// ```
     pub fn score_weight_at(&self, empties: u32) -> f32 {
         if empties <= self.score_empties { 1.0 } else { self.score_weight }
     }
 
     /// The greatest number of empty squares with which the tree solves a position, after
     /// `2^doublings` simulations have reached it.
+    ///
+    /// ```
+    /// use outflank::search::mcts::Options;
+    ///
+    /// let options = Options { solve_leaves: 8, solve_growth: 1.0, ..Options::default() };
+    /// let solved = [0, 2, 9].map(|doublings| options.max_solve_empties(doublings));
+    /// assert_eq!(solved, [8, 10, 12], "at most `solve_empties`");
+    /// ```
     pub fn max_solve_empties(&self, doublings: u32) -> u32 {
         let grown = match self.solve_leaves {
             0 => 0,

@@ -25,6 +25,20 @@ pub fn pack(game: &GameRecord, bytes: &mut Vec<u8>) -> Result<(), GamesError> {
 /// # Errors
 ///
 /// There are more games, or the reason why the first game that cannot be read is damaged.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use outflank::store::games;
+///
+/// let mut message = Vec::new();
+/// for record in games::read_all(Path::new("tests/data/run-1/games"))? {
+///     games::pack(&record?, &mut message)?;
+/// }
+/// assert_eq!(games::unpack(&message)?.len(), 24);
+/// assert!(games::unpack(&message[1..]).is_err(), "it is damaged");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn unpack(bytes: &[u8]) -> Result<Vec<GameRecord>, SkipReason> {
     let game = |found: Result<frame::Frame<'_>, frame::DamagedRange>| {
         let frame = found.map_err(|bad| SkipReason::from(bad.damage))?;
