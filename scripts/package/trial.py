@@ -52,8 +52,10 @@ class Trial:
 
     def all(self):
         begun = time.monotonic()
-        move = self.run("gtp", said="genmove black\nquit\n")
+        game = self.run("play", said="go\nquit\n")
         seconds = time.monotonic() - begun
+        check("black plays " in game, f"no move: {game!r}")
+        move = self.run("gtp", said="genmove black\nquit\n")
         check(re.match(r"= [a-h][1-8]\b", move, re.IGNORECASE), f"no move: {move!r}")
         report = json.loads(self.run("doctor", "--json"))
         # A build for tests is slower, and others run beside it.

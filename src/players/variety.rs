@@ -15,6 +15,8 @@ use crate::game::{Geometry, Square};
 const DISCS_OF_A_CHANCE: f32 = 50.0;
 /// A move counts only if this part of the simulations of the most searched one began with it.
 const ENOUGH_VISITS: f32 = 0.2;
+/// More discs than a game can lose.
+const MOST_DISCS: f32 = 1000.0;
 /// The moves among which is drawn.
 const MOVES: usize = 6;
 
@@ -61,10 +63,6 @@ pub fn choose<G: Geometry>(
 /// Where the best score is exact, only moves with the same exact score are drawn. `None` without
 /// hints or scores.
 ///
-/// # Panics
-///
-/// If `discs` is infinite.
-///
 /// ```
 /// use outflank::game::{Goal, Position, Square8};
 /// use outflank::players::player::Turn;
@@ -91,7 +89,8 @@ pub fn draw(hints: &[Hint], discs: f32, seed: u64) -> Option<Square> {
         .filter(|(_, value, _)| value.is_finite())
         .collect();
     let &(_, best, bound) = scored.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let margin = if bound == Bound::Exact { 0.0 } else { discs.max(0.0) };
+    // `max` turns what is no number into 0.
+    let margin = if bound == Bound::Exact { 0.0 } else { discs.clamp(0.0, MOST_DISCS).max(0.0) };
     let near: Vec<(Square, f32)> = scored
         .iter()
         .filter(|(_, score, _)| best - score <= margin)
@@ -140,6 +139,8 @@ mod tests {
         assert!((520..720).contains(&best), "better moves are drawn more often: {best}");
         assert_eq!(draw(&hints, 1.0, 7), draw(&hints, 1.0, 7));
         assert_eq!(draw(&[], 1.0, 7), None);
+        assert_eq!(drawn(&hints, f32::INFINITY), HashSet::from([1, 2, 3]));
+        assert_eq!(drawn(&hints, f32::NAN), HashSet::from([1]));
     }
 
     #[test]
