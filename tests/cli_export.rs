@@ -99,10 +99,13 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
     assert_failure(&outflank(&["export", "nowhere", "elsewhere"], folder), "nowhere");
     assert!(!folder.join("elsewhere").exists());
 
-    // By default the opponent is the net in `checkpoints`.
-    let play = ["play", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
+    // The upper levels are the net in `checkpoints`: none comes with the program for this goal.
+    let play =
+        ["play", "--level", "best", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
     let text = assert_success(&outflank(&play, folder));
-    assert!(text.contains("6x6-fewest sims=1600"), "{text}");
+    assert!(text.contains("you play white against Best"), "{text}");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    assert_failure(&outflank(&play, elsewhere.path()), "needs a net for 6x6");
 }
 
 /// The card of a net has its rating, and marks its row in the list of the run's rated nets. Checked

@@ -41,6 +41,7 @@ pub mod leases;
 pub mod limits;
 pub mod lines;
 pub mod model_file;
+pub mod openings;
 pub mod run_dir;
 pub mod set_aside;
 pub mod shipped;

@@ -12,6 +12,7 @@ use crate::game::notation::{obf, parse_obf, square_name, transcript};
 use crate::game::{Bitboard, Colour, Geometry, Goal, Position, Shape, Square, SquareSet};
 use crate::protocol::session::Session;
 use crate::store::import::text;
+use crate::store::openings;
 
 /// The most characters of a text of moves. The longest game has 88 moves of three characters.
 const MOST_MOVES_TEXT: usize = 1_000;
@@ -140,6 +141,9 @@ pub(super) struct Ply {
     pub black: u32,
     /// White's discs.
     pub white: u32,
+    /// The name of the opening so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening: Option<&'static str>,
 }
 
 impl Ply {
@@ -202,6 +206,7 @@ fn ply<G: Geometry>(session: &Session<G>, made: Option<(Position<G>, Square)>) -
         passed: session.unannounced_pass().map(side_name),
         black: count(view.mine),
         white: count(view.theirs),
+        opening: openings::name(session.start(), session.moves()),
     }
 }
 
@@ -233,6 +238,17 @@ mod tests {
 
     fn game(board: &str, moves: &str) -> Game {
         Game { board: board.into(), goal: "most".into(), start: None, moves: moves.into() }
+    }
+
+    #[test]
+    fn a_ply_has_the_name_of_its_opening() {
+        let found = line(&game("8x8", "f5d6c3d3c4f4")).expect("a game");
+        let names: Vec<_> = found.plies.iter().map(|ply| ply.opening).collect();
+        assert_eq!(names[..2], [None, None]);
+        assert_eq!(names[2], Some("Perpendicular"));
+        assert_eq!(names[5..], [Some("Tiger"), Some("Tiger")]);
+        let other = line(&game("6x6", "e4")).expect("a game");
+        assert!(other.plies.iter().all(|ply| ply.opening.is_none()));
     }
 
     /// The discs of each ply follow from those before it, the move and the turned discs.

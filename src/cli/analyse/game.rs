@@ -16,6 +16,7 @@ use crate::players::review::{Loss, Value};
 use crate::protocol::json::Limits;
 use crate::protocol::session::Session;
 use crate::search::stop::Stop;
+use crate::store::openings;
 
 /// Opens a player for a thread.
 pub type Open<'a, G> = dyn Fn() -> Result<Box<dyn Player<G>>, OpenError> + Sync + 'a;
@@ -59,6 +60,9 @@ pub fn review<G: Geometry>(
     };
     let plies: Vec<Ply> = session.moves().iter().enumerate().map(ply).collect();
     let mut text = rows::<G>(&plies) + "\n";
+    if let Some(name) = openings::name(session.start(), session.moves()) {
+        let _ = writeln!(text, "opening: {name}");
+    }
     for side in [Colour::Black, Colour::White] {
         text.push_str(&summary::<G>(side, &plies));
     }

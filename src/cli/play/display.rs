@@ -12,6 +12,7 @@ use crate::game::notation::{diagram, obf, plain_excerpt, square_name, transcript
 use crate::game::{Bitboard, Colour, Geometry, Position, Square, SquareSet};
 use crate::players::player::{Choice, Hint};
 use crate::protocol::session::Session;
+use crate::store::openings;
 
 /// Longer text from files and players is cut.
 const LONGEST_TEXT: usize = 40;
@@ -243,6 +244,9 @@ pub fn moves_list<G: Geometry>(session: &Session<G>) -> String {
     let mut text = String::new();
     for (line, words) in words.chunks(10).enumerate() {
         let _ = writeln!(text, "{:3}  {}", 10 * line + 1, words.join(" "));
+    }
+    if let Some(name) = openings::name(session.start(), session.moves()) {
+        let _ = writeln!(text, "opening: {name}");
     }
     text
 }

@@ -126,9 +126,9 @@ fn refused_files_leave_the_game_as_it_was() {
     ] {
         std::fs::write(&path, text).expect("writable");
         let said = talk::<Square8>(Colour::Black, &format!("f5 d6\nload {shown}\nmoves\n"));
-        let lines: Vec<_> = said.lines().rev().take(2).collect();
-        assert!(lines[1].contains(&format!("{shown}{wanted}")), "{}", lines[1]);
-        assert_eq!(lines[0], "  1  f5 d6");
+        let lines: Vec<_> = said.lines().rev().take(3).collect();
+        assert!(lines[2].contains(&format!("{shown}{wanted}")), "{}", lines[2]);
+        assert_eq!(lines[..2], ["opening: Perpendicular", "  1  f5 d6"]);
     }
     let plain = folder.path().join("bad.txt");
     std::fs::write(&plain, "f5d6\n\nc3 d3 f5\n").expect("writable");
@@ -167,10 +167,14 @@ fn nonsense_gets_a_message_and_changes_nothing() {
 fn the_opponent_answers_a_line_of_moves_once() {
     let said = talk::<Square8>(Colour::Black, "f5 D6,c3\nmoves\n");
     assert_eq!(said.matches(" plays ").count(), 1, "{said}");
-    let moves: Vec<_> = said.lines().last().expect("the moves").split_whitespace().collect();
+    let moves = said.lines().rev().nth(1).expect("the moves, and the opening");
+    let moves: Vec<_> = moves.split_whitespace().collect();
     assert_eq!((&moves[..4], moves.len()), (&["1", "f5", "d6", "c3"][..], 5));
     let said = talk::<Square8>(Colour::Black, "f5d6\nmoves\n");
-    assert!(said.ends_with("  1  f5 d6\n") && !said.contains(" plays "), "{said}");
+    assert!(
+        said.ends_with("  1  f5 d6\nopening: Perpendicular\n") && !said.contains(" plays "),
+        "{said}"
+    );
 }
 
 /// A game by the first, middle or last legal move each time, with the positions before each move.

@@ -196,8 +196,9 @@ fn every_key_is_read_and_written_within_its_range_only() {
                     (Some(book), "book_loss") => Some(book.loss.to_string()),
                     _ => spec.kind.value(key.name),
                 };
-                // One thread is the default without a time limit, and one leaf with one thread.
-                let is_omitted = ["threads", "parallel"].contains(&key.name) && read.is_none();
+                // Without a time limit one thread is the default, one leaf, and no Multi-ProbCut.
+                let is_omitted =
+                    ["threads", "parallel", "probcut"].contains(&key.name) && read.is_none();
                 assert!(is_omitted || read == Some(written(&value)), "{text}: {read:?}");
                 assert_eq!(spec.to_string().parse::<PlayerSpec>().as_ref(), Ok(&spec));
                 tried += 1;

@@ -60,8 +60,8 @@ fn a_pass_is_answered_where_it_is_due() {
     assert!(said[3].starts_with("=== C1/"), "{said:?}");
     // For black the pass loses everything. For white, who moves next, c1 wins everything.
     for (commands, wanted) in [
-        ("hint 3\n", "search PAC1 -64.00 0 20 0.0 %"),
-        ("move PA\nhint 3\n", "search C1 64.00 0 20 100.0 %"),
+        ("hint 3\n", "search PAC1 -64.00 0 100% 0.0 %"),
+        ("move PA\nhint 3\n", "search C1 64.00 0 100% 100.0 %"),
     ] {
         let options = Options { simulations: 20, ..Options::default() };
         let mut player = RolloutsPlayer::<Square8>::new("test".into(), Goal::Most, options, 1);

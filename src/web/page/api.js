@@ -3,7 +3,7 @@
 /**
  * @typedef {{board: string, goal: string, start?: string, moves: string}} Game
  * @typedef {{discs: string, side: Side, legal: string[], move?: string, mover?: Side,
- *   flipped?: string[], passed?: Side, black: number, white: number}} Ply
+ *   flipped?: string[], passed?: Side, black: number, white: number, opening?: string}} Ply
  * @typedef {Game & {plies: Ply[], over: boolean, score?: number}} Line
  * @typedef {"black"|"white"} Side
  * @typedef {{move: string, line: string[], win: ?number, score: ?number,

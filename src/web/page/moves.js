@@ -12,6 +12,9 @@ const passWord = (ply) => `${sideWord(ply.passed)} passes`;
 
 const pass = (node) => (isPass(node) ? [" ", h("span", { class: `pass ${node.ply.passed}` }, passWord(node.ply))] : []);
 
+/** The name of the opening, if the game is in one. */
+const opening = (node) => (node.ply.opening ? [h("p", { class: "soft opening" }, `Opening: ${node.ply.opening}`)] : []);
+
 export class MoveList {
   #onchoose;
   element = h("div", { class: "branches", "aria-label": "Moves" });
@@ -23,7 +26,7 @@ export class MoveList {
 
   /** @param {import("./tree.js").Tree} tree @param {string} player whose losses mark mistakes */
   show(tree, player) {
-    this.element.replaceChildren();
+    this.element.replaceChildren(...opening(tree.current));
     if (!tree.root.children.length) this.element.append(h("p", { class: "soft" }, "No moves yet. Play on the board, or paste a game."));
     this.#line(tree.root, this.element, tree.current, player);
     const here = this.element.querySelector("[aria-current]");
@@ -75,7 +78,7 @@ export function showSheet(list, tree, onchoose) {
       class: `move ${node.ply.mover}`, "aria-current": node === tree.current ? "true" : false,
       "aria-label": `Move ${node.depth}, ${node.ply.mover}, ${node.move}`,
     })), isPass(node) && h("li", { class: `pass ${node.ply.passed}` }, passWord(node.ply))]).filter(Boolean);
-  list.replaceChildren(...rows);
+  list.replaceChildren(...opening(tree.current).map((name) => h("li", { class: "opening" }, name)), ...rows);
   // Only the list may scroll: `scrollIntoView` would move the page on a phone.
   const here = list.querySelector("[aria-current]");
   if (here) list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
