@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn the_default_margin_of_multi_probcut_throws_no_game_away() {
         for (position, bad) in [
-            ("-----------------------X-O-OOOX-X-OXOOOOXXXOXXX-X-OOOX---OO-XXX- X", "d8"),
-            ("------------O--O-XXXOOOO-XXOOOOO-XOXOXOO-XXOXOOO-XOOOO-O--OOOOO- O", "a8"),
+            ("-----------------------*-O-OOO*-*-O*OOOO***O***-*-OOO*---OO-***- X", "d8"),
+            ("------------O--O-***OOOO-**OOOOO-*O*O*OO-**O*OOO-*OOOO-O--OOOOO- O", "a8"),
         ] {
             let position = parse_obf::<Square8>(position).expect("a position").position;
             let margin = options::TIMED_PROBCUT;
