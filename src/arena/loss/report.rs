@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 ///
 /// let (position, square) = (Position::<Square8>::start(), Square(19));
 /// let judged = JudgedMove { position, square, score: -2, best: (Square(26), 4) };
-/// let report = LossReport::new(["random", "Random"], 0, &[judged], 3);
+/// let report = LossReport::new(["random", "Random"], 0, &[judged]);
 /// assert_eq!((report.loss, report.exact, report.kept), (6.0, 0, 0));
 /// assert_eq!(report.worst[0].played, ("d3".to_string(), -2));
 /// ```
