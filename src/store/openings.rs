@@ -27,13 +27,6 @@ fn names() -> &'static HashMap<Board<Square8>, &'static str> {
     })
 }
 
-fn after<G: Geometry>(start: Position<G>, moves: &[Square]) -> Option<Position<G>> {
-    let play = |position: Position<G>, &square: &Square| {
-        position.play(square).map(Position::pass_if_forced)
-    };
-    moves.iter().try_fold(start, play)
-}
-
 /// The name of the opening that a game on 8x8 from its own start has reached: that of its last position
 /// with a name. `None` before the second move, and on other boards.
 ///
@@ -71,6 +64,13 @@ pub fn name<G: Geometry>(start: Position<G>, moves: &[Square]) -> Option<&'stati
 mod tests {
     use super::*;
     use crate::game::{Square6, Symmetry};
+
+    fn after(start: Position<Square8>, moves: &[Square]) -> Option<Position<Square8>> {
+        let play = |position: Position<Square8>, &square: &Square| {
+            position.play(square).map(Position::pass_if_forced)
+        };
+        moves.iter().try_fold(start, play)
+    }
 
     fn table() -> Vec<(Vec<Square>, &'static str)> {
         let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
