@@ -218,7 +218,7 @@ impl WthorGame {
         self.record[6]
     }
 
-    /// The moves without passes, not yet checked: a byte that is no square becomes [`NO_SQUARE`].
+    /// The moves without passes, not yet checked: a byte that is no square becomes `NO_SQUARE`.
     pub fn moves(&self) -> impl Iterator<Item = Square> {
         let square = |&byte: &u8| match (byte / 10, byte % 10) {
             (row @ 1..=8, column @ 1..=8) => Square(8 * (row - 1) + column - 1),
