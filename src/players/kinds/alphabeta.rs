@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// With smaller margins a search to depth 12 plays d8 in the first position, which loses 27 discs.
+    /// With a margin of 2 a search to depth 12 plays d8 in the first position, which loses 27 discs.
     #[test]
     fn the_default_margin_of_multi_probcut_throws_no_game_away() {
         for (position, bad) in [

@@ -67,8 +67,8 @@ keys! {
     }
 }
 
-/// The margin of Multi-ProbCut for players with a time limit, in standard deviations. With smaller ones
-/// a search sees deeper, and now and then throws a game away (docs/journal/patterns.md).
+/// The margin of Multi-ProbCut for players with a time limit, in standard deviations. With 2 a search is
+/// as strong on the whole, and now and then throws a game away (docs/journal/patterns.md).
 pub(super) const TIMED_PROBCUT: f32 = 2.5;
 
 impl AlphaBetaSpec {
