@@ -5,8 +5,8 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
-Then it checks single behaviours (details.py) and games (games.py), and measures every view at several
-sizes (layout.py).
+Then it checks single behaviours (details.py), games (games.py) and what leaves the analysis (share.py), and
+measures every view at several sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 
@@ -26,6 +26,7 @@ from browser import Browser, Fault, installed
 from details import Details, write_runs
 from games import Games
 from layout import measure
+from share import Share
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SIZES = ((1280, 800), (390, 844))
@@ -349,6 +350,7 @@ def details(browser, program):
         try:
             Details(page, server.address, GAME).all()
             Games(page, GAME).all()
+            Share(page, server.address, GAME).all()
             measure(page)
         finally:
             server.close()

@@ -2,11 +2,14 @@
 
 import { Latest, post } from "./api.js";
 import { Board, plyWord } from "./board.js";
-import { announce, button, choice, complain, h, keep, recall } from "./dom.js";
+import { caption } from "./caption.js";
+import { putOnClipboard } from "./clipboard.js";
+import { announce, button, choice, complain, h, notice } from "./dom.js";
 import { Editor } from "./editor.js";
+import { Glance } from "./glance.js";
 import { ValueGraph } from "./graph.js";
 import { Lens } from "./lens.js";
-import { valueOf } from "./losses.js";
+import { linkOf, readLink } from "./link.js";
 import { goalOptions, opinionsOf } from "./menu.js";
 import { MoveList } from "./moves.js";
 import { Opinions } from "./opinions.js";
@@ -15,8 +18,10 @@ import { PasteDialog } from "./paste.js";
 import { playersRow } from "./players.js";
 import { Review } from "./review.js";
 import { saveMenu } from "./save.js";
+import { keep, recall } from "./storage.js";
+import { t } from "./texts.js";
 import { Tree } from "./tree.js";
-import { VIEW, resultWord, sideWord, signed } from "./words.js";
+import { VIEW } from "./words.js";
 
 /** The advice is kept at most this often, in milliseconds. */
 const KEEPING = 1000;
@@ -31,10 +36,7 @@ export class AnalyseView {
   #isEditing = false;
   #isShown = false;
   /** The net's view of the current position, for the overlays. */
-  #glance = null;
-  /** The position that the net is asked about. */
-  #lookedAt = null;
-  #glances = new Latest();
+  #glance = new Glance(() => this.#draw(false));
   #loads = new Latest();
   /** The timer after which the advice is kept. */
   #keepingLater = 0;
@@ -105,7 +107,7 @@ export class AnalyseView {
     }));
     return h("section", { class: "right" },
       h("div", { class: "actions" }, button("Paste or open", () => p.paste.box.showModal(), { class: "main" }),
-        button("Edit board", () => this.#edit(!this.#isEditing)), save),
+        button("Edit board", () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
       p.editor.element, p.opinions.element, p.review.element,
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Moves"), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
       p.lens?.element);
@@ -137,7 +139,7 @@ export class AnalyseView {
   hide() {
     this.#isShown = false;
     this.#parts.opinions.end();
-    this.#glances.end();
+    this.#glance.end();
   }
 
   /** In a game an opponent thinks, and a review would take its processors. @param {string} shown the view in front */
@@ -160,19 +162,39 @@ export class AnalyseView {
    * Opens a game, and goes to its end.
    * @param {import("./api.js").Game} game @param {Names} [names]
    */
-  async open({ board, goal, start, moves }, names = {}) {
+  async open(game, names = {}) {
+    try {
+      await this.#load(game, names);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  /** Opens what a link holds. @param {string} query the part of the address behind `#analyse?` */
+  async openLink(query) {
+    try {
+      const { game, ply } = readLink(query, this.#about.boards);
+      const refuse = (error) => { throw error.status ? new Error(t("link.refused", { why: error.message })) : error; };
+      await this.#load(game, {}, ply).catch(refuse);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  async #load({ board, goal, start, moves }, names, ply) {
     const signal = this.#loads.begin();
     try {
       const tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves }, signal);
-      tree.current = tree.line().at(-1);
+      const line = tree.line();
+      tree.current = ply === undefined ? line.at(-1) : line[ply];
+      if (!tree.current) throw new Error(t("link.cut"));
       this.#take(tree, names);
     } catch (error) {
-      complain(error);
       if (!this.#tree && !signal.aborted) this.#recall();
-      return;
+      throw error;
     }
     // A finished game is most likely opened to see its mistakes.
-    if (this.#tree.current.over) this.#parts.review.start();
+    if (this.#tree.line().at(-1).over) this.#parts.review.start();
   }
 
   /** Reads files or a text that came from anywhere on the page. @param {(File|string)[]} bodies */
@@ -302,8 +324,6 @@ export class AnalyseView {
   #update(animate = false) {
     const { current } = this.#tree;
     const p = this.#parts;
-    this.#glance = null;
-    this.#lookedAt = null;
     p.board.setShape(this.#shape());
     const position = { node: current, game: this.#tree.game() };
     if (this.#isShown) {
@@ -315,21 +335,16 @@ export class AnalyseView {
     this.#redraw(animate);
   }
 
-  /** Gets what the overlays need and the hints lack: the net's policy, and who will own each square. */
-  async #look() {
-    const { current } = this.#tree;
-    if (!["policy", "owner"].includes(this.#parts.overlay.value) || this.#lookedAt === current) return;
-    const signal = this.#glances.begin();
-    this.#lookedAt = current;
-    if (current.over) return;
-    const net = this.#parts.opinions.players().find((player) => player.net);
-    if (!net) return;
+  /** Gets what some overlays need and the hints lack. */
+  #look() {
+    if (!["policy", "owner"].includes(this.#parts.overlay.value)) return;
+    this.#glance.ask(this.#tree.current, this.#tree.game(), this.#parts.opinions.players().find((player) => player.net));
+  }
+
+  async #copyLink() {
     try {
-      const question = { ...this.#tree.game(), player: net.id, owner: true };
-      const glance = await post("/api/predict", question, signal);
-      if (signal.aborted) return;
-      this.#glance = { ...glance, node: current };
-      this.#draw(false);
+      await putOnClipboard(linkOf(this.#tree));
+      notice(t("link.copied"));
     } catch (error) {
       complain(error);
     }
@@ -349,7 +364,7 @@ export class AnalyseView {
     const branch = this.#branch();
     p.cut.hidden = !branch;
     p.promote.hidden = !branch;
-    p.caption.textContent = this.#caption();
+    p.caption.textContent = caption(this.#tree, this.#names, p.review.isPuzzle ? null : p.opinions.first);
     this.#keep();
   }
 
@@ -370,23 +385,9 @@ export class AnalyseView {
   #overlay() {
     const p = this.#parts;
     const { current } = this.#tree;
-    const glance = this.#glance?.node === current ? this.#glance : null;
     const policy = p.lens?.policy ?? null;
     if (policy) return { shades: shares(policy) };
-    return overlay(p.overlay.value, current.advice.get(p.opinions.first)?.hints ?? [], current.ply.side, glance);
-  }
-
-  #caption() {
-    const { current, setup } = this.#tree;
-    const { ply } = current;
-    if (current.over) return `${resultWord({ ...setup, score: current.score, plies: [ply] })}.`;
-    const names = this.#names[ply.side] ? ` (${this.#names[ply.side]})` : "";
-    const passed = ply.passed ? ` ${sideWord(ply.passed)} had to pass.` : "";
-    const found = this.#parts.review.isPuzzle ? null : valueOf(current, this.#parts.opinions.first);
-    const worth = !found ? "" : found.score !== null
-      ? ` ${found.exact ? "Proven" : "Expected"} for black: ${signed(found.score, found.exact ? 0 : 1)}.`
-      : ` Black wins ${Math.round(found.win * 100)}%.`;
-    return `${sideWord(ply.side)}${names} to move, ${ply.black}–${ply.white}.${passed}${worth}`;
+    return overlay(p.overlay.value, current.advice.get(p.opinions.first)?.hints ?? [], current.ply.side, this.#glance.of(current));
   }
 }
 

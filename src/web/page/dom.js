@@ -107,19 +107,3 @@ export function download(blob, name) {
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
-
-/** What was kept under a name in an earlier visit, or `fallback`. */
-export function recall(name, fallback) {
-  try {
-    return { ...fallback, ...JSON.parse(localStorage.getItem(`outflank.${name}`) ?? "{}") };
-  } catch {
-    return { ...fallback };
-  }
-}
-
-/** Keeps a value for later visits. A browser that keeps nothing is no error. */
-export function keep(name, value) {
-  try {
-    localStorage.setItem(`outflank.${name}`, JSON.stringify(value));
-  } catch { /* private windows may refuse */ }
-}

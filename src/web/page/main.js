@@ -2,9 +2,10 @@
 
 import { AnalyseView } from "./analyse.js";
 import { get } from "./api.js";
-import { complain, h, keep, recall } from "./dom.js";
+import { complain, h } from "./dom.js";
 import { filesOf, hasFiles } from "./drop.js";
 import { PlayView } from "./play.js";
+import { keep, recall } from "./storage.js";
 import { WatchView } from "./watch.js";
 
 /**
@@ -32,8 +33,9 @@ class Views {
 
   /** Shows the view that the address names. */
   follow() {
-    const name = location.hash.slice(1);
-    this.show(name in this.#makers ? name : "play");
+    const [name, query] = location.hash.slice(1).split(/\?(.*)/s);
+    this.show(Object.hasOwn(this.#makers, name) ? name : "play");
+    if (name === "analyse" && query) this.#made.get(name).openLink(query);
   }
 
   /** @param {string} name @param {...any} news handed to the view */

@@ -4,11 +4,12 @@ import { AdviceList } from "./advice.js";
 import { Latest, post, stream } from "./api.js";
 import { Board, plyWord } from "./board.js";
 import { Clock } from "./clock.js";
-import { announce, button, complain, h, keep, recall } from "./dom.js";
+import { announce, button, complain, h } from "./dom.js";
 import { opinionOf, playersOf } from "./menu.js";
 import { showSheet } from "./moves.js";
 import { NewGame } from "./newgame.js";
 import { playerCard } from "./players.js";
+import { keep, recall } from "./storage.js";
 import { Tree } from "./tree.js";
 import { other, ranked, resultWord, sideWord, squareHints } from "./words.js";
 

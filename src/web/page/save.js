@@ -1,6 +1,7 @@
 // Games out: save the position as a picture, or the game as text.
 
 import { post } from "./api.js";
+import { putOnClipboard } from "./clipboard.js";
 import { button, complain, download, h, notice } from "./dom.js";
 import { valueOf } from "./losses.js";
 
@@ -62,23 +63,6 @@ const copy = (to) => async ({ tree }) => {
   await putOnClipboard(text.trim());
   notice(`${to.depth} ${to.depth === 1 ? "move is" : "moves are"} on the clipboard.`);
 };
-
-/** Copies a text. */
-async function putOnClipboard(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return;
-  } catch {
-    // A page over plain HTTP from another machine has no clipboard. The older command copies a selection.
-  }
-  const area = h("textarea", { readonly: true, class: "unseen" }, text);
-  document.body.append(area);
-  area.focus();
-  area.select();
-  const isDone = document.execCommand("copy");
-  area.remove();
-  if (!isDone) throw new Error("The browser does not let the page copy. Save the game instead.");
-}
 
 const CELL = 80;
 const EDGE = 36;

@@ -1,10 +1,11 @@
 // Watch runs learn: their state, curves, newest game and configuration.
 
 import { get, post } from "./api.js";
-import { button, choice, complain, h, keep, notice, recall } from "./dom.js";
+import { button, choice, complain, h, notice } from "./dom.js";
 import { Chart } from "./chart.js";
 import { chartsOf } from "./charts.js";
 import { Replay } from "./replay.js";
+import { keep, recall } from "./storage.js";
 import { minutesWord, short } from "./words.js";
 import { workersTable } from "./workers.js";
 

@@ -1,0 +1,11 @@
+// The page's texts in English.
+
+export default {
+  // Links and the clipboard.
+  "link.copy": "Copy link",
+  "link.copied": "The link is on the clipboard. It holds the game and this position.",
+  "link.cut": "This link is incomplete or was changed, so no game was opened.",
+  "link.board": "This link is for the board “{board}”, which this program does not have.",
+  "link.refused": "This link cannot be opened: {why}",
+  "copy.refused": "The browser does not let the page copy.",
+};

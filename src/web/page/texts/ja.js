@@ -1,0 +1,11 @@
+// The page's texts in Japanese.
+
+export default {
+  // Links and the clipboard.
+  "link.copy": "リンクをコピー",
+  "link.copied": "リンクをコピーしました。棋譜と表示中の局面を含みます。",
+  "link.cut": "リンクが途中で切れているか、書き換えられています。棋譜は開いていません。",
+  "link.board": "このリンクの盤「{board}」は、このプログラムにはありません。",
+  "link.refused": "このリンクは開けません: {why}",
+  "copy.refused": "ブラウザーがコピーを許可していません。",
+};

@@ -1,0 +1,103 @@
+"""Checks of what leaves the analysis: links, a game that is played on, the lines of hints, and pictures."""
+
+from browser import Fault
+from layout import FAULTS, report
+
+MOVES = "() => document.querySelectorAll('.branches .move').length"
+HERE = "() => document.querySelector('.branches [aria-current]')?.textContent ?? ''"
+NOTICE = "() => document.querySelector('#notice:not([hidden])')?.textContent ?? ''"
+CLIPBOARD = """() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+    document.execCommand = () => { window.copied = document.activeElement.value; return true; };
+}"""
+# The check number of a link, so that a forged one can have it.
+CHECK = """async (fields) => {
+    const { checkOf } = await import("./link.js");
+    return new URLSearchParams({ ...fields, check: checkOf(fields) }).toString();
+}"""
+FOLLOW = "(hash) => { document.querySelector('#notice').hidden = true; location.hash = hash; }"
+
+
+def check(holds, what):
+    if not holds:
+        raise Fault(what)
+
+
+class Share:
+    """The checks, on an open page of any width."""
+
+    def __init__(self, page, address, game):
+        self.page, self.address, self.game = page, address, game
+
+    def all(self):
+        self.links()
+        check(not self.page.faults, "; ".join(self.page.faults))
+
+    def opens(self, text):
+        page = self.page
+        page.push("Analyse")
+        page.wait("the view", "() => document.querySelector('.analyse .board .square')")
+        page.push("Paste or open")
+        page.run("(text) => { document.querySelector('#paste-text').value = text; }", text)
+        page.push("Read")
+
+    def at(self, ply):
+        self.page.run("(ply) => document.querySelectorAll('.branches .move')[ply - 1].click()", ply)
+
+    def links(self):
+        """A link opens the same position of the same game in another visit; a bad one has one message."""
+        page = self.page
+        page.go(f"http://{self.address}/#analyse", self.address)
+        self.opens(self.game[:40])
+        page.wait("the game", f"() => ({MOVES})() === 20")
+        page.run("() => [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Stop')?.click()")
+        self.at(7)
+        here = page.run(HERE)
+        page.run(CLIPBOARD)
+        page.push("Copy link")
+        link = page.wait("the link", "() => window.copied")
+        check(link.startswith(f"http://{self.address}/#analyse?") and "token" not in link, f"the link is {link}")
+        self.opens("f5")
+        page.wait("another game", f"() => ({MOVES})() === 1")
+        page.run(FOLLOW, link.split("#")[1])
+        page.wait("the game of the link", f"(here) => ({MOVES})() === 20 && ({HERE})() === here", here)
+        page.run("() => localStorage.clear()")
+        page.go("about:blank", self.address)
+        page.go(link, self.address)
+        page.wait("the game in another visit", f"(here) => ({MOVES})() === 20 && ({HERE})() === here", here)
+        self.links_with_a_start()
+        self.bad_links(link.split("#")[1])
+
+    def links_with_a_start(self):
+        """A start of its own, another board and another goal are in the link too."""
+        page = self.page
+        start = "-" * 27 + "OX------XO" + "-" * 26 + "X X"
+        forged = page.run(CHECK, {"board": "8x8", "goal": "fewest", "start": start, "moves": "f5", "ply": "1"})
+        page.run(FOLLOW, f"analyse?{forged}")
+        page.wait("the start", "() => document.querySelector('.analyse [data-square=h8]').ariaLabel.includes('black')")
+        page.run(CLIPBOARD)
+        page.push("Copy link")
+        link = page.wait("the link", "() => window.copied")
+        check("goal=fewest" in link and "start=" in link, f"the link is {link}")
+        page.run(FOLLOW, "analyse?" + page.run(CHECK, {"board": "6x6", "goal": "most", "moves": "", "ply": "0"}))
+        page.wait("a smaller board", "() => document.querySelectorAll('.analyse .square').length === 36")
+
+    def bad_links(self, whole):
+        page = self.page
+        self.opens("f5d6")
+        page.wait("a game", f"() => ({MOVES})() === 2")
+        page.expects_failures = True
+        game = {"board": "8x8", "goal": "most", "moves": "f5", "ply": "1"}
+        forged = lambda **changed: "analyse?" + page.run(CHECK, {**game, **changed})
+        cases = [(whole[:cut], "incomplete") for cut in (9, 40, len(whole) - 1)]
+        cases += [(whole.replace("ply=7", "ply=6"), "incomplete"), (forged(ply="9"), "incomplete"),
+                  (forged(board="<b>12x12</b>"), "<b>12x12</b>"), (forged(moves="a1"), "cannot be opened"),
+                  (forged(goal="<img src=x>"), "cannot be opened"), (forged(start="XO"), "cannot be opened")]
+        for hash, word in cases:
+            page.run(FOLLOW, hash)
+            page.wait(f"a message for {hash}", f"(word) => ({NOTICE})().includes(word)", word)
+            check(page.run(MOVES) == 2, f"{hash} has changed the game")
+            check(not page.run("() => document.querySelector('#notice *')"), f"{hash} became markup")
+        page.expects_failures = False
+        page.run("() => { document.querySelector('#notice').hidden = true; }")
+        report(page.run(FAULTS, "body"), "after a bad link")
