@@ -37,6 +37,8 @@ pub mod ggf;
 pub mod import;
 mod json_file;
 pub mod labels;
+#[cfg(feature = "program")]
+pub mod library;
 pub mod leases;
 pub mod limits;
 pub mod lines;

@@ -46,6 +46,11 @@ pub enum Kind {
     Tournaments,
 }
 
+/// Whether a file has the ending of a list.
+pub fn is_list(path: &Path) -> bool {
+    [Kind::Players, Kind::Tournaments].into_iter().any(|kind| has_ending(path, kind.ending()))
+}
+
 impl Kind {
     fn ending(self) -> &'static str {
         match self {

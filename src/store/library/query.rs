@@ -1,0 +1,369 @@
+//! Searches a library.
+
+use std::collections::HashSet;
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension as _, Row as SqlRow, params_from_iter};
+
+use super::blocks::Entry;
+use super::{Library, LibraryError, own};
+use crate::choices::choices;
+use crate::game::notation::parse_obf;
+use crate::game::record::{GameRecord, MoveRecord, Source};
+use crate::game::{Geometry, Goal, Position, Shape, Square};
+
+choices! {
+    /// Who won a game.
+    pub enum Winner {
+        /// Black.
+        #[default]
+        Black = "black",
+        /// White.
+        White = "white",
+        /// Nobody.
+        Draw = "draw",
+        /// The player that is searched for; black without one.
+        Player = "player",
+        /// The player's opponent.
+        Opponent = "opponent",
+    }
+}
+
+choices! {
+    /// In which order games come.
+    pub enum Sort {
+        /// By year, the newest first; games of one year in the order of their files, the newest
+        /// first.
+        #[default]
+        Year = "year",
+        /// By black's name.
+        Black = "black",
+        /// By white's name.
+        White = "white",
+        /// By event.
+        Event = "event",
+        /// By opening.
+        Opening = "opening",
+        /// By black's score, the greatest first.
+        Score = "score",
+    }
+}
+
+/// What is searched for: games that fit every field that is set. Texts fit names that have them, in
+/// upper or lower case.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Query {
+    /// A text in the name of one of the players.
+    pub player: Option<String>,
+    /// A text in the name of the other one, or of one without `player`.
+    pub opponent: Option<String>,
+    /// A text in the name of the event.
+    pub event: Option<String>,
+    /// A text in the name of the opening.
+    pub opening: Option<String>,
+    /// The first and last year.
+    pub years: Option<(i32, i32)>,
+    /// Black's least and greatest score.
+    pub scores: Option<(i32, i32)>,
+    /// Who won.
+    pub winner: Option<Winner>,
+    /// The board.
+    pub board: Option<Shape>,
+    /// The goal.
+    pub goal: Option<Goal>,
+    /// Only games that were played on the page.
+    pub is_own: bool,
+    /// The order.
+    pub sort: Sort,
+    /// The order turned round.
+    pub reversed: bool,
+    /// So many games are left out at the front.
+    pub skip: usize,
+    /// At most so many games are returned; 0 for none.
+    pub most: usize,
+}
+
+impl Query {
+    /// Whether every game fits.
+    fn fits_all(&self) -> bool {
+        let plain = Query {
+            board: self.board,
+            goal: self.goal,
+            sort: self.sort,
+            reversed: self.reversed,
+            skip: self.skip,
+            most: self.most,
+            ..Query::default()
+        };
+        *self == plain
+    }
+}
+
+/// A game of a library.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// Its number in the index.
+    pub id: i64,
+    /// Its file, inside the folder.
+    pub file: String,
+    /// Its number in the file, or of its line, counted from 1.
+    pub number: i64,
+    /// The board.
+    pub board: Shape,
+    /// The goal.
+    pub goal: Goal,
+    /// Black's name.
+    pub black: Option<String>,
+    /// White's name.
+    pub white: Option<String>,
+    /// The event.
+    pub event: Option<String>,
+    /// The opening.
+    pub opening: Option<String>,
+    /// The date, or the year.
+    pub date: Option<String>,
+    /// Black's final score under the goal.
+    pub score: Option<i32>,
+    /// Whether the game was played to its end.
+    pub is_finished: bool,
+    /// Whether it was played on the page.
+    pub is_own: bool,
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// All games that fit.
+    pub total: usize,
+    /// Those that were asked for.
+    pub rows: Vec<Row>,
+}
+
+const COLUMNS: &str = "
+    SELECT g.id, f.path, g.number, g.board, g.goal, b.text, w.text, e.text, o.text,
+        coalesce(g.date, g.year), g.score, g.finished
+    FROM games g JOIN files f ON f.id = g.file
+    LEFT JOIN names b ON b.id = g.black LEFT JOIN names w ON w.id = g.white
+    LEFT JOIN names e ON e.id = g.event LEFT JOIN names o ON o.id = g.opening
+    WHERE g.id = ?";
+
+impl Library {
+    /// The games that fit a query.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn search(&self, query: &Query) -> Result<Found, LibraryError> {
+        let numbers = self.numbers(query)?;
+        self.page(query, &numbers)
+    }
+
+    /// The games that fit a query and had a position, or an image of it under a symmetry of the
+    /// board.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn search_position<G: Geometry>(
+        &self,
+        query: &Query,
+        position: Position<G>,
+        goal: Goal,
+    ) -> Result<Found, LibraryError> {
+        let with = self.with_position(position, goal)?;
+        let mut numbers = self.numbers(query)?;
+        numbers.retain(|id| with.binary_search(id).is_ok());
+        self.page(query, &numbers)
+    }
+
+    /// The games that fit a query, for [`Library::explore`]; `None` if all do.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn among(&self, query: &Query) -> Result<Option<HashSet<i64>>, LibraryError> {
+        if query.fits_all() {
+            return Ok(None);
+        }
+        Ok(Some(self.numbers(query)?.into_iter().collect()))
+    }
+
+    /// A game: what is known of it, and its start and moves.
+    ///
+    /// # Errors
+    ///
+    /// There is no such game, or the index cannot be read.
+    pub fn game(&self, id: i64) -> Result<(Row, GameRecord), LibraryError> {
+        let row = self.row(id)?;
+        let select = "SELECT b.bytes, g.at, g.start FROM games g \
+                      JOIN blocks b ON b.id = g.block WHERE g.id = ?";
+        let found = self.database.query_row(select, [id], |found| {
+            let at = usize::try_from(found.get::<_, i64>(1)?).unwrap_or(usize::MAX);
+            let entry = found.get_ref(0)?.as_blob()?.get(at..).and_then(Entry::split);
+            let moves = entry.map(|(entry, _)| entry.moves.to_vec());
+            Ok((moves, found.get::<_, Option<String>>(2)?))
+        });
+        let (moves, start) = found.map_err(|error| self.fault(error))?;
+        let damaged = || LibraryError::Damaged {
+            path: self.index.clone(),
+            message: format!("the moves of game {id} are wrong"),
+        };
+        let record = dispatch!(row.board, G => record::<G>(&row, moves.as_deref(), start.as_deref()));
+        Ok((row, record.ok_or_else(damaged)?))
+    }
+
+    fn row(&self, id: i64) -> Result<Row, LibraryError> {
+        let mut statement =
+            self.database.prepare_cached(COLUMNS).map_err(|error| self.fault(error))?;
+        let found = statement.query_row([id], row).optional();
+        found.map_err(|error| self.fault(error))?.ok_or(LibraryError::NoGame { id })
+    }
+
+    fn page(&self, query: &Query, numbers: &[i64]) -> Result<Found, LibraryError> {
+        let wanted = numbers.iter().skip(query.skip).take(query.most);
+        let rows = wanted.map(|&id| self.row(id)).collect::<Result<_, _>>()?;
+        Ok(Found { total: numbers.len(), rows })
+    }
+
+    /// The numbers of the games that fit, in the query's order.
+    fn numbers(&self, query: &Query) -> Result<Vec<i64>, LibraryError> {
+        let (sql, values) = select(query);
+        let read = || {
+            let mut statement = self.database.prepare_cached(&sql)?;
+            let found = statement.query_map(params_from_iter(values), |row| row.get(0))?;
+            found.collect::<rusqlite::Result<Vec<i64>>>()
+        };
+        let mut numbers = read().map_err(|error| self.fault(error))?;
+        if query.reversed {
+            numbers.reverse();
+        }
+        Ok(numbers)
+    }
+}
+
+/// The SQL of a query, and its values.
+fn select(query: &Query) -> (String, Vec<Value>) {
+    let mut parts: Vec<String> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
+    let names = "IN (SELECT id FROM names WHERE instr(folded, ?))";
+    let text = |values: &mut Vec<Value>, text: &str, times: usize| {
+        values.extend(vec![Value::from(text.trim().to_lowercase()); times]);
+    };
+    match (&query.player, &query.opponent) {
+        (Some(player), Some(opponent)) => {
+            parts.push(format!(
+                "(g.black {names} AND g.white {names} OR g.white {names} AND g.black {names})"
+            ));
+            for _ in 0..2 {
+                text(&mut values, player, 1);
+                text(&mut values, opponent, 1);
+            }
+        }
+        (Some(name), None) | (None, Some(name)) => {
+            parts.push(format!("(g.black {names} OR g.white {names})"));
+            text(&mut values, name, 2);
+        }
+        (None, None) => {}
+    }
+    for (column, wanted) in [("event", &query.event), ("opening", &query.opening)] {
+        if let Some(wanted) = wanted {
+            parts.push(format!("g.{column} {names}"));
+            text(&mut values, wanted, 1);
+        }
+    }
+    for (column, span) in [("year", query.years), ("score", query.scores)] {
+        if let Some((low, high)) = span {
+            parts.push(format!("g.{column} BETWEEN ? AND ?"));
+            values.extend([low, high].map(Value::from));
+        }
+    }
+    match (query.winner, &query.player) {
+        (None, _) => {}
+        (Some(Winner::Draw), _) => parts.push("g.score = 0".into()),
+        (Some(Winner::Black), _) | (Some(Winner::Player), None) => parts.push("g.score > 0".into()),
+        (Some(Winner::White), _) | (Some(Winner::Opponent), None) => {
+            parts.push("g.score < 0".into());
+        }
+        (Some(winner), Some(player)) => {
+            let (black, white) = if winner == Winner::Player { (">", "<") } else { ("<", ">") };
+            parts.push(format!(
+                "(g.black {names} AND g.score {black} 0 OR g.white {names} AND g.score {white} 0)"
+            ));
+            text(&mut values, player, 2);
+        }
+    }
+    for (column, name) in
+        [("board", query.board.map(Shape::name)), ("goal", query.goal.map(Goal::name))]
+    {
+        if let Some(name) = name {
+            parts.push(format!("g.{column} = ?"));
+            values.push(Value::from(name.to_owned()));
+        }
+    }
+    if query.is_own {
+        parts.push("g.file IN (SELECT id FROM files WHERE path LIKE 'played/%.ggf')".into());
+    }
+    let condition =
+        if parts.is_empty() { String::new() } else { format!("WHERE {}", parts.join(" AND ")) };
+    // A rank by name is found once for each name, not for each comparison of two games.
+    let (ranks, order) = match query.sort {
+        Sort::Year => ("", "g.year DESC, g.id DESC".to_owned()),
+        Sort::Score => ("", "g.score DESC, g.id DESC".to_owned()),
+        Sort::Black | Sort::White | Sort::Event | Sort::Opening => (
+            "WITH ranks AS MATERIALIZED \
+             (SELECT id, row_number() OVER (ORDER BY folded) AS rank FROM names) ",
+            "r.rank IS NULL, r.rank, g.id DESC".to_owned(),
+        ),
+    };
+    let join = match query.sort {
+        Sort::Year | Sort::Score => String::new(),
+        column => format!("LEFT JOIN ranks r ON r.id = g.{}", column.name()),
+    };
+    (format!("{ranks}SELECT g.id FROM games g {join} {condition} ORDER BY {order}"), values)
+}
+
+fn row(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
+    let name = |index| row.get::<_, String>(index);
+    let file = name(1)?;
+    let unknown = |index, error: String| {
+        let kind = rusqlite::types::Type::Text;
+        rusqlite::Error::FromSqlConversionFailure(index, kind, error.into())
+    };
+    let date: Value = row.get(9)?;
+    Ok(Row {
+        id: row.get(0)?,
+        is_own: own::is_own(&file),
+        file,
+        number: row.get(2)?,
+        board: name(3)?.parse().map_err(|error| unknown(3, format!("{error}")))?,
+        goal: name(4)?.parse().map_err(|error| unknown(4, format!("{error}")))?,
+        black: row.get(5)?,
+        white: row.get(6)?,
+        event: row.get(7)?,
+        opening: row.get(8)?,
+        date: match date {
+            Value::Text(date) => Some(date),
+            Value::Integer(year) => Some(year.to_string()),
+            _ => None,
+        },
+        score: row.get(10)?,
+        is_finished: row.get(11)?,
+    })
+}
+
+/// The record of a game; `None` if it breaks the rules.
+fn record<G: Geometry>(row: &Row, moves: Option<&[u8]>, start: Option<&str>) -> Option<GameRecord> {
+    let start = match start {
+        Some(line) => parse_obf::<G>(line).ok()?.position,
+        None => Position::start(),
+    };
+    let moves = moves?.iter().map(|&square| MoveRecord::of(Square(square)));
+    let record = GameRecord {
+        source: Source::Import,
+        moves: moves.collect(),
+        score: row.score.unwrap_or_default() as i16,
+        ..GameRecord::begin(start, row.goal, 0)
+    };
+    let is_square = |made: &MoveRecord| usize::from(made.square.0) < G::SQUARES;
+    (record.moves.iter().all(is_square) && record.replay::<G>().is_ok()).then_some(record)
+}
