@@ -31,6 +31,8 @@ class Share:
 
     def all(self):
         self.links()
+        self.plays_on()
+        self.shows_lines()
         check(not self.page.faults, "; ".join(self.page.faults))
 
     def opens(self, text):
@@ -101,3 +103,49 @@ class Share:
         page.expects_failures = False
         page.run("() => { document.querySelector('#notice').hidden = true; }")
         report(page.run(FAULTS, "body"), "after a bad link")
+
+    def plays_on(self):
+        """Any position can be played on against any level, with either colour."""
+        page = self.page
+        self.opens("f5d6c3d3c4f4")
+        page.wait("the game", f"() => ({MOVES})() === 6")
+        self.at(3)
+        page.push("Play on")
+        page.wait("the dialog", "() => document.querySelector('dialog[open]')")
+        report(page.run(FAULTS, "dialog[open]"), "a game that is played on")
+        shown = page.run("() => [...document.querySelectorAll('dialog[open] .field')].filter((field) => field.checkVisibility()).map((field) => field.textContent)")
+        check(not any(text.startswith(("Board", "To win", "Opening")) for text in shown), f"the dialog asks for {shown}")
+        check(page.run("() => document.querySelectorAll('dialog[open] select')[1].value") == "white", "the side to move is not offered first")
+        levels = page.run("() => [...document.querySelector('dialog[open] select').options].map(({ value }) => value)")
+        check(len(levels) > 5 and "random" in levels, f"the levels are {levels}")
+        page.run("(value) => { document.querySelector('dialog[open] select').value = value; }", "random")
+        page.push("Start")
+        page.wait("the game in Play", "() => document.querySelectorAll('.play .sheet .move').length === 3 && document.querySelector('.play .board .can')")
+        check("Your move" in page.run("() => document.querySelector('.play .status').textContent"), "it is not the user's turn")
+        page.click(".play .board .can")
+        page.wait("the answer", "() => document.querySelectorAll('.play .sheet .move').length === 5")
+
+    def shows_lines(self):
+        """The line of a hint is on the board while the hint is pointed at, or has the focus, in both views."""
+        page = self.page
+        numbers = "() => [...document.querySelectorAll('.board .line text')].map(({ textContent }) => textContent)"
+        self.opens("f5d6c3")
+        page.wait("hints", "() => document.querySelector('.opinion tbody button')")
+        page.wait("a line by the keyboard", f"() => {{ const row = document.querySelector('.opinion tbody button'); row.focus(); return ({numbers})().length >= 2; }}")
+        check(page.run(numbers)[:2] == ["1", "2"], f"the line has {page.run(numbers)}")
+        first = page.run("() => document.querySelector('.opinion tbody tr').dataset.move")
+        sides = page.run("() => [...document.querySelectorAll('.board .line g')].map((part) => part.getAttribute('class')).slice(0, 2)")
+        check(sides == ["white", "black"], f"{first}: the line is of {sides}")
+        page.run("() => document.activeElement.blur()")
+        page.wait("no line", f"() => !({numbers})().length")
+        page.run("(square) => document.querySelector(`.analyse .board [data-square=${square}] .ground`).dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))", first)
+        page.wait("a line by the pointer", f"() => ({numbers})().length >= 2")
+        page.run("() => document.querySelector('.analyse .board').dispatchEvent(new PointerEvent('pointerleave'))")
+        page.wait("no line", f"() => !({numbers})().length")
+        page.push("Play")
+        page.wait("the game", "() => document.querySelector('.play .board .can')")
+        page.push("Hint")
+        page.wait("hints of a game", "() => document.querySelector('.advice li')")
+        page.wait("a line in a game", f"() => {{ document.querySelector('.advice li').focus(); return ({numbers})().length >= 1; }}")
+        page.push("Hint")
+        page.wait("no line", f"() => !({numbers})().length")

@@ -1,14 +1,21 @@
 // The list of hints beside a game, with a sentence on how to read it.
 
 import { announce, h } from "./dom.js";
+import { Rows } from "./peek.js";
 import { VIEW, isThin, ruleWord, sourceWord, valueWord } from "./words.js";
 
 const SHOWN = 5;
 
 export class AdviceList {
-  #list = h("ol", { class: "advice" });
+  #rows;
   #legend = h("p", { class: "soft" });
-  element = h("div", { class: "groups", hidden: true }, this.#list, this.#legend);
+  element;
+
+  /** @param {(move: ?string) => void} onpeek told which hint is pointed at */
+  constructor(onpeek) {
+    this.#rows = new Rows(h("ol", { class: "advice" }), onpeek);
+    this.element = h("div", { class: "groups", hidden: true }, this.#rows.element, this.#legend);
+  }
 
   hide() {
     this.element.hidden = true;
@@ -18,7 +25,7 @@ export class AdviceList {
   show({ hints, done }, side) {
     const word = (hint) => valueWord(hint, side, isThin(hint, hints));
     this.element.hidden = false;
-    this.#list.replaceChildren(...hints.slice(0, SHOWN).map((hint) => h("li", {},
+    this.#rows.draw(hints.slice(0, SHOWN).map((hint) => h("li", { tabindex: 0, "data-move": hint.move, title: hint.line.join(" ") },
       h("b", {}, hint.move), h("span", { class: "value" }, word(hint)), h("span", { class: "source" }, sourceWord(hint)))));
     this.#legend.textContent = `${VIEW} ${ruleWord(hints)}`;
     if (done && hints[0]) announce(`Best: ${hints[0].move}, ${word(hints[0])} for black`);

@@ -8,28 +8,29 @@ import { announce, button, choice, complain, h, notice } from "./dom.js";
 import { Editor } from "./editor.js";
 import { Glance } from "./glance.js";
 import { ValueGraph } from "./graph.js";
+import { Keeper, recallAnalysis } from "./kept.js";
 import { Lens } from "./lens.js";
 import { linkOf, readLink } from "./link.js";
-import { goalOptions, opinionsOf } from "./menu.js";
+import { goalOptions } from "./menu.js";
 import { MoveList } from "./moves.js";
+import { NewGame, usualGame } from "./newgame.js";
 import { Opinions } from "./opinions.js";
 import { OVERLAYS, overlay, shares } from "./overlay.js";
 import { PasteDialog } from "./paste.js";
+import { Peek } from "./peek.js";
 import { playersRow } from "./players.js";
 import { Review } from "./review.js";
 import { saveMenu } from "./save.js";
-import { keep, recall } from "./storage.js";
+import { recall } from "./storage.js";
 import { t } from "./texts.js";
 import { Tree } from "./tree.js";
 import { VIEW } from "./words.js";
-
-/** The advice is kept at most this often, in milliseconds. */
-const KEEPING = 1000;
 
 /** @typedef {import("./players.js").Names} Names */
 
 export class AnalyseView {
   #about;
+  #playOn;
   /** @type {Tree} */
   #tree = null;
   #names = {};
@@ -38,22 +39,26 @@ export class AnalyseView {
   /** The net's view of the current position, for the overlays. */
   #glance = new Glance(() => this.#draw(false));
   #loads = new Latest();
-  /** The timer after which the advice is kept. */
-  #keepingLater = 0;
+  #keeper = new Keeper(() => ({
+    tree: this.#tree, players: this.#tree ? this.#parts.opinions.players() : [],
+    more: { names: this.#names, opinions: this.#parts.opinions.chosen, isReviewing: this.#parts.review.isUnfinished },
+  }));
   #parts = {};
   element;
 
-  /** @param {import("./main.js").About} about */
-  constructor(about) {
+  /** @param {import("./main.js").About} about @param {(game, chosen) => void} playOn plays a game on */
+  constructor(about, playOn) {
     this.#about = about;
+    this.#playOn = playOn;
     this.#build();
-    addEventListener("pagehide", () => this.#keepAll());
     this.#recall();
   }
 
   #build() {
     const p = this.#parts;
     p.board = new Board((square) => this.#square(square), "Board. Arrow keys move, Enter plays.");
+    p.board.onpoint = (square) => this.#peek(square);
+    p.peek = new Peek(p.board);
     p.graph = new ValueGraph((ply) => this.#go(this.#tree.line()[ply]));
     p.caption = h("p", { class: "status" });
     p.players = h("div", { class: "row named-row" });
@@ -62,6 +67,7 @@ export class AnalyseView {
     p.opinions = new Opinions(this.#about, {
       onchange: () => this.#redraw(),
       onmove: (move) => this.#play(move),
+      onpeek: (player, move) => this.#peek(move, player),
     });
     p.review = new Review({
       tree: () => this.#tree,
@@ -82,9 +88,11 @@ export class AnalyseView {
       open: ({ black, white, date, event, result, ...game }) => this.open(game, { black, white, date, event, result }),
     });
     p.setup = this.#setupChoices();
+    p.playOn = button(t("playon.button"), () => p.newGame.offer(this.#tree.setup, this.#tree.current));
+    p.newGame = new NewGame(this.#about, recall("play", usualGame(this.#about)), (chosen) => this.#playOn(this.#tree.game(), chosen), t("playon.title"));
     p.cut = button("Delete branch", () => this.#cut(), { class: "quiet" });
     p.promote = button("Make main line", () => this.#promote(), { class: "quiet" });
-    this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste.box);
+    this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste.box, p.newGame.box);
   }
 
   #left() {
@@ -107,7 +115,7 @@ export class AnalyseView {
     }));
     return h("section", { class: "right" },
       h("div", { class: "actions" }, button("Paste or open", () => p.paste.box.showModal(), { class: "main" }),
-        button("Edit board", () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
+        p.playOn, button("Edit board", () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
       p.editor.element, p.opinions.element, p.review.element,
       h("section", { class: "card" }, h("header", {}, h("h2", {}, "Moves"), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
       p.lens?.element);
@@ -205,17 +213,9 @@ export class AnalyseView {
   /** Opens what the last visit has left, and goes on with its review. */
   async #recall() {
     const signal = this.#loads.begin();
-    const kept = recall("analyse", { setup: { board: "8x8", goal: "most" }, lines: [""], at: "", names: {}, opinions: [] });
-    let tree;
-    try {
-      tree = await Tree.recall(kept, recall("advice", { known: [] }), opinionsOf(this.#about, kept.setup), signal);
-    } catch {
-      if (signal.aborted) return;
-      // Kept by another version of the program.
-      tree = await Tree.load({ board: "8x8", goal: "most", moves: "" }, signal).catch(complain);
-    }
-    if (!tree) return;
-    this.#take(tree, kept.names, kept.opinions);
+    const kept = await recallAnalysis(this.#about, signal);
+    if (!kept) return;
+    this.#take(kept.tree, kept.names, kept.opinions);
     if (kept.isReviewing) this.#parts.review.start();
   }
 
@@ -232,20 +232,6 @@ export class AnalyseView {
     p.players.replaceChildren(...playersRow(names));
     this.#edit(false);
     this.#update();
-  }
-
-  /** Keeps the game for a later visit. The advice is long, so it follows a little later. */
-  #keep() {
-    const { opinions, review } = this.#parts;
-    keep("analyse", { ...this.#tree.kept(), names: this.#names, opinions: opinions.chosen, isReviewing: review.isUnfinished });
-    this.#keepingLater ||= setTimeout(() => this.#keepAll(), KEEPING);
-  }
-
-  #keepAll() {
-    clearTimeout(this.#keepingLater);
-    this.#keepingLater = 0;
-    if (!this.#tree) return;
-    keep("advice", this.#tree.keptAdvice(this.#parts.opinions.players()));
   }
 
   #go(node) {
@@ -364,8 +350,9 @@ export class AnalyseView {
     const branch = this.#branch();
     p.cut.hidden = !branch;
     p.promote.hidden = !branch;
+    p.playOn.disabled = this.#tree.current.over;
     p.caption.textContent = caption(this.#tree, this.#names, p.review.isPuzzle ? null : p.opinions.first);
-    this.#keep();
+    this.#keeper.keep();
   }
 
   #draw(animate) {
@@ -375,10 +362,20 @@ export class AnalyseView {
       return;
     }
     const { ply, over } = this.#tree.current;
+    p.peek.refresh();
     p.board.show({
       discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate,
       legal: over ? [] : ply.legal, ...(p.review.isPuzzle ? {} : this.#overlay()),
     });
+  }
+
+  /** Shows the line that a player expects after a move. @param {?string} move @param {string} [player] */
+  #peek(move, player = this.#parts.opinions.first) {
+    this.#parts.peek.point(move && (() => {
+      const isHidden = this.#isEditing || this.#parts.review.isPuzzle;
+      const hint = !isHidden && this.#tree?.current.advice.get(player)?.hints.find((hint) => hint.move === move);
+      return hint ? { game: this.#tree.game(), line: hint.line } : null;
+    }));
   }
 
   /** What lies over the squares. @returns {{hints?: Map, shades?: Map}} */

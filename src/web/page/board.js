@@ -10,7 +10,7 @@ const EDGE = 34;
 const RIPPLE = 45;
 
 /**
- * @typedef {{text: string, best?: boolean, thin?: boolean, note?: string}} SquareHint
+ * @typedef {{text: string, best?: boolean, thin?: boolean, note?: string, line?: string}} SquareHint
  * @typedef {{amount: number, kind: "more"|"black"|"white", text?: string}} SquareShade
  * @typedef {{discs: string, legal?: string[], last?: string, flipped?: string[], side?: string,
  *   hints?: Map<string, SquareHint>, shades?: Map<string, SquareShade>, animate?: boolean}} View
@@ -22,6 +22,10 @@ export class Board {
   /** @type {import("./api.js").BoardShape} */
   #shape;
   #onplay;
+  /** The moves of a line, over everything else. */
+  #line = s("g", { class: "line", "aria-hidden": "true" });
+  /** Told which square is pointed at, or has the cursor of the keys. @type {?(square: ?string) => void} */
+  onpoint = null;
   /** What happens to squares that a drag touches, or null: nothing. @type {?(square: string) => void} */
   #onpaint = null;
   #squares = new Map();
@@ -41,7 +45,9 @@ export class Board {
       class: "board", role: "grid", "aria-label": label, tabindex: onplay ? 0 : false,
       onkeydown: (event) => this.#key(event),
       onfocus: () => this.#showCursor(),
-      onblur: () => this.#showCursor(),
+      onblur: () => { this.#showCursor(); this.onpoint?.(null); },
+      onpointerover: (event) => this.onpoint?.(event.target.closest("[data-square]")?.dataset.square ?? null),
+      onpointerleave: () => this.onpoint?.(null),
       onpointerdown: (event) => this.#paint(event),
       onpointermove: (event) => this.#paint(event),
     });
@@ -80,7 +86,7 @@ export class Board {
       ? Map.groupBy(parts, ({ row }) => row)
       : parts.reduce((rows, part) => rows.set(part.row, [...(rows.get(part.row) ?? []), part]), new Map());
     const grid = [...byRow.values()].map((row) => s("g", { role: "row" }, ...row.map(({ group }) => group)));
-    this.element.replaceChildren(...(isWhole ? [frame] : []), ...this.#labels(), ...grid);
+    this.element.replaceChildren(...(isWhole ? [frame] : []), ...this.#labels(), ...grid, this.#line);
   }
 
   /** Letters above and numbers at the left, where the squares' names have them. */
@@ -148,9 +154,19 @@ export class Board {
       part.shade.setAttribute("class", `shade ${shade?.kind ?? ""}`);
       part.shade.style.opacity = shade ? Math.max(0, Math.min(1, shade.amount)) : 0;
       const what = { X: "black", O: "white" }[disc] ?? (legal.has(name) ? "can be played" : "empty");
-      part.group.setAttribute("aria-label", [name, what, name === view.last && "last move", hint?.text, hint?.note]
+      part.group.setAttribute("aria-label", [name, what, name === view.last && "last move", hint?.text, hint?.note, hint?.line]
         .filter(Boolean).join(", "));
     });
+  }
+
+  /** Shows moves that may follow as numbered discs. @param {import("./api.js").Ply[]} plies */
+  showLine(plies) {
+    this.element.classList.toggle("lined", plies.length > 0);
+    this.#line.replaceChildren(...plies.map(({ move, mover }, index) => {
+      const { column, row } = this.#squares.get(move);
+      const place = { x: EDGE + (column + 0.5) * CELL, y: EDGE + (row + 0.5) * CELL };
+      return s("g", { class: mover }, s("circle", { cx: place.x, cy: place.y, r: 36 }), s("text", place, index + 1));
+    }));
   }
 
   #showDisc(part, disc, turns, falls, origin) {
@@ -203,7 +219,9 @@ export class Board {
   #showCursor() {
     const part = this.#squares.get(this.#order[this.#cursor]);
     if (!part || !this.#onplay) return;
-    part.group.classList.toggle("here", this.element.matches(":focus-visible"));
+    const isByKeys = this.element.matches(":focus-visible");
+    part.group.classList.toggle("here", isByKeys);
+    if (isByKeys) this.onpoint?.(part.name);
     this.element.setAttribute("aria-activedescendant", part.group.id);
   }
 }

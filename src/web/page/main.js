@@ -122,7 +122,7 @@ async function start() {
     const analyse = (game, names) => views.show("analyse", game, names);
     const views = new Views({
       play: () => new PlayView(about, analyse),
-      analyse: () => new AnalyseView(about),
+      analyse: () => new AnalyseView(about, (game, chosen) => views.show("play", game, chosen)),
       watch: () => new WatchView(about, analyse),
     });
     views.follow();

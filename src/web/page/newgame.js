@@ -2,10 +2,16 @@
 
 import { button, choice, dialog, h } from "./dom.js";
 import { RATINGS, goalOptions, haveRatings, playerOptions, playersOf } from "./menu.js";
+import { t } from "./texts.js";
 
 const OPENINGS = [["0", "Standard start"], ["4", "4 random moves"], ["8", "8 random moves"], ["12", "12 random moves"]];
 const CLOCKS = [["0", "No clock"], ["1", "1 minute each"], ["5", "5 minutes each"], ["15", "15 minutes each"]];
 const SIDES = [["black", "Black, moves first"], ["white", "White"], ["random", "By chance"], ["both", "Both sides"], ["none", "Neither: watch"]];
+/** The first choice of a new game. @param {import("./main.js").About} about */
+export const usualGame = (about) => ({
+  level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", clock: "0", moves: "",
+});
+
 /** Players that explain positions but are no levels. */
 const EXPLAINERS = ["policy", "solver", "alphabeta10"];
 
@@ -20,8 +26,9 @@ export class NewGame {
    * @param {import("./main.js").About} about
    * @param {Object<string, string>} set what was chosen before
    * @param {(chosen: Object<string, string>) => void} onstart
+   * @param {string} [title]
    */
-  constructor(about, set, onstart) {
+  constructor(about, set, onstart, title = t("new.title")) {
     this.#about = about;
     const boards = about.boards.map(({ name }) => [name, name]);
     const c = this.#choices = {
@@ -39,7 +46,22 @@ export class NewGame {
     const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
       ...Object.values(c).map(({ element }) => element), this.#ratings, begin);
     this.#offerLevels(set.level);
-    this.box = dialog("New game", form);
+    this.box = dialog(title, form);
+  }
+
+  /**
+   * Asks for a game. With a given one, only the players and the clock are asked for.
+   * @param {{board: string, goal: string}} [setup] of the given game
+   * @param {import("./tree.js").Node} [from] its position, in which the user is to move at first
+   */
+  offer(setup, from) {
+    const { board, goal, opening, side } = this.#choices;
+    for (const { element } of [board, goal, opening]) element.hidden = Boolean(from);
+    if (from) {
+      [board.value, goal.value, side.value] = [setup.board, setup.goal, from.ply.side];
+      this.#offerLevels();
+    }
+    this.box.showModal();
   }
 
   /** Offers the levels of the chosen board and goal, and keeps the chosen one if it is among them. */

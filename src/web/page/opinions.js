@@ -3,6 +3,7 @@
 import { Latest, stream } from "./api.js";
 import { button, complain, h } from "./dom.js";
 import { RATINGS, haveRatings, opinionOf, opinionsOf, playerOptions } from "./menu.js";
+import { Rows } from "./peek.js";
 import { isThin, nothingWord, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
 
 const MOST = 3;
@@ -16,6 +17,7 @@ export class Opinions {
   #about;
   #onchange;
   #onmove;
+  #onpeek;
   #setup = null;
   #cards = [];
   #position = null;
@@ -26,12 +28,13 @@ export class Opinions {
 
   /**
    * @param {import("./main.js").About} about
-   * @param {{onchange: () => void, onmove: (move: string) => void}} events
+   * @param {{onchange: () => void, onmove: (move: string) => void, onpeek: (player: string, move: ?string) => void}} events
    */
-  constructor(about, { onchange, onmove }) {
+  constructor(about, { onchange, onmove, onpeek }) {
     this.#about = about;
     this.#onchange = onchange;
     this.#onmove = onmove;
+    this.#onpeek = onpeek;
     this.#add = button("Another opinion", () => this.#more(), { class: "quiet" });
     this.box = h("div", { class: "opinions" });
     this.#ratings = h("p", { class: "soft" }, RATINGS);
@@ -110,6 +113,11 @@ export class Opinions {
     this.#onmove(move);
   }
 
+  /** @param {Card} card @param {?string} move of the hint that is pointed at */
+  peek(card, move) {
+    this.#onpeek(card.player, move);
+  }
+
   remove(card) {
     card.requests.end();
     this.#cards = this.#cards.filter((other) => other !== card);
@@ -141,7 +149,7 @@ class Card {
   requests = new Latest();
   #home;
   #select;
-  #rows = h("tbody", {});
+  #rows;
   #state = h("p", { class: "soft" });
   /** Why the first move is the first. */
   #rule = h("p", { class: "soft" });
@@ -151,6 +159,7 @@ class Card {
 
   constructor(home, player) {
     this.#home = home;
+    this.#rows = new Rows(h("tbody", {}), (move) => home.peek(this, move));
     this.#select = h("select", { "aria-label": "Who is asked", onchange: () => home.changed(this) },
       ...playerOptions(home.players()).map(([id, word]) => h("option", { value: id }, word)));
     this.#select.value = player;
@@ -158,7 +167,7 @@ class Card {
     this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
     const head = ["move", "for black", "by, depth"].map((word) => h("th", {}, word));
     this.element = h("section", { class: "opinion" }, this.#select,
-      h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.#rows), this.#rule, this.#state,
+      h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.#rows.element), this.#rule, this.#state,
       h("div", { class: "row" }, this.#on, this.#remove));
   }
 
@@ -186,7 +195,7 @@ class Card {
     if (!advice?.hints.length) return this.#empty(pause || nothingWord(advice));
     const played = position.node.children.map(({ move }) => move);
     const shown = advice.hints.filter((hint, index) => index < SHOWN || isExact(hint));
-    this.#rows.replaceChildren(...shown.map((hint) => h("tr", { class: played.includes(hint.move) && "played" },
+    this.#rows.draw(shown.map((hint) => h("tr", { class: played.includes(hint.move) && "played", "data-move": hint.move },
       h("td", {}, button(hint.move, () => this.#home.choose(hint.move), { title: hint.line.join(" ") })),
       valueCell(hint, advice.hints, position.node.ply.side),
       h("td", { title: sourceWord(hint) }, sourceCell(hint)))));
@@ -197,7 +206,7 @@ class Card {
   }
 
   #empty(text) {
-    this.#rows.replaceChildren();
+    this.#rows.draw([]);
     this.#rule.textContent = "";
     this.#state.textContent = text;
   }

@@ -1,17 +1,18 @@
 // Play against a level, with hints, undo, a clock and any opening.
 
-import { AdviceList } from "./advice.js";
-import { Latest, post, stream } from "./api.js";
+import { Latest, post } from "./api.js";
 import { Board, plyWord } from "./board.js";
 import { Clock } from "./clock.js";
 import { announce, button, complain, h } from "./dom.js";
-import { opinionOf, playersOf } from "./menu.js";
+import { resultText, sideNames, statusText } from "./gametexts.js";
+import { playersOf } from "./menu.js";
 import { showSheet } from "./moves.js";
-import { NewGame } from "./newgame.js";
+import { NewGame, usualGame } from "./newgame.js";
 import { playerCard } from "./players.js";
+import { PlayHints } from "./playhints.js";
 import { keep, recall } from "./storage.js";
 import { Tree } from "./tree.js";
-import { other, ranked, resultWord, sideWord, squareHints } from "./words.js";
+import { other, sideWord, squareHints } from "./words.js";
 
 /** The flips of a move are seen before the opponent answers, in milliseconds. */
 const LEAST_PAUSE = 500;
@@ -25,8 +26,6 @@ export class PlayView {
   /** Sides that a person plays. @type {Set<string>} */
   #people = new Set();
   #resigned = null;
-  #wantsHints = false;
-  #hints = new Latest();
   #moves = new Latest();
   /** The signal of the request for the opponent's move, or null. @type {?AbortSignal} */
   #thinking = null;
@@ -40,9 +39,7 @@ export class PlayView {
   constructor(about, analyse) {
     this.#about = about;
     this.#analyse = analyse;
-    this.#settings = recall("play", {
-      level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", clock: "0", moves: "",
-    });
+    this.#settings = recall("play", usualGame(about));
     this.#build();
     addEventListener("pagehide", () => this.#keep());
     this.#restore();
@@ -55,25 +52,24 @@ export class PlayView {
     p.black = playerCard("black");
     p.white = playerCard("white");
     p.status = h("p", { class: "status" });
-    p.hint = button("Hint", () => this.#toggleHints(), { "aria-keyshortcuts": "h", "aria-pressed": "false" });
+    p.hints = new PlayHints(this.#about, p.board, (isPart) => (isPart ? this.#draw() : this.#update(false)));
     p.undo = button("Undo", () => this.#undo(), { "aria-keyshortcuts": "u" });
     p.redo = button("Redo", () => this.#redo(), { "aria-keyshortcuts": "r" });
     p.resign = button("Resign", () => this.#resign());
-    p.advice = new AdviceList();
     p.moves = h("ol", { class: "sheet", "aria-label": "Moves" });
     p.review = button("Analyse this game", () => this.#analyse(this.#tree.game(this.#end()), this.#names()), { class: "main", hidden: true });
     p.fresh = button("New game", () => this.#offer(), { class: "main", "aria-keyshortcuts": "n" });
-    p.dialog = new NewGame(this.#about, this.#settings, (chosen) => this.#begin(chosen)).box;
+    p.dialog = new NewGame(this.#about, this.#settings, (chosen) => this.#begin(chosen));
     this.element = h("div", { class: "play" },
       h("section", { class: "stage", "aria-label": "Game" }, p.board.element, p.banner),
       h("section", { class: "side" },
         h("div", { class: "players" }, p.black.element, p.white.element),
         p.status,
-        h("div", { class: "actions" }, p.undo, p.redo, p.hint, p.resign),
+        h("div", { class: "actions" }, p.undo, p.redo, p.hints.button, p.resign),
         h("div", { class: "actions" }, p.fresh, p.review),
-        p.advice.element, p.moves,
+        p.hints.list, p.moves,
         h("p", { class: "keys" }, "Keys: arrows and Enter play, U undo, R redo, H hint, N new game.")),
-      p.dialog);
+      p.dialog.box);
   }
 
   show() {
@@ -87,33 +83,36 @@ export class PlayView {
   hide() {
     clearInterval(this.#ticks);
     this.#moves.end();
-    this.#hints.end();
+    this.#parts.hints.end();
   }
 
   key(name) {
     const actions = {
       u: () => this.#undo(), ArrowLeft: () => this.#undo(), r: () => this.#redo(), ArrowRight: () => this.#redo(),
-      h: () => this.#toggleHints(), n: () => this.#offer(),
+      h: () => this.#parts.hints.toggle(), n: () => this.#offer(),
     };
     actions[name]?.();
     return name in actions;
   }
 
   #offer() {
-    this.#parts.dialog.showModal();
+    this.#parts.dialog.offer();
   }
 
   /** The game of the last visit, or a new one. */
   async #restore() {
     const { moves, start, people, board, goal, left, resigned, depth } = this.#settings;
-    try {
-      this.#tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves });
-      this.#people = new Set(people ?? ["black"]);
-    } catch {
+    const usual = { board: "8x8", goal: "most", moves: "" };
+    let sides = people ?? ["black"];
+    const tree = await Tree.load({ board, goal, ...(start ? { start } : {}), moves }).catch(() => {
       // Kept by another version of the program.
-      this.#tree = await Tree.load({ board: "8x8", goal: "most", moves: "" });
-      this.#people = new Set(["black"]);
-    }
+      sides = ["black"];
+      return Tree.load(usual);
+    });
+    // A game may have come from the analysis meanwhile.
+    if (this.#tree) return;
+    this.#tree = tree;
+    this.#people = new Set(sides);
     this.#tree.current = this.#tree.mainLine()[depth] ?? this.#end();
     this.#startClock(left ?? undefined);
     this.#resigned = resigned ?? null;
@@ -132,16 +131,19 @@ export class PlayView {
     keep("play", this.#settings);
   }
 
-  /** @param {Object<string, string>} chosen what the dialog asks for */
-  async #begin(chosen) {
+  /** Plays a given game on. @param {import("./api.js").Game} game @param {Object<string, string>} chosen see {@link NewGame} */
+  open(game, chosen) {
+    this.#begin({ ...chosen, opening: this.#settings.opening }, game);
+  }
+
+  /** @param {Object<string, string>} chosen what the dialog asks for @param {import("./api.js").Game} [game] the game so far */
+  async #begin(chosen, game) {
     Object.assign(this.#settings, chosen);
     const { board, goal, opening, side } = this.#settings;
     this.#moves.end();
     try {
-      const game = opening === "0"
-        ? { board, goal, moves: "" }
-        : await post("/api/opening", { board, goal, plies: Number(opening) });
-      this.#tree = await Tree.load(game);
+      const fresh = () => (opening === "0" ? { board, goal, moves: "" } : post("/api/opening", { board, goal, plies: Number(opening) }));
+      this.#tree = await Tree.load(game ?? await fresh());
     } catch (error) {
       complain(error);
       return;
@@ -196,7 +198,7 @@ export class PlayView {
     from.children = [next];
     tree.current = next;
     this.#update(true);
-    announce(next.over ? `${plyWord(next.ply)} ${this.#result()}` : plyWord(next.ply));
+    announce(next.over ? `${plyWord(next.ply)} ${resultText(this.#tree, this.#resigned)}` : plyWord(next.ply));
     this.#think();
   }
 
@@ -259,7 +261,7 @@ export class PlayView {
     this.#moves.end();
     this.#thinking = null;
     this.#update(false);
-    announce(this.#result());
+    announce(resultText(this.#tree, this.#resigned));
   }
 
   #tick() {
@@ -283,47 +285,17 @@ export class PlayView {
     }
   }
 
-  #toggleHints() {
-    this.#wantsHints = !this.#wantsHints;
-    this.#parts.hint.setAttribute("aria-pressed", String(this.#wantsHints));
-    this.#ask();
-  }
-
-  /** Shows hints for the position, as they improve. */
-  async #ask() {
-    const signal = this.#hints.begin();
-    const { board, advice } = this.#parts;
-    advice.hide();
-    if (!this.#wantsHints || !this.#tree || this.#isOver() || !this.#isPersonsTurn()) {
-      this.#draw();
-      return;
-    }
-    const node = this.#tree.current;
-    const player = opinionOf(this.#about, this.#tree.setup);
-    try {
-      await stream("/api/hints", { ...this.#tree.game(), player: player.id, seconds: 20 }, signal, (kind, news) => {
-        if (kind !== "hints" || signal.aborted) return;
-        const found = ranked(news);
-        this.#draw(false, found);
-        advice.show(found, node.ply.side);
-      });
-    } catch (error) {
-      complain(error);
-    }
-    if (node !== this.#tree.current) board.show(this.#view());
-  }
-
-  #view(animate = false, advice = null) {
+  #view(animate) {
     const { ply } = this.#tree.current;
     return {
       discs: ply.discs, side: ply.side, last: ply.move, flipped: ply.flipped, animate,
-      hints: squareHints(advice?.hints ?? [], ply.side),
+      hints: squareHints(this.#parts.hints.of(this.#tree.current), ply.side),
       legal: this.#isPersonsTurn() ? ply.legal : [],
     };
   }
 
-  #draw(animate = false, advice = null) {
-    this.#parts.board.show(this.#view(animate, advice));
+  #draw(animate = false) {
+    this.#parts.board.show(this.#view(animate));
   }
 
   #update(animate) {
@@ -344,11 +316,11 @@ export class PlayView {
     p.redo.disabled = !tree.current.children.length;
     p.resign.disabled = this.#isOver() || !this.#people.size;
     p.review.hidden = !this.#isOver();
+    p.hints.ask(this.#isPersonsTurn() ? tree : null);
     this.#draw(animate);
     this.#showClock();
     this.#status();
     showSheet(p.moves, tree, (node) => this.#jump(node));
-    this.#ask();
     this.#keep();
   }
 
@@ -362,9 +334,7 @@ export class PlayView {
   }
 
   #names() {
-    const level = this.#level().word;
-    const name = (side) => (this.#people.has(side) ? (this.#people.size === 2 ? sideWord(side) : "You") : level);
-    return { black: name("black"), white: name("white") };
+    return sideNames(this.#people, this.#level().word);
   }
 
   #level() {
@@ -374,22 +344,9 @@ export class PlayView {
     return find(this.#settings.level) ?? find(this.#about.default_level) ?? players[0];
   }
 
-  #result() {
-    if (!this.#resigned) return resultWord({ ...this.#tree.setup, score: this.#tree.current.score, plies: [this.#tree.current.ply] });
-    const { side, how } = this.#resigned;
-    return `${sideWord(side)} ${how}. ${sideWord(other(side))} wins`;
-  }
-
   #status() {
     if (!this.#tree) return;
-    const { ply, children } = this.#tree.current;
-    const words = () => {
-      if (this.#isOver()) return `${this.#result()}.`;
-      if (this.#thinking) return `${this.#level().word} is thinking.`;
-      if (children.length && !this.#isPersonsTurn()) return "You look at an earlier position.";
-      if (this.#people.size === 1 && this.#isPersonsTurn()) return `Your move (${ply.side}).`;
-      return `${sideWord(ply.side)} to move.`;
-    };
-    this.#parts.status.textContent = words();
+    const thinking = this.#thinking ? this.#level().word : null;
+    this.#parts.status.textContent = statusText(this.#tree, { people: this.#people, resigned: this.#resigned, thinking });
   }
 }

@@ -121,6 +121,9 @@ export function sourceCell(hint) {
   return much === null ? source : `${source} ${short(much)}`;
 }
 
+/** Screen readers say so many moves of a line. */
+const LINE = 6;
+
 /**
  * Hints as the board shows them, the best first.
  * @param {import("./api.js").Side} side the side to move
@@ -130,7 +133,7 @@ export function squareHints(hints, side) {
   return new Map(hints.map((hint, index) => {
     const thin = isThin(hint, hints);
     const note = hint.bound === "exact" ? "proven" : "";
-    return [hint.move, { text: valueWord(hint, side, thin), best: index === 0, thin, note }];
+    return [hint.move, { text: valueWord(hint, side, thin), best: index === 0, thin, note, line: hint.line?.slice(0, LINE).join(" ") }];
   }));
 }
 

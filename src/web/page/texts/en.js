@@ -8,4 +8,9 @@ export default {
   "link.board": "This link is for the board “{board}”, which this program does not have.",
   "link.refused": "This link cannot be opened: {why}",
   "copy.refused": "The browser does not let the page copy.",
+
+  // A new game, and a game that is played on.
+  "new.title": "New game",
+  "playon.button": "Play on",
+  "playon.title": "Play on from here",
 };

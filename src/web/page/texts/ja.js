@@ -8,4 +8,9 @@ export default {
   "link.board": "このリンクの盤「{board}」は、このプログラムにはありません。",
   "link.refused": "このリンクは開けません: {why}",
   "copy.refused": "ブラウザーがコピーを許可していません。",
+
+  // A new game, and a game that is played on.
+  "new.title": "新規対局",
+  "playon.button": "ここから対局",
+  "playon.title": "この局面から対局",
 };
