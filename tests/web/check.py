@@ -5,8 +5,8 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
-Then it checks single behaviours (details.py), games (games.py) and what leaves the analysis (share.py), and
-measures every view at several sizes (layout.py).
+Then it checks single behaviours (details.py), games (games.py), what leaves the analysis (share.py) and how
+the page looks (appearance.py), and measures every view at several sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+from appearance import Appearance
 from browser import Browser, Fault, installed
 from details import Details, write_runs
 from games import Games
@@ -274,9 +275,13 @@ class Walk:
     def darkens(self):
         page = self.page
         page.push("Play")
-        page.run("() => document.querySelector('#theme').click()")
-        self.shot("dark")
-        page.run("() => document.querySelector('#theme').click()")
+        page.push("⚙")
+        for colours in ("dark", "auto"):
+            page.run("(value) => { const select = document.querySelectorAll('dialog[open] select')[1]; select.value = value; select.dispatchEvent(new Event('change')); }", colours)
+            check(page.run("() => document.documentElement.dataset.theme") == ("dark" if colours == "dark" else "light"), f"the colours are not {colours}")
+            if colours == "dark":
+                self.shot("dark")
+        page.push("Close")
         self.quiet("colours")
 
 
@@ -351,6 +356,7 @@ def details(browser, program):
             Details(page, server.address, GAME).all()
             Games(page, GAME).all()
             Share(page, server.address, GAME).all()
+            Appearance(page, server.address).all()
             measure(page)
         finally:
             server.close()

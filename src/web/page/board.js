@@ -2,6 +2,7 @@
 // knows no rules.
 
 import { s } from "./dom.js";
+import { click } from "./sound.js";
 import { sideWord } from "./words.js";
 
 const CELL = 100;
@@ -137,6 +138,7 @@ export class Board {
     const flipped = new Set(view.animate ? view.flipped ?? [] : []);
     const origin = this.#squares.get(view.last);
     this.element.classList.toggle("white-moves", view.side === "white");
+    if (view.animate && origin) click();
     this.#order.forEach((name, index) => {
       const part = this.#squares.get(name);
       const disc = view.discs[index];

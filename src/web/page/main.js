@@ -2,10 +2,12 @@
 
 import { AnalyseView } from "./analyse.js";
 import { get } from "./api.js";
+import { applyAppearance } from "./appearance.js";
 import { complain, h } from "./dom.js";
 import { filesOf, hasFiles } from "./drop.js";
 import { PlayView } from "./play.js";
-import { keep, recall } from "./storage.js";
+import { settingsBox } from "./settingsbox.js";
+import { t } from "./texts.js";
 import { WatchView } from "./watch.js";
 
 /**
@@ -93,28 +95,19 @@ class Views {
   }
 }
 
-/** Dark or light: as the system says until the user says otherwise. */
-function theme() {
-  const toggle = document.getElementById("theme");
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const kept = recall("theme", { name: null });
-  const isDark = () => (kept.name ?? (system.matches ? "dark" : "light")) === "dark";
-  const apply = () => {
-    document.documentElement.dataset.theme = isDark() ? "dark" : "light";
-    toggle.textContent = isDark() ? "Light" : "Dark";
-    toggle.setAttribute("aria-label", `Use ${isDark() ? "light" : "dark"} colours`);
-  };
-  toggle.addEventListener("click", () => {
-    kept.name = isDark() ? "light" : "dark";
-    keep("theme", kept);
-    apply();
-  });
-  system.addEventListener("change", apply);
-  apply();
+/** The dialog of the settings, and the button that opens it. */
+function offerSettings() {
+  const box = settingsBox();
+  document.body.append(box);
+  const open = document.getElementById("settings");
+  open.setAttribute("aria-label", t("settings.title"));
+  open.title = t("settings.title");
+  open.addEventListener("click", () => box.showModal());
 }
 
 async function start() {
-  theme();
+  applyAppearance();
+  offerSettings();
   const main = document.getElementById("view");
   try {
     /** @type {About} */
