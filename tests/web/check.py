@@ -5,8 +5,8 @@ Usage: tests/web/check.py [--program FILE] [--shots FOLDER]
 
 It plays a game, undoes and redoes, asks for hints, pastes good and bad games, reads the graph,
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
-Then it checks single behaviours (details.py), games (games.py), what leaves the analysis (share.py) and how
-the page looks (appearance.py), and measures every view at several sizes (layout.py).
+Then it checks single behaviours (details.py), games (games.py), what leaves the analysis (share.py), how
+the page looks (appearance.py) and clocks (clocks.py), and measures every view at several sizes (layout.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 
@@ -24,6 +24,7 @@ import time
 
 from appearance import Appearance
 from browser import Browser, Fault, installed
+from clocks import Clocks
 from details import Details, write_runs
 from games import Games
 from layout import measure
@@ -357,6 +358,7 @@ def details(browser, program):
             Games(page, GAME).all()
             Share(page, server.address, GAME).all()
             Appearance(page, server.address).all()
+            Clocks(page, server.address).all()
             measure(page)
         finally:
             server.close()

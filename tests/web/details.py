@@ -101,7 +101,7 @@ class Details:
         """A reload keeps the clock, and a resignation."""
         page = self.page
         page.push("New game")
-        check("Elo" in self.text("dialog[open] .whole"), "the ratings of the levels are not explained")
+        check("Elo" in self.text("dialog[open]"), "the ratings of the levels are not explained")
         page.run(CHOICE, "dialog[open] label:nth-of-type(1) select", "random")
         page.run(CHOICE, "dialog[open] label:nth-of-type(6) select", "5")
         page.push("Start")

@@ -5,12 +5,21 @@ import { RATINGS, goalOptions, haveRatings, playerOptions, playersOf } from "./m
 import { t } from "./texts.js";
 
 const OPENINGS = [["0", "Standard start"], ["4", "4 random moves"], ["8", "8 random moves"], ["12", "12 random moves"]];
-const CLOCKS = [["0", "No clock"], ["1", "1 minute each"], ["5", "5 minutes each"], ["15", "15 minutes each"]];
+/** Minutes of each side, and seconds that it gets for each move. */
+const CLOCKS = ["0", "1", "5", "15", "3+2", "10+5", "own"];
+const TIMES = ["mine", "mineAdd", "theirs", "theirsAdd"];
 const SIDES = [["black", "Black, moves first"], ["white", "White"], ["random", "By chance"], ["both", "Both sides"], ["none", "Neither: watch"]];
 /** The first choice of a new game. @param {import("./main.js").About} about */
 export const usualGame = (about) => ({
-  level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", clock: "0", moves: "",
+  level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", moves: "",
+  clock: "0", mine: "10", mineAdd: "0", theirs: "3", theirsAdd: "0",
 });
+
+const clockText = (clock) => {
+  const [minutes, seconds] = clock.split("+");
+  if (clock === "0" || clock === "own") return t(`clock.${clock}`);
+  return seconds ? t("clock.added", { minutes, seconds }) : t("clock.each", { count: Number(minutes) });
+};
 
 /** Players that explain positions but are no levels. */
 const EXPLAINERS = ["policy", "solver", "alphabeta10"];
@@ -18,6 +27,9 @@ const EXPLAINERS = ["policy", "solver", "alphabeta10"];
 export class NewGame {
   #about;
   #choices;
+  /** The fields of unequal times. */
+  #times = {};
+  #unlimited = h("p", { class: "soft whole" }, t("clock.unlimited"));
   #ratings = h("p", { class: "soft whole" }, RATINGS);
   /** @type {HTMLDialogElement} */
   box;
@@ -33,19 +45,26 @@ export class NewGame {
     const boards = about.boards.map(({ name }) => [name, name]);
     const c = this.#choices = {
       level: choice("Opponent", [], ""),
-      side: choice("You play", SIDES, set.side),
+      side: choice("You play", SIDES, set.side, () => this.#offerTimes()),
       board: choice("Board", boards, set.board, () => this.#offerLevels()),
       goal: choice("To win", goalOptions, set.goal, () => this.#offerLevels()),
       opening: choice("Opening", OPENINGS, set.opening),
-      clock: choice("Clock", CLOCKS, set.clock),
+      clock: choice(t("clock.title"), CLOCKS.map((clock) => [clock, clockText(clock)]), set.clock, () => this.#offerTimes()),
     };
+    for (const name of TIMES) {
+      const input = h("input", { type: "number", min: 0, max: 600, step: "any", inputmode: "decimal", value: set[name] });
+      const label = h("span", {});
+      this.#times[name] = { input, label, element: h("label", { class: "field" }, label, input) };
+    }
     const begin = button("Start", () => {
       this.box.close();
-      onstart(Object.fromEntries(Object.entries(c).map(([name, { value }]) => [name, value])));
+      const times = TIMES.map((name) => [name, this.#times[name].input.value]);
+      onstart(Object.fromEntries([...Object.entries(c).map(([name, { value }]) => [name, value]), ...times]));
     }, { class: "main", autofocus: true });
     const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
-      ...Object.values(c).map(({ element }) => element), this.#ratings, begin);
+      ...[...Object.values(c), ...Object.values(this.#times)].map(({ element }) => element), this.#unlimited, this.#ratings, begin);
     this.#offerLevels(set.level);
+    this.#offerTimes();
     this.box = dialog(title, form);
   }
 
@@ -60,8 +79,20 @@ export class NewGame {
     if (from) {
       [board.value, goal.value, side.value] = [setup.board, setup.goal, from.ply.side];
       this.#offerLevels();
+      this.#offerTimes();
     }
     this.box.showModal();
+  }
+
+  /** Asks for the times of both sides where they are the user's own choice. */
+  #offerTimes() {
+    const { clock, side } = this.#choices;
+    const whose = ["both", "none"].includes(side.value) ? "sides" : "players";
+    this.#unlimited.hidden = clock.value !== "own";
+    for (const [name, { label, element }] of Object.entries(this.#times)) {
+      element.hidden = clock.value !== "own";
+      label.textContent = t(`clock.${whose}.${name}`);
+    }
   }
 
   /** Offers the levels of the chosen board and goal, and keeps the chosen one if it is among them. */

@@ -2,7 +2,7 @@
 
 import { Latest, post } from "./api.js";
 import { Board, plyWord } from "./board.js";
-import { Clock } from "./clock.js";
+import { Clock, timesOf } from "./clock.js";
 import { announce, button, complain, h } from "./dom.js";
 import { resultText, sideNames, statusText } from "./gametexts.js";
 import { playersOf } from "./menu.js";
@@ -160,8 +160,8 @@ export class PlayView {
 
   /** @param {{black: number, white: number}} [left] seconds; by default the clock of a new game */
   #startClock(left) {
-    const seconds = Number(this.#settings.clock) * 60;
-    this.#clock = seconds ? new Clock(seconds, left) : null;
+    const times = timesOf(this.#settings, this.#people);
+    this.#clock = times ? new Clock(times, left) : null;
   }
 
   #end() {
@@ -195,11 +195,18 @@ export class PlayView {
     const from = tree.current;
     const next = await tree.play(square, from);
     if (this.#tree !== tree || tree.current !== from) return;
+    this.#charge(from);
     from.children = [next];
     tree.current = next;
     this.#update(true);
     announce(next.over ? `${plyWord(next.ply)} ${resultText(this.#tree, this.#resigned)}` : plyWord(next.ply));
     this.#think();
+  }
+
+  /** The time of a move. Before the first one the clock stands. */
+  #charge({ parent, ply: { side } }) {
+    this.#clock?.pass(parent ? side : null);
+    if (parent) this.#clock?.add(side);
   }
 
   /** Lets the opponent move, if it is its turn. */
@@ -280,7 +287,7 @@ export class PlayView {
 
   #showClock() {
     for (const side of ["black", "white"]) {
-      this.#parts[side].clock.hidden = !this.#clock;
+      this.#parts[side].clock.hidden = true;
       this.#clock?.show(side, this.#parts[side].clock);
     }
   }

@@ -34,4 +34,21 @@ export default {
   "settings.sound": "Sound of a move",
   "settings.sound.off": "Off",
   "settings.sound.on": "On",
+
+  // Clocks.
+  "clock.title": "Clock",
+  "clock.0": "No clock",
+  "clock.own": "Own times …",
+  "clock.each": "{count} minutes each",
+  "clock.each.one": "{count} minute each",
+  "clock.added": "{minutes} minutes, {seconds} s for each move",
+  "clock.unlimited": "A time of 0 minutes is unlimited.",
+  "clock.players.mine": "Your minutes",
+  "clock.players.mineAdd": "Your seconds for each move",
+  "clock.players.theirs": "Minutes of the opponent",
+  "clock.players.theirsAdd": "Its seconds for each move",
+  "clock.sides.mine": "Minutes of black",
+  "clock.sides.mineAdd": "Its seconds for each move",
+  "clock.sides.theirs": "Minutes of white",
+  "clock.sides.theirsAdd": "Its seconds for each move",
 };

@@ -34,4 +34,20 @@ export default {
   "settings.sound": "着手音",
   "settings.sound.off": "オフ",
   "settings.sound.on": "オン",
+
+  // Clocks.
+  "clock.title": "持ち時間",
+  "clock.0": "なし",
+  "clock.own": "個別に設定…",
+  "clock.each": "各{count}分",
+  "clock.added": "各{minutes}分、1手ごとに{seconds}秒加算",
+  "clock.unlimited": "0分は無制限です。",
+  "clock.players.mine": "あなたの持ち時間（分）",
+  "clock.players.mineAdd": "あなたの1手ごとの加算（秒）",
+  "clock.players.theirs": "相手の持ち時間（分）",
+  "clock.players.theirsAdd": "相手の1手ごとの加算（秒）",
+  "clock.sides.mine": "黒の持ち時間（分）",
+  "clock.sides.mineAdd": "黒の1手ごとの加算（秒）",
+  "clock.sides.theirs": "白の持ち時間（分）",
+  "clock.sides.theirsAdd": "白の1手ごとの加算（秒）",
 };
