@@ -1,4 +1,5 @@
-//! `outflank games` as a user runs it: counts, filters, every format, and damaged files.
+//! `outflank games` and `outflank library` as a user runs them: counts, filters, every format, and damaged
+//! files.
 
 use std::fs;
 use std::path::Path;
@@ -267,4 +268,44 @@ fn nothing_is_replaced_and_options_that_do_not_fit_are_refused() {
     let error = refused(folder, &["games", "b.wtb"]);
     assert!(error.contains("4294967295 games have 292057776076"), "{error}");
     assert_eq!(fs::read_dir(folder).expect("a folder").count(), 2, "no temporary file is left");
+}
+
+#[test]
+fn a_library_is_searched_and_follows_its_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::create_dir(folder.join("games")).expect("a folder");
+    write(folder, "games/mine.txt", games().join("\n"));
+    let (list, told) = done(folder, &["library", "games"]);
+    assert!(told.contains("1 new or changed files; 4 games, 1 left out as unreadable"), "{told}");
+    assert!(list.ends_with("4 games\n") && list.contains("Diagonal"), "{list}");
+    // Nothing is read twice.
+    let (list, told) = done(folder, &["library", "games", "--opening", "diagonal", "--limit", "1"]);
+    assert!(told.is_empty() && list.ends_with("1 of 2 games\n"), "{told}{list}");
+    // c4c3 and f5f6 are images of each other.
+    let at = |more: &[&str]| {
+        let args = [&["library", "games", "--position", "c4c3", "--json"], more].concat();
+        let lines = done(folder, &args).0;
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()
+    };
+    assert_eq!(at(&[]).len(), 3);
+    let moves = at(&["--explore"]);
+    let counts = moves.iter().map(|line| line["games"].as_u64().expect("a number"));
+    assert_eq!(counts.sum::<u64>(), 3);
+    let number = at(&[])[0]["game"].to_string();
+    let (whole, _) = done(folder, &["library", "games", "--game", &number]);
+    assert!(whole.contains("moves    "), "{whole}");
+    write(folder, "games/mine.txt", whole_game());
+    let (list, _) = done(folder, &["library", "games", "--index", "elsewhere.db"]);
+    assert!(list.ends_with("1 game\n"), "{list}");
+
+    let none = refused(folder, &["library", "nowhere"]);
+    assert!(none.contains("nowhere"), "{none}");
+    let file = refused(folder, &["library", "games/mine.txt"]);
+    assert!(file.contains("is no folder"), "{file}");
+    let bad = refused(folder, &["library", "games", "--position", "f5f5"]);
+    assert!(bad.contains("--position"), "{bad}");
+    let other = refused(folder, &["library", "games", "--index", "games/mine.txt"]);
+    assert!(other.contains("mine.txt is damaged or no index of this program"), "{other}");
+    assert_eq!(fs::read_to_string(folder.join("games/mine.txt")).expect("kept"), whole_game());
 }

@@ -24,6 +24,7 @@ mod export;
 mod game_args;
 mod games;
 mod interrupt;
+mod library;
 mod log;
 mod loss;
 mod machine;
@@ -37,6 +38,7 @@ mod serve;
 mod server_args;
 mod show;
 mod solve;
+mod span;
 mod train;
 mod web;
 mod worker;
@@ -80,6 +82,7 @@ enum Command {
     Analyse(Box<analyse::Args>),
     Export(export::Args),
     Games(Box<games::Args>),
+    Library(Box<library::Args>),
     Show(show::Args),
     Runs(runs::Args),
     Config(config::Args),
@@ -162,6 +165,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Players(args) => players::run(&args),
         Command::Export(args) => export::run(args),
         Command::Games(args) => games::run(&args),
+        Command::Library(args) => library::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Runs(args) => runs::run(args),
         Command::Train(args) => train::run(args),

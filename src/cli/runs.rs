@@ -8,7 +8,6 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::screen;
-use crate::arena::report::pad;
 use crate::game::notation::plain_excerpt;
 use crate::store::run_dir::{self, ListedRun, Manifest, RunSummary, State};
 use crate::store::with_causes;
@@ -96,38 +95,12 @@ fn known(manifest: Manifest, now: u64) -> Known {
 /// The columns of the table; the lines of an unreadable run have the first, and a text.
 const HEAD: [&str; 8] =
     ["run", "state", "games", "positions", "steps", "trained", "best rating", "last update"];
-/// The columns to leave out of a table that is wider than the terminal, in this order.
-const LEFT_OUT: [usize; 4] = [3, 4, 5, 7];
+const LAYOUT: screen::Layout = screen::Layout { texts: &[0, 1], left_out: &[3, 4, 5, 7] };
 
 fn table(runs: &[ListedRun], now: u64, columns: Option<usize>) -> String {
     let mut rows = vec![HEAD.map(String::from).to_vec()];
     rows.extend(runs.iter().map(|run| row(run, now)));
-    let is_whole = |row: &&Vec<String>| row.len() == HEAD.len();
-    let width = |column: usize| {
-        // A long error must not widen its column.
-        let rows = rows.iter().filter(|row| column == 0 || is_whole(row));
-        rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
-    };
-    let mut shown: Vec<(usize, usize)> =
-        (0..HEAD.len()).map(|column| (column, width(column))).collect();
-    for column in LEFT_OUT {
-        let whole = shown.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
-        if columns.is_some_and(|columns| whole > columns) {
-            shown.retain(|&(place, _)| place != column);
-        }
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let cell = |&(column, width): &(usize, usize)| {
-            // Names to the left, numbers to the right.
-            row.get(column).map(|cell| pad(cell, width, column < 2))
-        };
-        let line = shown.iter().filter_map(cell).collect::<Vec<_>>().join("  ");
-        let line = if is_whole(&row) { line } else { screen::wrapped(&line, columns, "    ") };
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    screen::table(&rows, LAYOUT, columns)
 }
 
 fn row(run: &ListedRun, now: u64) -> Vec<String> {

@@ -4,6 +4,8 @@
 use console::Term;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
+use crate::arena::report::pad;
+
 /// The columns of the terminal at the standard output; `None` for a pipe or a file.
 pub fn columns() -> Option<usize> {
     let out = Term::stdout();
@@ -20,6 +22,46 @@ pub fn wrapped(text: &str, columns: Option<usize>, indent: &str) -> String {
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     textwrap::fill(text, options)
+}
+
+/// How a table is laid out.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// The columns of texts, which stand to the left; numbers stand to the right.
+    pub texts: &'static [usize],
+    /// The columns to leave out of a table that is wider than the terminal, in this order.
+    pub left_out: &'static [usize],
+}
+
+/// A table whose first row is its head. A row that is shorter than the head is a cell of the first
+/// column and a text.
+pub fn table(rows: &[Vec<String>], layout: Layout, columns: Option<usize>) -> String {
+    let cells = rows.first().map_or(0, Vec::len);
+    let is_whole = |row: &&Vec<String>| row.len() == cells;
+    let width = |column: usize| {
+        // A long text must not widen its column.
+        let rows = rows.iter().filter(|row| column == 0 || is_whole(row));
+        rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
+    };
+    let mut shown: Vec<(usize, usize)> =
+        (0..cells).map(|column| (column, width(column))).collect();
+    for &column in layout.left_out {
+        let whole = shown.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
+        if columns.is_some_and(|columns| whole > columns) {
+            shown.retain(|&(place, _)| place != column);
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let cell = |&(column, width): &(usize, usize)| {
+            row.get(column).map(|cell| pad(cell, width, layout.texts.contains(&column)))
+        };
+        let line = shown.iter().filter_map(cell).collect::<Vec<_>>().join("  ");
+        let line = if is_whole(&row) { line } else { wrapped(&line, columns, "    ") };
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 /// A page of Markdown, as this program generates them, for a person's terminal: each row of a table

@@ -1,9 +1,8 @@
 //! Which games are wanted.
 
-use std::str::FromStr;
-
 use anyhow::Context as _;
 
+use crate::cli::span::Span;
 use crate::game::record::Source;
 use crate::game::{Board, Geometry, Position, Shape, Square, Symmetry};
 use crate::store::import::{Ending, Game, text};
@@ -44,32 +43,6 @@ pub(super) struct FilterArgs {
     /// Only the last N games that fit; by default all
     #[arg(long, value_name = "N")]
     pub(super) last: Option<u64>,
-}
-
-/// A number, or a range with both ends, as text `LOW..HIGH`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Span {
-    low: i32,
-    high: i32,
-}
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Span, String> {
-        let (low, high) = text.split_once("..").unwrap_or((text, text));
-        let number = |text: &str| text.trim().parse().ok();
-        match (number(low), number(high)) {
-            (Some(low), Some(high)) if low <= high => Ok(Span { low, high }),
-            _ => Err("allowed: a number, or LOW..HIGH with LOW at most HIGH".into()),
-        }
-    }
-}
-
-impl Span {
-    fn has(self, number: i32) -> bool {
-        (self.low..=self.high).contains(&number)
-    }
 }
 
 /// [`FilterArgs`] ready to be applied.
