@@ -1,5 +1,7 @@
 """Checks of what leaves the analysis: links, a game that is played on, the lines of hints, and pictures."""
 
+import json
+
 from browser import Fault
 from layout import FAULTS, report
 
@@ -15,6 +17,16 @@ CHECK = """async (fields) => {
     const { checkOf } = await import("./link.js");
     return new URLSearchParams({ ...fields, check: checkOf(fields) }).toString();
 }"""
+# Keeps the questions for hints.
+SPY = """() => {
+    const real = window.fetch;
+    window.asked = [];
+    window.fetch = (path, options) => {
+        if (path === "/api/hints") window.asked.push(options.body);
+        return real(path, options);
+    };
+}"""
+LIMIT = "(limit) => { const select = [...document.querySelectorAll('.analyse .field')].find((field) => field.firstChild.textContent === 'Search').querySelector('select'); select.value = limit; select.dispatchEvent(new Event('change')); }"
 FOLLOW = "(hash) => { document.querySelector('#notice').hidden = true; location.hash = hash; }"
 
 
@@ -33,6 +45,8 @@ class Share:
         self.links()
         self.plays_on()
         self.shows_lines()
+        self.has_limits()
+        self.saves_values()
         check(not self.page.faults, "; ".join(self.page.faults))
 
     def opens(self, text):
@@ -149,3 +163,36 @@ class Share:
         page.wait("a line in a game", f"() => {{ document.querySelector('.advice li').focus(); return ({numbers})().length >= 1; }}")
         page.push("Hint")
         page.wait("no line", f"() => !({numbers})().length")
+
+    def has_limits(self):
+        """A time or a number of simulations is part of the request, and a position is asked about once."""
+        page = self.page
+        self.opens("f5d6")
+        page.wait("a game", f"() => ({MOVES})() === 2")
+        page.run(SPY)
+        for limit, wanted in (("s5", {"endless": True, "seconds": 5}), ("n1000", {"simulations": 1000, "seconds": 300})):
+            page.run("() => { window.asked = []; }")
+            page.run(LIMIT, limit)
+            body = json.loads(page.wait(f"a question with {limit}", "() => window.asked[0]"))
+            check(all(body.get(field) == value for field, value in wanted.items()), f"{limit}: {body}")
+        page.run(LIMIT, "own")
+        page.run("() => { const select = document.querySelector('.opinion select'); select.value = 'own1'; select.dispatchEvent(new Event('change')); }")
+        page.wait("values", "() => document.querySelector('.opinion').textContent.includes('searched in')")
+
+    def saves_values(self):
+        """A picture has the values that the board shows."""
+        page = self.page
+        page.wait("values", "() => document.querySelector('.analyse .board .hint:not(:empty)')")
+        shown = page.run("() => [...document.querySelectorAll('.analyse .board .hint')].map(({ textContent }) => textContent).filter(Boolean)")
+        page.run("""() => {
+            window.written = [];
+            const real = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { window.written.push(text); real.call(this, text, ...rest); };
+            const url = URL.createObjectURL;
+            URL.createObjectURL = (blob) => { window.picture = blob; return url(blob); };
+        }""")
+        page.push("Save")
+        page.push("Save a picture with values (PNG)")
+        size = page.wait("the picture", "() => window.picture?.type === 'image/png' && window.picture.size")
+        written = page.run("() => window.written")
+        check(size > 1000 and all(text in written for text in shown), f"the picture has {written}, not {shown}")

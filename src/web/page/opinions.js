@@ -2,6 +2,7 @@
 
 import { Latest, stream } from "./api.js";
 import { button, complain, h } from "./dom.js";
+import { limitChoice, limitFields } from "./limits.js";
 import { RATINGS, haveRatings, opinionOf, opinionsOf, playerOptions } from "./menu.js";
 import { Rows } from "./peek.js";
 import { isThin, nothingWord, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
@@ -10,8 +11,8 @@ const MOST = 3;
 const SHOWN = 6;
 /** A move with a proven value is always shown. */
 const isExact = ({ bound }) => bound === "exact";
-/** A search that goes on ends after this many seconds. */
-const LONG = 120;
+/** The limit of a search that goes on. */
+const LONG = "s120";
 
 export class Opinions {
   #about;
@@ -23,6 +24,7 @@ export class Opinions {
   #position = null;
   #pause = "";
   #add;
+  #limit = limitChoice(() => this.#reask());
   #ratings;
   element;
 
@@ -39,7 +41,8 @@ export class Opinions {
     this.box = h("div", { class: "opinions" });
     this.#ratings = h("p", { class: "soft" }, RATINGS);
     this.element = h("section", { class: "card" },
-      h("header", {}, h("h2", {}, "Opinions"), this.#add), this.box, this.#ratings);
+      h("header", {}, h("h2", {}, "Opinions"), this.#add),
+      h("div", { class: "row" }, this.#limit.element), this.box, this.#ratings);
   }
 
   /** The first opinion's player: the graph and the board show its values. */
@@ -50,6 +53,11 @@ export class Opinions {
   /** All players that are asked. */
   get chosen() {
     return this.#cards.map(({ player }) => player);
+  }
+
+  /** How long is searched, see `limits.js`. */
+  get limit() {
+    return this.#limit.value;
   }
 
   /** Sets the board and goal, which decide who can be asked, and whom to ask at first. */
@@ -98,6 +106,16 @@ export class Opinions {
     const found = advice.get(player);
     const empties = ply.discs.length - ply.black - ply.white;
     return Boolean(found?.isReview) && empties <= this.#about.solved_from && !found.hints.every(isExact);
+  }
+
+  /** Whether something was searched for as long as is wanted now. */
+  isEnough(advice) {
+    return Boolean(advice?.done) && (this.limit === "own" || advice.limit === this.limit || isFinal(advice));
+  }
+
+  /** Asks again after the limit has changed. */
+  #reask() {
+    for (const card of this.#cards) card.show(this.#position, this.#pause);
   }
 
   changed(card) {
@@ -183,7 +201,7 @@ class Card {
     this.requests.end();
     this.draw(position, pause);
     if (!position || pause || position.node.over) return;
-    if (!position.node.advice.get(this.player)?.done || this.#home.isOpen(position.node, this.player)) this.#ask(false);
+    if (!this.#home.isEnough(position.node.advice.get(this.player)) || this.#home.isOpen(position.node, this.player)) this.#ask(false);
   }
 
   draw(position, pause) {
@@ -215,15 +233,16 @@ class Card {
     const signal = this.requests.begin();
     const { node, game } = this.#position;
     const { player } = this;
+    const { limit } = this.#home;
     this.#on.hidden = true;
-    const question = { ...game, player, ...(isLong ? { endless: true, seconds: LONG } : {}) };
+    const question = { ...game, player, ...limitFields(isLong ? LONG : limit) };
     try {
       await stream("/api/hints", question, signal, (kind, advice) => {
         if (kind !== "hints" || signal.aborted) return;
         const known = node.advice.get(player);
         // A longer search begins with less than what a shorter one has found.
         if (known?.done && !advice.done && (advice.nodes < known.nodes || isLess(advice, known))) return;
-        const found = isLess(advice, known) ? { ...known, isReview: false } : ranked(advice);
+        const found = { ...(isLess(advice, known) ? { ...known, isReview: false } : ranked(advice)), limit };
         // If the user goes on before the end, the review's value must not be lost.
         node.advice.set(player, known?.isReview && !advice.done ? { ...found, isReview: true, done: true } : found);
         this.draw(this.#position, "");

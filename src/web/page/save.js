@@ -4,6 +4,9 @@ import { post } from "./api.js";
 import { putOnClipboard } from "./clipboard.js";
 import { button, complain, download, h, notice } from "./dom.js";
 import { valueOf } from "./losses.js";
+import { settings } from "./settings.js";
+import { t } from "./texts.js";
+import { squareHints } from "./words.js";
 
 /**
  * What can be saved: a tree, who has played it, and the player whose values go with its moves.
@@ -28,7 +31,7 @@ export function saveMenu(shown) {
     }
   });
   const entries = () => {
-    const { tree } = shown();
+    const { tree, player } = shown();
     const end = tree.line().at(-1);
     const game = (to, which) => [
       save(`Copy ${which}`, copy(to)), save(`Save ${which}`, write("transcript", to)), save(`Save ${which} as GGF`, write("ggf", to)),
@@ -37,7 +40,8 @@ export function saveMenu(shown) {
     return [
       ...game(end, `the whole game ${moves(end)}`),
       ...(tree.current === end ? [] : game(tree.current, `up to here ${moves(tree.current)}`)),
-      save("Save the position (OBF)", write("obf", tree.current)), save("Save a picture (PNG)", picture),
+      save("Save the position (OBF)", write("obf", tree.current)), save("Save a picture (PNG)", picture(false)),
+      ...(tree.current.advice.get(player)?.hints.length ? [save(t("save.values"), picture(true))] : []),
     ];
   };
   document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
@@ -67,30 +71,60 @@ const copy = (to) => async ({ tree }) => {
 const CELL = 80;
 const EDGE = 36;
 
-/** Draws the position on a canvas. The board's SVG has its colours in the sheet, which a picture lacks. */
-async function picture({ shape, tree: { current: node } }) {
+/**
+ * Draws the position on a canvas, as the settings say. The board's SVG has its colours in the sheet, which a
+ * picture lacks. @param {boolean} hasValues whether the values of the moves are in it
+ */
+const picture = (hasValues) => async ({ shape, player, tree: { current: node } }) => {
   const rows = Math.floor(Math.max(...shape.squares.map(([, cell]) => cell)) / shape.width) + 1;
   const canvas = h("canvas", { width: shape.width * CELL + 2 * EDGE, height: rows * CELL + 2 * EDGE });
   const pen = canvas.getContext("2d");
-  pen.fillStyle = "#f6f5f1";
+  const sheet = getComputedStyle(document.documentElement);
+  const colour = (name) => sheet.getPropertyValue(name).trim();
+  const values = hasValues ? squareHints(node.advice.get(player)?.hints ?? [], node.ply.side) : new Map();
+  pen.fillStyle = colour("--paper");
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.font = "18px system-ui, sans-serif";
   shape.squares.forEach(([name, cell], index) => {
     const [column, row] = [cell % shape.width, Math.floor(cell / shape.width)];
     const [x, y] = [EDGE + column * CELL, EDGE + row * CELL];
-    pen.fillStyle = "#2b7a51";
-    pen.strokeStyle = "#1c5a3a";
+    const [middle, centre] = [x + CELL / 2, y + CELL / 2];
+    pen.fillStyle = colour("--felt");
+    pen.strokeStyle = colour("--felt-line");
+    pen.lineWidth = 2;
     pen.fillRect(x, y, CELL, CELL);
     pen.strokeRect(x, y, CELL, CELL);
-    drawDisc(pen, x + CELL / 2, y + CELL / 2, node.ply.discs[index], name === node.move);
-    pen.fillStyle = "#5c6661";
-    pen.fillText(name[0], x + CELL / 2, EDGE / 2);
-    pen.fillText(name.slice(1), EDGE / 2, y + CELL / 2);
+    drawDisc(pen, middle, centre, node.ply.discs[index], name === node.move);
+    drawValue(pen, middle, centre, values.get(name));
+    if (settings.coordinates === "off") return;
+    pen.font = "18px system-ui, sans-serif";
+    pen.fillStyle = colour("--soft");
+    pen.fillText(name[0], middle, EDGE / 2);
+    pen.fillText(name.slice(1), EDGE / 2, centre);
   });
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  download(blob, `outflank-${node.depth}.png`);
+  download(blob, `outflank-${node.depth}${hasValues ? "-values" : ""}.png`);
+};
+
+/** @param {import("./board.js").SquareHint} [value] */
+function drawValue(pen, x, y, value) {
+  if (!value?.text) return;
+  const write = (text, font, at) => {
+    pen.font = `${font} system-ui, sans-serif`;
+    pen.lineWidth = 4;
+    pen.strokeStyle = "#0a2416";
+    pen.fillStyle = value.best ? "#ffe899" : value.thin ? "#c3d2c9" : "#ffffff";
+    pen.strokeText(text, x, at);
+    pen.fillText(text, x, at);
+  };
+  if (value.best) {
+    pen.strokeStyle = "#ffd95a";
+    pen.lineWidth = 3;
+    pen.strokeRect(x - CELL / 2 + 4, y - CELL / 2 + 4, CELL - 8, CELL - 8);
+  }
+  write(value.text, "600 21px", y);
+  if (value.note) write(value.note, "14px", y + 22);
 }
 
 function drawDisc(pen, x, y, disc, isLast) {

@@ -51,4 +51,12 @@ export default {
   "clock.sides.mineAdd": "Its seconds for each move",
   "clock.sides.theirs": "Minutes of white",
   "clock.sides.theirsAdd": "Its seconds for each move",
+
+  // Limits and pictures.
+  "limit.title": "Search",
+  "limit.own": "As the player's settings say",
+  "limit.seconds": "{count} seconds for a position",
+  "limit.minutes": "{count} minutes for a position",
+  "limit.simulations": "{count} simulations (nets)",
+  "save.values": "Save a picture with values (PNG)",
 };

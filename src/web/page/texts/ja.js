@@ -50,4 +50,12 @@ export default {
   "clock.sides.mineAdd": "黒の1手ごとの加算（秒）",
   "clock.sides.theirs": "白の持ち時間（分）",
   "clock.sides.theirsAdd": "白の1手ごとの加算（秒）",
+
+  // Limits and pictures.
+  "limit.title": "読みの量",
+  "limit.own": "プレイヤーの設定どおり",
+  "limit.seconds": "1局面{count}秒",
+  "limit.minutes": "1局面{count}分",
+  "limit.simulations": "シミュレーション{count}回（ネット）",
+  "save.values": "評価値入りの画像を保存（PNG）",
 };
