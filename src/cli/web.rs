@@ -36,6 +36,13 @@ pub struct Args {
     /// A folder of runs, or a run, that the page shows; `runs` by default, if it exists
     #[arg(long, value_name = "DIR")]
     runs: Vec<PathBuf>,
+    /// The folder of the library: games to search, and those that are played on the page; by default
+    /// outflank/library in the user's folder for data
+    #[arg(long, value_name = "DIR")]
+    library: Option<PathBuf>,
+    /// Keep no games and show no library
+    #[arg(long, conflicts_with = "library")]
+    no_library: bool,
     /// A player that the page offers besides its own, which `outflank players` explains; by default
     /// none
     #[arg(long, value_name = "SPEC")]
@@ -96,9 +103,21 @@ impl Args {
             public: self.public.clone(),
             token: self.token.clone(),
             runs,
+            library: match self.no_library {
+                true => None,
+                false => self.library.clone().or_else(default_library),
+            },
             players: self.player.clone(),
             trainer: self.allow_training.then(std::env::current_exe).transpose()?,
             context: context(Goal::Most, &self.device, threads),
         })
     }
+}
+
+/// The folder of the library, by the XDG base directory specification.
+fn default_library() -> Option<PathBuf> {
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(absolute);
+    let home = || std::env::home_dir().filter(absolute).map(|home| home.join(".local/share"));
+    Some(data.or_else(home)?.join("outflank/library"))
 }

@@ -16,6 +16,7 @@ mod error;
 mod export;
 mod game;
 mod guard;
+mod library;
 mod menu;
 mod opening;
 mod paste;
@@ -51,6 +52,8 @@ pub struct Options {
     pub token: Option<Token>,
     /// Folders of runs, or runs.
     pub runs: Vec<PathBuf>,
+    /// The folder of the library, which is made when it is needed; `None` for no library.
+    pub library: Option<PathBuf>,
     /// Players that the menu has besides its own.
     pub players: Vec<PlayerSpec>,
     /// The program that trains, if the page may start and stop runs.

@@ -15,11 +15,12 @@ use super::engines::Engines;
 use super::error::ApiError;
 use super::game::{BoardShape, Game, Line, boards, line};
 use super::guard::{Guard, check};
+use super::library::Shelf;
 use super::menu::{DEFAULT_OPINION, Entry, menu};
 use super::runs::Known;
 use super::training::Training;
 use super::{
-    Options, analyse, assets, export, opening, paste, predict, review, runs, thinking, training,
+    Options, analyse, assets, export, library, opening, paste, predict, review, runs, thinking, training,
 };
 use crate::game::{Goal, Shape};
 use crate::players::endings;
@@ -35,6 +36,7 @@ pub(super) struct App {
     pub engines: Arc<Engines>,
     pub training: Training,
     pub ratings: Known,
+    pub library: Shelf,
 }
 
 /// The routes behind the guard.
@@ -45,6 +47,7 @@ pub(super) fn router(options: Options, guard: Guard) -> Router {
         engines: Arc::new(Engines::new(context, threads)),
         training: Training::new(options.trainer.clone()),
         ratings: Known::default(),
+        library: Shelf::new(options.library.clone()),
         options,
     });
     Router::new()
@@ -58,6 +61,7 @@ pub(super) fn router(options: Options, guard: Guard) -> Router {
         .route("/api/export", post(export::write))
         .route("/api/predict", post(predict::predict))
         .route("/api/analyse", post(analyse::analyse))
+        .merge(library::routes())
         .merge(runs::routes())
         .merge(training::routes())
         .fallback(get(file))
@@ -107,6 +111,8 @@ struct About {
     default_opinion: &'static str,
     /// From this many empty squares on, hints have the exact score of each move.
     solved_from: u32,
+    /// Whether there is a library.
+    library: bool,
     /// Whether there are folders of runs.
     runs: bool,
     /// Whether the page may start and stop runs.
@@ -136,6 +142,7 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         default_level: crate::players::levels::FIRST,
         default_opinion: DEFAULT_OPINION,
         solved_from: endings::EMPTIES,
+        library: app.options.library.is_some(),
         runs: !app.options.runs.is_empty(),
         training: app.options.trainer.is_some(),
     })

@@ -16,6 +16,8 @@ pub struct Page {
     pub port: u16,
     /// The address that the program printed.
     pub url: String,
+    /// The user's folder for data, where games are kept.
+    _data: tempfile::TempDir,
 }
 
 /// An answer.
@@ -49,10 +51,12 @@ impl Answer {
 impl Page {
     /// Starts the program with these options, at any free port.
     pub fn start(options: &[&str]) -> Page {
+        let data = tempfile::tempdir().expect("a folder");
         let mut child = Command::new(env!("CARGO_BIN_EXE_outflank"))
             .args(["web", "--port", "0", "--no-open"])
             .args(options)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("XDG_DATA_HOME", data.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -63,7 +67,7 @@ impl Page {
         let url = url.trim().to_string();
         let port = url.split([':', '/', '?']).find_map(|part| part.parse().ok());
         let port = port.unwrap_or_else(|| panic!("no port in `{url}`"));
-        Page { child, port, url }
+        Page { child, port, url, _data: data }
     }
 
     pub fn connect(&self) -> TcpStream {

@@ -4,6 +4,7 @@ mod archives;
 mod client;
 mod endings;
 mod harm;
+mod library;
 
 use client::{Page, events};
 use serde_json::Value;

@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode};
 
 pub use blocks::{Explored, Following};
 pub use index::{Changes, Problem};
-pub use own::OwnGame;
+pub use own::{OwnGame, keep};
 pub use query::{Found, Query, Row, Sort, Winner};
 
 use super::files::{self, Action, FileError};

@@ -8,6 +8,7 @@ use rusqlite::OptionalExtension as _;
 use time::OffsetDateTime;
 
 use super::{Library, LibraryError, PLAYED, index};
+use crate::game::Position;
 use crate::game::record::GameRecord;
 use crate::store::files::{self, Action, FileError, NewFile};
 use crate::store::ggf::{self, Header};
@@ -30,38 +31,37 @@ pub struct OwnGame {
     pub time: OffsetDateTime,
 }
 
-impl Library {
-    /// Keeps a game, and adds it to the index.
-    ///
-    /// # Errors
-    ///
-    /// The file or the index cannot be written.
-    pub fn keep(&mut self, game: &OwnGame) -> Result<(), LibraryError> {
-        let folder = self.root.join(PLAYED);
-        files::create_dir(&folder)?;
-        let (date, time) = (game.time.date(), game.time.time());
-        let day = format!("{:04}.{:02}.{:02}", date.year(), u8::from(date.month()), date.day());
-        let clock = format!("{:02}.{:02}.{:02}", time.hour(), time.minute(), time.second());
-        let header = Header {
-            black: game.black.clone(),
-            white: game.white.clone(),
-            date: Some(format!("{day}_{}.GMT", clock.replace('.', ":"))),
-            result: game.score.map(|score| game.record.goal.apply(score)),
-            goal: game.record.goal,
-            ..Header::default()
-        };
-        let moves: Vec<_> = game.record.moves.iter().map(|made| made.square).collect();
-        let text = dispatch!(game.record.shape, G => {
-            let start = game.record.start::<G>().unwrap_or_else(|_| crate::game::Position::start());
-            ggf::write_with(&header, start, &moves)
-        });
-        let mut file = new_file(&folder, &format!("{day}_{clock}"))?;
-        let path = folder.join(PLAYED);
-        file.write_all(text.as_bytes()).map_err(FileError::at(Action::Write, &path))?;
-        file.finish()?;
-        self.refresh(|_, _| {}).map(|_| ())
-    }
+/// Keeps a game in the library of a folder. The index has it after the next
+/// [`Library::refresh`]; none is needed to keep a game.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn keep(root: &Path, game: &OwnGame) -> Result<(), LibraryError> {
+    let folder = root.join(PLAYED);
+    files::create_dir(&folder)?;
+    let (date, time) = (game.time.date(), game.time.time());
+    let day = format!("{:04}.{:02}.{:02}", date.year(), u8::from(date.month()), date.day());
+    let clock = format!("{:02}.{:02}.{:02}", time.hour(), time.minute(), time.second());
+    let header = Header {
+        black: game.black.clone(),
+        white: game.white.clone(),
+        date: Some(format!("{day}_{}.GMT", clock.replace('.', ":"))),
+        result: game.score.map(|score| game.record.goal.apply(score)),
+        goal: game.record.goal,
+        ..Header::default()
+    };
+    let moves: Vec<_> = game.record.moves.iter().map(|made| made.square).collect();
+    let text = dispatch!(game.record.shape, G => {
+        let start = game.record.start::<G>().unwrap_or_else(|_| Position::start());
+        ggf::write_with(&header, start, &moves)
+    });
+    let mut file = new_file(&folder, &format!("{day}_{clock}"))?;
+    file.write_all(text.as_bytes()).map_err(FileError::at(Action::Write, &folder))?;
+    Ok(file.finish()?)
+}
 
+impl Library {
     /// Removes a game that was played on the page, and its file.
     ///
     /// # Errors

@@ -166,8 +166,9 @@ fn own_games_are_kept_and_deleted() {
         time: OffsetDateTime::UNIX_EPOCH,
     };
     for _ in 0..3 {
-        library.keep(&game).expect("kept");
+        keep(folder.path(), &game).expect("kept");
     }
+    assert_eq!(library.refresh(|_, _| {}).expect("a refresh").read, 3);
     let own = Query { is_own: true, most: 9, ..Query::default() };
     let found = library.search(&own).expect("a search");
     assert_eq!(found.total, 3);

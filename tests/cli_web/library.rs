@@ -1,0 +1,82 @@
+//! The library on the page: search, explorer, and games that are kept and deleted.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Page};
+
+fn start(folder: &std::path::Path, more: &[&str]) -> Page {
+    let options = ["--threads", "1", "--library", folder.to_str().expect("a path")];
+    Page::start(&[&options[..], more].concat())
+}
+
+fn ask(page: &Page, what: &str, body: &Value) -> Answer {
+    page.post(&format!("/api/library/{what}"), &body.to_string())
+}
+
+#[test]
+fn games_are_searched_explored_kept_and_deleted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a.txt"), "f5d6c3d3c4f4\nf5f6e6f4e3\n").expect("written");
+    let page = start(folder.path(), &[]);
+    assert_eq!(page.get("/api/about").ok().json()["library"], true);
+    let state = page.get("/api/library").ok().json();
+    assert_eq!((&state["games"], &state["problems"]), (&json!(2), &json!([])));
+    let found = ask(&page, "search", &json!({"opening": "Tiger", "most": 10})).ok().json();
+    assert_eq!(found["total"], 1);
+    // The image of the other game's position.
+    let game = json!({"moves": "c4c3"});
+    let found = ask(&page, "search", &json!({"game": game, "most": 1})).ok().json();
+    let id = &found["games"][0]["id"];
+    let whole = page.get(&format!("/api/library/games/{id}")).ok().json();
+    assert_eq!((&whole["game"]["moves"], &whole["own"]), (&json!("f5f6e6f4e3"), &json!(false)));
+    let explored = ask(&page, "explore", &json!({"game": {"moves": "c4"}})).ok().json();
+    assert_eq!(explored["games"], 2);
+    let moves: Vec<_> = explored["moves"].as_array().expect("moves").iter().collect();
+    assert_eq!(moves.len(), 2);
+    assert!(moves.iter().any(|next| next["move"] == "c3" && next["opening"] == "Diagonal"));
+
+    let played = json!({"game": {"moves": "f5d6"}, "black": "you \u{1b}[1m", "white": "Club",
+        "score": -64});
+    ask(&page, "keep", &played).ok();
+    assert_eq!(page.get("/api/library").ok().json()["games"], 3);
+    let own = ask(&page, "search", &json!({"own": true, "most": 9})).ok().json();
+    let row = &own["games"][0];
+    assert_eq!((&row["black"], &row["score"]), (&json!("you  (1m"), &json!(-64)));
+    let address = format!("/api/library/games/{}", row["id"]);
+    page.send("DELETE", &address, "", b"").ok();
+    page.send("DELETE", &address, "", b"").refused(404);
+    page.send("DELETE", &format!("/api/library/games/{id}"), "", b"").refused(400);
+    assert_eq!(page.get("/api/library").ok().json()["games"], 2);
+}
+
+#[test]
+fn wrong_requests_and_damage_get_one_clear_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("outflank-library.db"), [1; 3000]).expect("written");
+    let page = start(folder.path(), &[]);
+    let error = page.get("/api/library").refused(500);
+    assert!(error["error"].as_str().expect("a text").contains("remove it"), "{error}");
+    // Games are kept without the index, and nothing of the file is lost.
+    let played = json!({"game": {"moves": "f5d6"}, "black": "a", "white": "b", "score": 2});
+    ask(&page, "keep", &played).ok();
+    assert_eq!(fs::read_dir(folder.path().join("played")).expect("a folder").count(), 1);
+    assert_eq!(fs::read(folder.path().join("outflank-library.db")).expect("kept"), [1; 3000]);
+    fs::remove_file(folder.path().join("outflank-library.db")).expect("removed");
+    assert_eq!(page.get("/api/library").ok().json()["games"], 1);
+    for (what, body) in [
+        ("search", json!({"player": "x".repeat(500)})),
+        ("search", json!({"sort": "size"})),
+        ("search", json!({"game": {"moves": "a1"}})),
+        ("explore", json!({})),
+        ("keep", json!({"game": {"moves": "a1"}, "black": "a", "white": "b"})),
+        ("keep", json!({"game": {"moves": "f5"}, "black": "a", "white": "b", "score": 99})),
+    ] {
+        ask(&page, what, &body).refused(400);
+    }
+    assert_eq!(page.get("/api/library/games/x").status, 400);
+    let without = Page::start(&["--threads", "1", "--no-library"]);
+    assert_eq!(without.get("/api/about").ok().json()["library"], false);
+    without.get("/api/library").refused(404);
+}
