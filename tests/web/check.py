@@ -7,6 +7,7 @@ It plays a game, undoes and redoes, asks for hints, pastes good and bad games, r
 finds the mistakes, tries one again, edits a position, and watches runs, one of which grows meanwhile.
 Then it checks single behaviours (details.py), games (games.py), what leaves the analysis (share.py), how
 the page looks (appearance.py) and clocks (clocks.py), and measures every view at several sizes (layout.py).
+First it checks the texts of all languages, which needs no browser (texts.py).
 Any error in the console, any exception and any request to another host fails the check. It prints
 what it measured: the time until the page can be used, of a move, and of the first hint.
 
@@ -29,6 +30,7 @@ from details import Details, write_runs
 from games import Games
 from layout import measure
 from share import Share
+import texts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SIZES = ((1280, 800), (390, 844))
@@ -371,6 +373,8 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "target/debug/outflank"))
     parser.add_argument("--shots", type=pathlib.Path, help="a folder for pictures of the page")
     args = parser.parse_args()
+    if not texts.main():
+        return 1
     chromium = installed()
     if chromium is None:
         print("SKIPPED: no Chromium is installed, so the page was not looked at")

@@ -281,7 +281,7 @@ class Details:
             page.run("(run) => [...document.querySelectorAll('.run .open')].find((button) => button.textContent === run).click()", run)
             page.wait(f"the curves of {run}", "(run, count) => document.querySelector('.watch .right h2').textContent === run && document.querySelectorAll('.chart path.curve').length === count", run, len(names) + 1)
             silent = page.run("() => [...document.querySelectorAll('.chart')].filter((chart) => !chart.querySelector('p').textContent).map((chart) => chart.querySelector('h3').textContent)")
-            check(silent == (sorted(names) if run == "novel" else []), f"{run}: charts without a sentence: {silent}")
+            check(not silent, f"{run}: charts without a sentence: {silent}")
             check("No game" in self.text(".watch .right"), f"{run}: nothing is said about its games")
             config = "This run has none." if run == "novel" else 'board = "8x8"'
             page.wait(f"the configuration of {run}", "(text) => document.querySelector('.watch pre').textContent.includes(text)", config)

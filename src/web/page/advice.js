@@ -2,6 +2,7 @@
 
 import { announce, h } from "./dom.js";
 import { Rows } from "./peek.js";
+import { t } from "./texts.js";
 import { VIEW, isThin, ruleWord, sourceWord, valueWord } from "./words.js";
 
 const SHOWN = 5;
@@ -28,6 +29,6 @@ export class AdviceList {
     this.#rows.draw(hints.slice(0, SHOWN).map((hint) => h("li", { tabindex: 0, "data-move": hint.move, title: hint.line.join(" ") },
       h("b", {}, hint.move), h("span", { class: "value" }, word(hint)), h("span", { class: "source" }, sourceWord(hint)))));
     this.#legend.textContent = `${VIEW} ${ruleWord(hints)}`;
-    if (done && hints[0]) announce(`Best: ${hints[0].move}, ${word(hints[0])} for black`);
+    if (done && hints[0]) announce(t("advice.best", { move: hints[0].move, value: word(hints[0]) }));
   }
 }

@@ -56,13 +56,13 @@ export class AnalyseView {
 
   #build() {
     const p = this.#parts;
-    p.board = new Board((square) => this.#square(square), "Board. Arrow keys move, Enter plays.");
+    p.board = new Board((square) => this.#square(square), t("board.keys"));
     p.board.onpoint = (square) => this.#peek(square);
     p.peek = new Peek(p.board);
     p.graph = new ValueGraph((ply) => this.#go(this.#tree.line()[ply]));
     p.caption = h("p", { class: "status" });
     p.players = h("div", { class: "row named-row" });
-    p.overlay = choice("Show", OVERLAYS, "values", () => this.#redraw());
+    p.overlay = choice(t("overlay.title"), OVERLAYS, "values", () => this.#redraw());
     p.list = new MoveList((node) => this.#go(node));
     p.opinions = new Opinions(this.#about, {
       onchange: () => this.#redraw(),
@@ -90,8 +90,8 @@ export class AnalyseView {
     p.setup = this.#setupChoices();
     p.playOn = button(t("playon.button"), () => p.newGame.offer(this.#tree.setup, this.#tree.current));
     p.newGame = new NewGame(this.#about, recall("play", usualGame(this.#about)), (chosen) => this.#playOn(this.#tree.game(), chosen), t("playon.title"));
-    p.cut = button("Delete branch", () => this.#cut(), { class: "quiet" });
-    p.promote = button("Make main line", () => this.#promote(), { class: "quiet" });
+    p.cut = button(t("analyse.cut"), () => this.#cut(), { class: "quiet" });
+    p.promote = button(t("analyse.promote"), () => this.#promote(), { class: "quiet" });
     this.element = h("div", { class: "analyse" }, this.#left(), this.#right(), p.paste.box, p.newGame.box);
   }
 
@@ -99,13 +99,12 @@ export class AnalyseView {
     const p = this.#parts;
     const step = (label, word, work) => button(word, work, { "aria-label": label, title: label });
     const bar = h("div", { class: "row bar" },
-      step("To the start", "«", () => this.#go(this.#tree.root)), step("Back", "‹", () => this.#step(-1)),
-      step("Forward", "›", () => this.#step(1)), step("To the end", "»", () => this.#go(this.#tree.line().at(-1))),
+      step(t("analyse.first"), "«", () => this.#go(this.#tree.root)), step(t("analyse.back"), "‹", () => this.#step(-1)),
+      step(t("analyse.forward"), "›", () => this.#step(1)), step(t("analyse.last"), "»", () => this.#go(this.#tree.line().at(-1))),
       p.overlay.element);
     return h("section", { class: "left" }, p.players, h("div", {}, h("div", { class: "stage" }, p.board.element), p.review.task),
       bar, p.caption, h("p", { class: "soft" }, VIEW), p.graph.element,
-      h("p", { class: "keys" }, "Squares mark proven values, dots mistakes. The band is the spread of the search’s "
-        + "simulations. Drag the graph, or use the arrow keys; M: next mistake."));
+      h("p", { class: "keys" }, t("analyse.help")));
   }
 
   #right() {
@@ -114,20 +113,20 @@ export class AnalyseView {
       tree: this.#tree, names: this.#names, player: p.opinions.first, shape: this.#shape(),
     }));
     return h("section", { class: "right" },
-      h("div", { class: "actions" }, button("Paste or open", () => p.paste.box.showModal(), { class: "main" }),
-        p.playOn, button("Edit board", () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
+      h("div", { class: "actions" }, button(t("analyse.paste"), () => p.paste.box.showModal(), { class: "main" }),
+        p.playOn, button(t("analyse.edit"), () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
       p.editor.element, p.opinions.element, p.review.element,
-      h("section", { class: "card" }, h("header", {}, h("h2", {}, "Moves"), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
+      h("section", { class: "card" }, h("header", {}, h("h2", {}, t("moves.title")), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
       p.lens?.element);
   }
 
   #setupChoices() {
     const p = this.#parts;
     const fresh = () => this.open({ board: p.shape.value, goal: p.goal.value, moves: "" }, {});
-    p.shape = choice("Board", this.#about.boards.map(({ name }) => [name, name]), "8x8", fresh);
-    p.goal = choice("To win", goalOptions, "most", fresh);
-    return h("details", {}, h("summary", { class: "soft" }, "New analysis"),
-      h("div", { class: "fields" }, p.shape.element, p.goal.element, button("Empty it", fresh)));
+    p.shape = choice(t("menu.board"), this.#about.boards.map(({ name }) => [name, name]), "8x8", fresh);
+    p.goal = choice(t("menu.goal"), goalOptions, "most", fresh);
+    return h("details", {}, h("summary", { class: "soft" }, t("analyse.fresh")),
+      h("div", { class: "fields" }, p.shape.element, p.goal.element, button(t("analyse.empty"), fresh)));
   }
 
   #setup() {
@@ -314,7 +313,7 @@ export class AnalyseView {
     const position = { node: current, game: this.#tree.game() };
     if (this.#isShown) {
       const isHidden = p.review.isPuzzle;
-      const pause = isHidden ? "Hidden until you have tried." : p.review.isRunning ? "After the whole game." : "";
+      const pause = isHidden ? t("analyse.hidden") : p.review.isRunning ? t("analyse.later") : "";
       p.opinions.show(isHidden ? { ...position, node: hidden(current) } : position, pause);
       p.lens?.show(position);
     }

@@ -1,5 +1,7 @@
 // The server's interface. Every error becomes an `Error` with one clear sentence.
 
+import { t } from "./texts.js";
+
 /**
  * @typedef {{board: string, goal: string, start?: string, moves: string}} Game
  * @typedef {{discs: string, side: Side, legal: string[], move?: string, mover?: Side,
@@ -18,13 +20,13 @@
 
 /** The text of an error's answer: what is wrong, where, and what is allowed. */
 async function failure(response) {
-  let text = `the server answered ${response.status}`;
+  let text = t("server.status", { status: response.status });
   let found = {};
   try {
     found = await response.json();
     text = found.error ?? text;
     if (found.field && !text.includes(found.field)) text = `${found.field}: ${text}`;
-    if (found.allowed) text += `. Allowed: ${found.allowed}`;
+    if (found.allowed) text = t("server.allowed", { problem: text, allowed: found.allowed });
   } catch { /* no JSON: the status must do */ }
   return Object.assign(new Error(text), { status: response.status, answer: found });
 }
@@ -35,7 +37,7 @@ async function ask(path, options) {
     response = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Is `outflank web` still running?");
+    throw new Error(t("server.silent"));
   }
   if (!response.ok) throw await failure(response);
   return response;
@@ -106,7 +108,7 @@ class EventParser {
     // A block without data is a comment that keeps the connection alive.
     if (data.length === 0) return;
     const found = JSON.parse(data.join("\n"));
-    if (kind === "failed") throw new Error(found.error ?? "the search failed");
+    if (kind === "failed") throw new Error(found.error ?? t("server.failed"));
     this.#onevent(kind, found);
   }
 }

@@ -3,6 +3,7 @@
 
 import { s } from "./dom.js";
 import { click } from "./sound.js";
+import { t } from "./texts.js";
 import { sideWord } from "./words.js";
 
 const CELL = 100;
@@ -40,7 +41,7 @@ export class Board {
    * @param {(square: string) => void} [onplay] called with the name of a chosen square
    * @param {string} [label] for screen readers
    */
-  constructor(onplay, label = "Board") {
+  constructor(onplay, label = t("board.name")) {
     this.#onplay = onplay;
     this.element = s("svg", {
       class: "board", role: "grid", "aria-label": label, tabindex: onplay ? 0 : false,
@@ -155,8 +156,8 @@ export class Board {
       part.text.classList.toggle("on-disc", disc === "X");
       part.shade.setAttribute("class", `shade ${shade?.kind ?? ""}`);
       part.shade.style.opacity = shade ? Math.max(0, Math.min(1, shade.amount)) : 0;
-      const what = { X: "black", O: "white" }[disc] ?? (legal.has(name) ? "can be played" : "empty");
-      part.group.setAttribute("aria-label", [name, what, name === view.last && "last move", hint?.text, hint?.note, hint?.line]
+      const what = { X: t("low.black"), O: t("low.white") }[disc] ?? (legal.has(name) ? t("board.can") : t("board.empty"));
+      part.group.setAttribute("aria-label", [name, what, name === view.last && t("board.last"), hint?.text, hint?.note, hint?.line]
         .filter(Boolean).join(", "));
     });
   }
@@ -230,9 +231,9 @@ export class Board {
 
 /** What a screen reader says about a ply. */
 export function plyWord(ply) {
-  if (!ply.move) return "Start of the game.";
-  const turned = ply.flipped?.length ?? 0;
-  const passed = ply.passed ? ` ${sideWord(ply.passed)} has no move and passes.` : "";
-  const next = ply.legal.length ? ` ${sideWord(ply.side)} to move.` : " The game is over.";
-  return `${sideWord(ply.mover)} ${ply.move}, ${turned} turned.${passed}${next}`;
+  if (!ply.move) return t("ply.start");
+  const moved = t("ply.move", { side: sideWord(ply.mover), move: ply.move, count: ply.flipped?.length ?? 0 });
+  const passed = ply.passed && t("ply.passes", { side: sideWord(ply.passed) });
+  const next = ply.legal.length ? t("turn.side", { side: sideWord(ply.side) }) : t("ply.over");
+  return [moved, passed, next].filter(Boolean).join(" ");
 }

@@ -2,6 +2,7 @@
 // not needed.
 
 import { h, s } from "./dom.js";
+import { t } from "./texts.js";
 import { short } from "./words.js";
 
 const HEIGHT = 210;
@@ -54,7 +55,7 @@ export class Chart {
     const y = clamped(padded(yRange ?? usual(all)), HEIGHT - EDGE.bottom, EDGE.top);
     this.#scale = { x, y };
     this.#svg.setAttribute("viewBox", `0 0 ${this.#width} ${HEIGHT}`);
-    this.#svg.setAttribute("aria-label", `${title} by ${xWord}: ${curves.map(lastWord).join(", ")}`);
+    this.#svg.setAttribute("aria-label", t("chart.label", { title, axis: xWord, values: curves.map(lastWord).join(", ") }));
     this.#svg.replaceChildren(...this.#axes(x, y), ...curves.flatMap((curve, index) => drawn(curve, index, x, y)));
     this.#showKey(null);
   }
@@ -92,7 +93,7 @@ export class Chart {
       return h("span", {}, s("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, s("path", { class: kind(index), d: "M0 4H26" })),
         `${curve.name} ${value}`);
     });
-    const place = x === null ? [] : [h("span", {}, `at ${short(x)} ${this.#plot.xWord}`)];
+    const place = x === null ? [] : [h("span", {}, t("chart.at", { x: short(x), axis: this.#plot.xWord }))];
     this.#key.replaceChildren(...rows, ...place);
   }
 }

@@ -1,5 +1,7 @@
 // Makes elements. Texts always become text nodes, so no text from a file can become markup.
 
+import { t } from "./texts.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -69,7 +71,7 @@ export function choice(label, options, value, onchange) {
  */
 export function dialog(title, ...children) {
   const box = h("dialog", { "aria-label": title },
-    h("header", {}, h("h2", {}, title), button("Close", () => box.close(), { class: "quiet" })),
+    h("header", {}, h("h2", {}, title), button(t("dialog.close"), () => box.close(), { class: "quiet" })),
     ...children);
   // A click beside the box closes it. The box has no padding, so such a click hits the dialog itself.
   box.addEventListener("click", (event) => { if (event.target === box) box.close(); });

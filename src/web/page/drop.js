@@ -1,5 +1,7 @@
 // The files of a drop, which may be folders.
 
+import { t } from "./texts.js";
+
 /** The most files of a drop. */
 const MOST = 500;
 /** Folders are looked through to this depth. */
@@ -24,7 +26,7 @@ export async function filesOf({ items, files }) {
 async function walk(entry, depth, found, isNamed) {
   if (entry.isFile) {
     if (!isNamed && !GAMES.test(entry.name)) return;
-    if (found.length >= MOST) throw new Error(`Too many files; allowed: ${MOST}.`);
+    if (found.length >= MOST) throw new Error(t("drop.many", { most: MOST }));
     found.push(await new Promise((done, failed) => { entry.file(done, failed); }));
     return;
   }

@@ -1,8 +1,9 @@
 // Sets up a position by hand: a brush puts black, white or nothing on each square that it touches.
 
 import { button, choice, h } from "./dom.js";
+import { t } from "./texts.js";
 
-const BRUSHES = [["X", "Black"], ["O", "White"], ["-", "Empty"]];
+const BRUSHES = [["X", t("side.black")], ["O", t("side.white")], ["-", t("editor.empty")]];
 
 export class Editor {
   #discs = [];
@@ -16,15 +17,15 @@ export class Editor {
   /** @param {{ondraw: () => void, ondone: (start: string) => void, oncancel: () => void}} events */
   constructor({ ondraw, ondone, oncancel }) {
     this.#ondraw = ondraw;
-    this.#side = choice("To move", [["black", "Black"], ["white", "White"]], "black", ondraw);
+    this.#side = choice(t("editor.turn"), [["black", t("side.black")], ["white", t("side.white")]], "black", ondraw);
     this.#brushes = BRUSHES.map(([disc, word]) => button(word, () => this.#take(disc), { "data-brush": disc }));
-    this.element = h("section", { class: "card" }, h("h2", {}, "Edit the board"),
-      h("p", { class: "soft" }, "Choose a brush, then click on squares or draw over them."),
-      h("div", { class: "row", role: "group", "aria-label": "Brush" }, ...this.#brushes),
+    this.element = h("section", { class: "card" }, h("h2", {}, t("editor.title")),
+      h("p", { class: "soft" }, t("editor.help")),
+      h("div", { class: "row", role: "group", "aria-label": t("editor.brush") }, ...this.#brushes),
       h("div", { class: "row" }, this.#side.element,
-        button("Clear", () => this.#set(this.#discs.map(() => "-")))),
+        button(t("editor.clear"), () => this.#set(this.#discs.map(() => "-")))),
       h("div", { class: "actions" },
-        button("Use this position", () => ondone(this.#start()), { class: "main" }), button("Cancel", oncancel)));
+        button(t("editor.use"), () => ondone(this.#start()), { class: "main" }), button(t("editor.cancel"), oncancel)));
     this.#take(this.#brush);
   }
 

@@ -2,6 +2,7 @@
 
 import { button, choice, h } from "./dom.js";
 import { parts, turned } from "./opening.js";
+import { t } from "./texts.js";
 
 /** The games of a page. */
 const PAGE = 50;
@@ -11,12 +12,11 @@ const FEW = 10;
 const collator = new Intl.Collator("en", { sensitivity: "base", numeric: true });
 const by = (word) => (a, b) => collator.compare(a[word] ?? "\uffff", b[word] ?? "\uffff");
 const result = (game) => game.result ?? -Infinity;
-/** @type {[string, string, ?((a: any, b: any) => number)][]} */
-const ORDERS = [
-  ["file", "As in the file", null], ["newest", "Newest first", (a, b) => by("date")(b, a)], ["oldest", "Oldest first", by("date")],
-  ["black", "By black", by("black")], ["white", "By white", by("white")], ["event", "By event", by("event")],
-  ["result", "Black's wins first", (a, b) => result(b) - result(a)],
-];
+/** @type {Object<string, ?((a: any, b: any) => number)>} */
+const ORDERS = {
+  file: null, newest: (a, b) => by("date")(b, a), oldest: by("date"), black: by("black"), white: by("white"), event: by("event"),
+  result: (a, b) => result(b) - result(a),
+};
 
 /** A text without case and accents. */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
@@ -43,13 +43,13 @@ export class GameList {
   constructor(boards, onopen) {
     this.#boards = boards;
     this.#onopen = onopen;
-    this.#order = choice("Order", ORDERS.map(([id, word]) => [id, word]), "file", () => this.#find());
+    this.#order = choice(t("list.order"), Object.keys(ORDERS).map((id) => [id, t(`list.${id}`)]), "file", () => this.#find());
     const field = (word, input) => h("label", { class: "field" }, h("span", {}, word), input);
-    this.#filters = h("div", { class: "fields filters" }, field("Player, event or year", this.#search),
-      field("First moves", this.#opening), this.#order.element);
-    this.#back = button("Previous", () => this.#turn(-1));
-    this.#next = button("Next", () => this.#turn(1));
-    this.element = h("section", { class: "gamelist", "aria-label": "Games", hidden: true }, this.#filters,
+    this.#filters = h("div", { class: "fields filters" }, field(t("list.search"), this.#search),
+      field(t("list.opening"), this.#opening), this.#order.element);
+    this.#back = button(t("list.previous"), () => this.#turn(-1));
+    this.#next = button(t("list.next"), () => this.#turn(1));
+    this.element = h("section", { class: "gamelist", "aria-label": t("list.title"), hidden: true }, this.#filters,
       h("div", { class: "row" }, this.#count, this.#back, this.#next), this.#rows);
   }
 
@@ -65,11 +65,11 @@ export class GameList {
   #find() {
     const words = plain(this.#search.value).split(/\s+/).filter(Boolean);
     const opening = parts(this.#opening.value);
-    this.#opening.setCustomValidity(opening ? "" : "Moves such as f5d6c3");
+    this.#opening.setCustomValidity(opening ? "" : t("list.moves"));
     const begins = this.#beginnings(opening ?? []);
     const fits = (game) => words.every((word) => wordsOf(game).includes(word)) && begins(game);
     const found = words.length || opening?.length ? this.#games.filter(fits) : [...this.#games];
-    const order = ORDERS.find(([id]) => id === this.#order.value)[2];
+    const order = ORDERS[this.#order.value];
     this.#found = order ? found.sort(order) : found;
     this.#page = 0;
     this.#draw();
@@ -95,8 +95,8 @@ export class GameList {
     const [all, found] = [this.#games.length, this.#found.length];
     const from = this.#page * PAGE;
     const shown = this.#found.slice(from, from + PAGE);
-    const of = found === all ? `${all} games` : `${found} of ${all} games`;
-    this.#count.textContent = found > PAGE ? `${from + 1}–${from + shown.length} of ${of}` : of;
+    const games = found === all ? t("list.all", { all }) : t("list.found", { found, all });
+    this.#count.textContent = found > PAGE ? t("list.range", { from: from + 1, to: from + shown.length, games }) : games;
     this.#back.hidden = this.#next.hidden = found <= PAGE;
     this.#back.disabled = !this.#page;
     this.#next.disabled = from + PAGE >= found;
@@ -114,7 +114,7 @@ function wordsOf(game) {
 
 function names({ black, white, result: score }) {
   const word = score === undefined || score === null ? "" : ` ${score > 0 ? "+" : ""}${score}`;
-  return `${black || white ? `${black ?? "?"} – ${white ?? "?"}` : "Game"}${word}`;
+  return `${black || white ? `${black ?? "?"} – ${white ?? "?"}` : t("list.game")}${word}`;
 }
 
 const aboutWord = ({ event, date, moves }) => [event, date, `${moves.slice(0, 12)}…`].filter(Boolean).join(", ");

@@ -2,6 +2,7 @@
 
 import { s } from "./dom.js";
 import { cumulated, lossOf, valueOf } from "./losses.js";
+import { t } from "./texts.js";
 import { sideWord, signed } from "./words.js";
 
 const LEFT = 34;
@@ -24,7 +25,7 @@ export class ValueGraph {
   constructor(onply) {
     this.#onply = onply;
     this.element = s("svg", {
-      class: "graph", role: "slider", tabindex: 0, "aria-label": "Value by move, for black",
+      class: "graph", role: "slider", tabindex: 0, "aria-label": t("graph.title"),
       onpointerdown: (event) => {
         this.element.setPointerCapture(event.pointerId);
         this.#drag(event);
@@ -100,8 +101,8 @@ export class ValueGraph {
       s("line", { class: "zero", x1: LEFT, x2: right, y1: y(0), y2: y(0) }),
       s("text", { x: LEFT - 5, y: y(0) + 4, "text-anchor": "end" }, label(0)),
       ...plies.map((ply) => s("text", { x: x(ply), y: HEIGHT - 4, "text-anchor": "middle" }, ply)),
-      s("text", { x: right, y: TOP.y + 12, "text-anchor": "end" }, "black is ahead"),
-      s("text", { x: right, y: TOP.y + TOP.height - 4, "text-anchor": "end" }, "white is ahead"),
+      s("text", { x: right, y: TOP.y + 12, "text-anchor": "end" }, t("graph.black")),
+      s("text", { x: right, y: TOP.y + TOP.height - 4, "text-anchor": "end" }, t("graph.white")),
     ];
   }
 
@@ -126,7 +127,7 @@ export class ValueGraph {
       s("text", { x: LEFT - 5, y: y(lost) + 4, "text-anchor": "end" }, Math.round(lost)),
     ];
     return [...tick(0), ...tick(most),
-      s("text", { x: LEFT + 6, y: BELOW.y + 12 }, "discs lost: black ── white ╌╌"), curve("black"), curve("white")];
+      s("text", { x: LEFT + 6, y: BELOW.y + 12 }, t("graph.lost")), curve("black"), curve("white")];
   }
 
   #tell(point, isInDiscs) {
@@ -135,9 +136,9 @@ export class ValueGraph {
     set("aria-valuemax", this.#line.length - 1);
     set("aria-valuenow", this.#now);
     const node = this.#line[this.#now];
-    const move = node?.move ? `${sideWord(node.ply.mover)} ${node.move}, ` : "";
-    const value = point ? `${isInDiscs ? signed(point.value) + " discs" : Math.round(point.value + 50) + " percent"} for black` : "no value yet";
-    set("aria-valuetext", `Ply ${this.#now}, ${move}${value}`);
+    const known = point && (isInDiscs ? t("graph.discs", { value: signed(point.value) }) : t("graph.percent", { value: Math.round(point.value + 50) }));
+    const place = { ply: this.#now, value: known ?? t("graph.unknown") };
+    set("aria-valuetext", node?.move ? t("graph.move", { ...place, side: sideWord(node.ply.mover), move: node.move }) : t("graph.ply", place));
   }
 }
 

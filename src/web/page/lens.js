@@ -2,6 +2,7 @@
 
 import { Latest, get, post } from "./api.js";
 import { choice, complain, h, s } from "./dom.js";
+import { t } from "./texts.js";
 import { minutesWord, short, signed } from "./words.js";
 
 /** The small curve asks at most this many checkpoints. */
@@ -26,12 +27,12 @@ export class Lens {
   /** @param {() => void} onview called when the board should show another policy */
   constructor(onview) {
     this.#onview = onview;
-    this.#runs = choice("Run", [["", "none"]], "", () => this.#choose());
-    this.#slider = h("input", { type: "range", min: 0, max: 0, "aria-label": "Checkpoint", oninput: () => this.#ask() });
+    this.#runs = choice(t("lens.run"), [["", t("lens.none")]], "", () => this.#choose());
+    this.#slider = h("input", { type: "range", min: 0, max: 0, "aria-label": t("lens.checkpoint"), oninput: () => this.#ask() });
     this.element = h("details", { class: "card", ontoggle: () => this.#load() },
-      h("summary", {}, "How earlier nets of a run saw this"),
+      h("summary", {}, t("lens.title")),
       this.#runs.element, this.#slider, this.#word, this.#curve,
-      h("label", { class: "row" }, this.#onBoard, "Show its policy on the board"));
+      h("label", { class: "row" }, this.#onBoard, t("lens.show")));
   }
 
   /** The policy to show on the board, or `null`. @returns {?[string, number][]} */
@@ -55,7 +56,7 @@ export class Lens {
       const { runs } = await get("/api/runs");
       const { board, goal } = this.#position.game;
       const fitting = runs.filter((run) => (run.board ?? board) === board && (run.goal ?? goal) === goal);
-      this.#runs.offer([["", fitting.length ? "Choose a run" : "No run on this board"], ...fitting.map(({ id, name }) => [id, name])]);
+      this.#runs.offer([["", fitting.length ? t("lens.choose") : t("lens.unfit")], ...fitting.map(({ id, name }) => [id, name])]);
     } catch (error) {
       complain(error);
     }
@@ -75,7 +76,7 @@ export class Lens {
       complain(error);
     }
     if (!this.#checkpoints.length) {
-      this.#word.textContent = "This run has no checkpoints here.";
+      this.#word.textContent = t("lens.empty");
       return;
     }
     this.#slider.max = this.#checkpoints.length - 1;
@@ -89,7 +90,7 @@ export class Lens {
     const { game, node } = this.#position;
     if (node.over) {
       this.#curves.end();
-      this.#word.textContent = "The game is over.";
+      this.#word.textContent = t("ply.over");
       return;
     }
     const predict = (at, until) => post("/api/predict", { ...game, player: this.#checkpoints[at].player }, until);
@@ -110,15 +111,16 @@ export class Lens {
     }
   }
 
-  #tell(at, side) {
-    const { step, minutes } = this.#checkpoints[at];
+  #tell(chosen, side) {
+    const { step, minutes } = this.#checkpoints[chosen];
     const { win, score, policy } = this.#seen;
     const black = side === "black" ? win : 1 - win;
-    const discs = score === null ? "" : `, ${signed(side === "black" ? score : -score)} discs`;
+    const percent = Math.round(black * 100);
+    const value = score === null ? t("lens.win", { percent }) : t("lens.discs", { percent, score: signed(side === "black" ? score : -score) });
     const best = [...policy].sort((a, b) => b[1] - a[1]).slice(0, 3);
     const moves = best.map(([move, share]) => `${move} ${Math.round(share * 100)}%`).join(", ");
-    this.#word.textContent = `Step ${short(step)}${minutes ? `, after ${minutesWord(minutes)}` : ""}: `
-      + `black wins ${Math.round(black * 100)}%${discs}. Likely moves: ${moves}.`;
+    const at = minutes ? t("lens.after", { step: short(step), time: minutesWord(minutes) }) : t("lens.step", { step: short(step) });
+    this.#word.textContent = t("lens.tell", { step: at, value, moves });
   }
 
   async #draw(predict, signal, side) {

@@ -3,6 +3,7 @@
 // The same rule as `outflank analyse`: a mistake is a proven loss of any size, or an estimated loss
 // of at least 4 discs. A player without scores counts chances: 10 percent lost are a mistake.
 
+import { t } from "./texts.js";
 import { forBlack } from "./words.js";
 
 const MISTAKE_DISCS = 4;
@@ -85,6 +86,6 @@ export function cumulated(line, player) {
 
 /** A loss in words, such as `6.2 discs` or `18% of the chances`. */
 export function lossWord({ amount, unit, proven }) {
-  if (unit === "chance") return `${Math.round(amount * 100)}% of the chances`;
-  return `${amount.toFixed(proven ? 0 : 1)} ${proven && amount === 1 ? "disc" : "discs"}`;
+  if (unit === "chance") return t("loss.chance", { amount: Math.round(amount * 100) });
+  return proven && amount === 1 ? t("loss.disc") : t("loss.discs", { amount: amount.toFixed(proven ? 0 : 1) });
 }

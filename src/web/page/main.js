@@ -7,7 +7,7 @@ import { complain, h } from "./dom.js";
 import { filesOf, hasFiles } from "./drop.js";
 import { PlayView } from "./play.js";
 import { settingsBox } from "./settingsbox.js";
-import { t } from "./texts.js";
+import { language, t } from "./texts.js";
 import { WatchView } from "./watch.js";
 
 /**
@@ -54,7 +54,7 @@ class Views {
         if (link.dataset.view === name) link.setAttribute("aria-current", "page");
         else link.removeAttribute("aria-current");
       }
-      document.title = `${name[0].toUpperCase()}${name.slice(1)} · Outflank`;
+      document.title = t("view.title", { view: t(`view.${name}`) });
       view.show();
       for (const made of this.#made.values()) made.makeWay?.(name);
     }
@@ -95,6 +95,13 @@ class Views {
   }
 }
 
+/** The texts of the page's frame in the user's language. */
+function speak() {
+  document.documentElement.lang = language;
+  document.querySelector("nav").setAttribute("aria-label", t("view.nav"));
+  for (const link of document.querySelectorAll("nav a")) link.textContent = t(`view.${link.dataset.view}`);
+}
+
 /** The dialog of the settings, and the button that opens it. */
 function offerSettings() {
   const box = settingsBox();
@@ -107,6 +114,7 @@ function offerSettings() {
 
 async function start() {
   applyAppearance();
+  speak();
   offerSettings();
   const main = document.getElementById("view");
   try {
@@ -120,7 +128,7 @@ async function start() {
     });
     views.follow();
   } catch (error) {
-    main.replaceChildren(h("p", { class: "wait" }, "The page cannot start: ", error.message));
+    main.replaceChildren(h("p", { class: "wait" }, t("page.failed", { why: error.message })));
     complain(error);
   }
 }

@@ -1,7 +1,9 @@
 // Choices from the server's menu of players.
 
+import { t } from "./texts.js";
+
 /** @type {[string, string][]} */
-export const goalOptions = [["most", "Most discs (normal)"], ["fewest", "Fewest discs (reversed)"]];
+export const goalOptions = [["most", t("menu.most")], ["fewest", t("menu.fewest")]];
 
 /** The players of a board and goal. @param {import("./main.js").About} about */
 export function playersOf(about, board, goal) {
@@ -9,11 +11,11 @@ export function playersOf(about, board, goal) {
 }
 
 /** What the numbers beside the levels mean. */
-export const RATINGS = "Elo is measured on 8x8, with 0 for the disc grabber. 200 more win three points of four.";
+export const RATINGS = t("menu.ratings");
 
 /** Players as options of a choice: a word, and a rating where one was measured. */
 export function playerOptions(players) {
-  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : `${word}, ${rating} Elo`]);
+  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : t("menu.rated", { player: word, rating })]);
 }
 
 /** Whether any of these players has a rating, which then needs an explanation. */

@@ -2,22 +2,26 @@
 
 import { button, h } from "./dom.js";
 import { lossOf, lossWord } from "./losses.js";
-import { sideWord } from "./words.js";
+import { t } from "./texts.js";
+import { lowWord, sideWord } from "./words.js";
 
 /** Whether a side has to pass after a move. At the end of a game nobody moves. */
 const isPass = (node) => Boolean(node.ply.passed) && !node.over;
 
 /** The pass before a position, as lists of moves show it. */
-const passWord = (ply) => `${sideWord(ply.passed)} passes`;
+const passWord = (ply) => t("moves.pass", { side: sideWord(ply.passed) });
 
 const pass = (node) => (isPass(node) ? [" ", h("span", { class: `pass ${node.ply.passed}` }, passWord(node.ply))] : []);
 
+/** A move as screen readers say it. */
+const moveWord = ({ depth, move, ply }) => t("moves.move", { number: depth, side: lowWord(ply.mover), move });
+
 /** The name of the opening, if the game is in one. */
-const opening = (node) => (node.ply.opening ? [h("p", { class: "soft opening" }, `Opening: ${node.ply.opening}`)] : []);
+const opening = (node) => (node.ply.opening ? [h("p", { class: "soft opening" }, t("moves.opening", { name: node.ply.opening }))] : []);
 
 export class MoveList {
   #onchoose;
-  element = h("div", { class: "branches", "aria-label": "Moves" });
+  element = h("div", { class: "branches", "aria-label": t("moves.title") });
 
   /** @param {(node: import("./tree.js").Node) => void} onchoose */
   constructor(onchoose) {
@@ -27,7 +31,7 @@ export class MoveList {
   /** @param {import("./tree.js").Tree} tree @param {string} player whose losses mark mistakes */
   show(tree, player) {
     this.element.replaceChildren(...opening(tree.current));
-    if (!tree.root.children.length) this.element.append(h("p", { class: "soft" }, "No moves yet. Play on the board, or paste a game."));
+    if (!tree.root.children.length) this.element.append(h("p", { class: "soft" }, t("moves.none")));
     this.#line(tree.root, this.element, tree.current, player);
     const here = this.element.querySelector("[aria-current]");
     // Only the list scrolls: `scrollIntoView` would move the page.
@@ -61,8 +65,8 @@ export class MoveList {
     return button(`${node.depth}. ${node.move}`, () => this.#onchoose(node), {
       class: `move ${node.ply.mover}${bad ? " bad" : ""}`,
       "aria-current": node === current ? "true" : false,
-      "aria-label": `${node.depth}, ${node.ply.mover} ${node.move}${bad ? `, mistake, ${lossWord(loss)} lost` : ""}`,
-      title: loss ? `${node.ply.mover}, ${lossWord(loss)} lost` : node.ply.mover,
+      "aria-label": bad ? t("moves.mistake", { move: moveWord(node), loss: lossWord(loss) }) : moveWord(node),
+      title: loss ? t("moves.loss", { side: lowWord(node.ply.mover), loss: lossWord(loss) }) : lowWord(node.ply.mover),
     });
   }
 }
@@ -76,7 +80,7 @@ export function showSheet(list, tree, onchoose) {
   const rows = tree.mainLine().slice(1).flatMap((node) => [h("li", {},
     button(`${node.depth}. ${node.move}`, () => { onchoose(node); }, {
       class: `move ${node.ply.mover}`, "aria-current": node === tree.current ? "true" : false,
-      "aria-label": `Move ${node.depth}, ${node.ply.mover}, ${node.move}`,
+      "aria-label": moveWord(node),
     })), isPass(node) && h("li", { class: `pass ${node.ply.passed}` }, passWord(node.ply))]).filter(Boolean);
   list.replaceChildren(...opening(tree.current).map((name) => h("li", { class: "opening" }, name)), ...rows);
   // Only the list may scroll: `scrollIntoView` would move the page on a phone.

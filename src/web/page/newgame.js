@@ -4,11 +4,12 @@ import { button, choice, dialog, h } from "./dom.js";
 import { RATINGS, goalOptions, haveRatings, playerOptions, playersOf } from "./menu.js";
 import { t } from "./texts.js";
 
-const OPENINGS = [["0", "Standard start"], ["4", "4 random moves"], ["8", "8 random moves"], ["12", "12 random moves"]];
+/** Random moves at the start. */
+const OPENINGS = [0, 4, 8, 12];
 /** Minutes of each side, and seconds that it gets for each move. */
 const CLOCKS = ["0", "1", "5", "15", "3+2", "10+5", "own"];
 const TIMES = ["mine", "mineAdd", "theirs", "theirsAdd"];
-const SIDES = [["black", "Black, moves first"], ["white", "White"], ["random", "By chance"], ["both", "Both sides"], ["none", "Neither: watch"]];
+const SIDES = ["black", "white", "random", "both", "none"];
 /** The first choice of a new game. @param {import("./main.js").About} about */
 export const usualGame = (about) => ({
   level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", moves: "",
@@ -44,11 +45,11 @@ export class NewGame {
     this.#about = about;
     const boards = about.boards.map(({ name }) => [name, name]);
     const c = this.#choices = {
-      level: choice("Opponent", [], ""),
-      side: choice("You play", SIDES, set.side, () => this.#offerTimes()),
-      board: choice("Board", boards, set.board, () => this.#offerLevels()),
-      goal: choice("To win", goalOptions, set.goal, () => this.#offerLevels()),
-      opening: choice("Opening", OPENINGS, set.opening),
+      level: choice(t("new.level"), [], ""),
+      side: choice(t("new.side"), SIDES.map((side) => [side, t(`new.${side}`)]), set.side, () => this.#offerTimes()),
+      board: choice(t("menu.board"), boards, set.board, () => this.#offerLevels()),
+      goal: choice(t("menu.goal"), goalOptions, set.goal, () => this.#offerLevels()),
+      opening: choice(t("new.opening"), OPENINGS.map((count) => [String(count), count ? t("new.moves", { count }) : t("new.standard")]), set.opening),
       clock: choice(t("clock.title"), CLOCKS.map((clock) => [clock, clockText(clock)]), set.clock, () => this.#offerTimes()),
     };
     for (const name of TIMES) {
@@ -56,7 +57,7 @@ export class NewGame {
       const label = h("span", {});
       this.#times[name] = { input, label, element: h("label", { class: "field" }, label, input) };
     }
-    const begin = button("Start", () => {
+    const begin = button(t("new.start"), () => {
       this.box.close();
       const times = TIMES.map((name) => [name, this.#times[name].input.value]);
       onstart(Object.fromEntries([...Object.entries(c).map(([name, { value }]) => [name, value]), ...times]));

@@ -5,6 +5,7 @@ import { button, complain, h } from "./dom.js";
 import { limitChoice, limitFields } from "./limits.js";
 import { RATINGS, haveRatings, opinionOf, opinionsOf, playerOptions } from "./menu.js";
 import { Rows } from "./peek.js";
+import { t } from "./texts.js";
 import { isThin, nothingWord, ranked, ruleWord, short, sourceCell, sourceWord, valueWord } from "./words.js";
 
 const MOST = 3;
@@ -37,11 +38,11 @@ export class Opinions {
     this.#onchange = onchange;
     this.#onmove = onmove;
     this.#onpeek = onpeek;
-    this.#add = button("Another opinion", () => this.#more(), { class: "quiet" });
+    this.#add = button(t("opinions.more"), () => this.#more(), { class: "quiet" });
     this.box = h("div", { class: "opinions" });
     this.#ratings = h("p", { class: "soft" }, RATINGS);
     this.element = h("section", { class: "card" },
-      h("header", {}, h("h2", {}, "Opinions"), this.#add),
+      h("header", {}, h("h2", {}, t("opinions.title")), this.#add),
       h("div", { class: "row" }, this.#limit.element), this.box, this.#ratings);
   }
 
@@ -178,12 +179,12 @@ class Card {
   constructor(home, player) {
     this.#home = home;
     this.#rows = new Rows(h("tbody", {}), (move) => home.peek(this, move));
-    this.#select = h("select", { "aria-label": "Who is asked", onchange: () => home.changed(this) },
+    this.#select = h("select", { "aria-label": t("opinions.who"), onchange: () => home.changed(this) },
       ...playerOptions(home.players()).map(([id, word]) => h("option", { value: id }, word)));
     this.#select.value = player;
-    this.#on = button("Search on", () => this.#ask(true), { class: "quiet" });
-    this.#remove = button("Remove", () => home.remove(this), { class: "quiet" });
-    const head = ["move", "for black", "by, depth"].map((word) => h("th", {}, word));
+    this.#on = button(t("opinions.on"), () => this.#ask(true), { class: "quiet" });
+    this.#remove = button(t("opinions.remove"), () => home.remove(this), { class: "quiet" });
+    const head = ["move", "value", "source"].map((name) => h("th", {}, t(`opinions.${name}`)));
     this.element = h("section", { class: "opinion" }, this.#select,
       h("table", {}, h("thead", {}, h("tr", {}, ...head)), this.#rows.element), this.#rule, this.#state,
       h("div", { class: "row" }, this.#on, this.#remove));
@@ -209,7 +210,7 @@ class Card {
     const advice = position?.node.advice.get(this.player);
     this.#on.hidden = !advice?.done || isFinal(advice) || Boolean(pause) || position?.node.over;
     if (!position) return this.#empty("");
-    if (position.node.over) return this.#empty("The game is over.");
+    if (position.node.over) return this.#empty(t("ply.over"));
     if (!advice?.hints.length) return this.#empty(pause || nothingWord(advice));
     const played = position.node.children.map(({ move }) => move);
     const shown = advice.hints.filter((hint, index) => index < SHOWN || isExact(hint));
@@ -218,7 +219,7 @@ class Card {
       valueCell(hint, advice.hints, position.node.ply.side),
       h("td", { title: sourceWord(hint) }, sourceCell(hint)))));
     this.#rule.textContent = ruleWord(advice.hints);
-    const speed = `${short(advice.nodes)} searched in ${advice.seconds.toFixed(advice.seconds < 1 ? 2 : 1)} s`;
+    const speed = t("opinions.speed", { count: short(advice.nodes), seconds: advice.seconds.toFixed(advice.seconds < 1 ? 2 : 1) });
     this.#state.textContent = advice.done ? speed : `${speed} …`;
     return undefined;
   }
@@ -251,7 +252,7 @@ class Card {
     } catch (error) {
       if (signal.aborted) return;
       // The server may have too much to do, which is no reason to lose the page.
-      if (error.status === 503) this.#empty("The server is busy. Try again soon.");
+      if (error.status === 503) this.#empty(t("server.busy"));
       else complain(error);
     }
   }

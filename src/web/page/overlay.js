@@ -1,11 +1,10 @@
 // What lies over the squares of the board: values, visits, the net's policy, or who will own them.
 
+import { t } from "./texts.js";
 import { squareHints } from "./words.js";
 
 /** @type {[string, string][]} */
-export const OVERLAYS = [
-  ["values", "Values"], ["visits", "Visits"], ["policy", "The net's policy"], ["owner", "Who will own it"], ["none", "Nothing"],
-];
+export const OVERLAYS = ["values", "visits", "policy", "owner", "none"].map((kind) => [kind, t(`overlay.${kind}`)]);
 
 /**
  * @param {string} kind an id of {@link OVERLAYS}

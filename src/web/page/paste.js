@@ -4,6 +4,7 @@
 import { send } from "./api.js";
 import { button, dialog, h } from "./dom.js";
 import { GameList } from "./gamelist.js";
+import { t } from "./texts.js";
 
 /** The server takes no longer body. */
 const LARGEST = 4 << 20;
@@ -22,8 +23,8 @@ export class PasteDialog {
   /** The number of the latest reading. */
   #reading = 0;
   #text = h("textarea", {
-    spellcheck: "false", "aria-label": "Game or position", id: "paste-text",
-    placeholder: "f5d6c3d3c4 …, 64 characters, an OBF line, GGF, or a line of OthelloQuest",
+    spellcheck: "false", "aria-label": t("paste.text"), id: "paste-text",
+    placeholder: t("paste.example"),
   });
   #error = h("p", { class: "error", role: "alert" });
   #part = h("div", { class: "row" });
@@ -41,12 +42,12 @@ export class PasteDialog {
     this.#host = host;
     this.#list = new GameList(host.boards, (game) => this.#open(game));
     const file = h("input", {
-      type: "file", multiple: true, "aria-label": "Files of games",
+      type: "file", multiple: true, "aria-label": t("paste.files"),
       onchange: () => { if (file.files.length) this.take([...file.files]); },
     });
-    this.box = dialog("Paste or open a game", h("div", { class: "fields" }, h("form", {
+    this.box = dialog(t("paste.title"), h("div", { class: "fields" }, h("form", {
       class: "fields", onsubmit: (event) => { event.preventDefault(); this.take([this.#text.value]); },
-    }, this.#text, h("div", { class: "row" }, h("button", { class: "main" }, "Read"), file)),
+    }, this.#text, h("div", { class: "row" }, h("button", { class: "main" }, t("paste.read")), file)),
     this.#error, this.#part, this.#note, this.#list.element));
   }
 
@@ -67,12 +68,12 @@ export class PasteDialog {
 
   async #read(bodies, reading, hasLists) {
     if (!bodies.length) {
-      this.#show(hasLists ? "These are lists of names. Open a file of games (.wtb) too." : "There is no file of games.", "");
+      this.#show(hasLists ? t("paste.lists") : t("paste.nothing"), "");
       return;
     }
     const found = { games: [], leftOut: 0, formats: new Set(), faults: [] };
     for (const [index, body] of bodies.entries()) {
-      if (bodies.length > 1) this.#show("", `Reading ${index + 1} of ${bodies.length} files …`);
+      if (bodies.length > 1) this.#show("", t("paste.reading", { number: index + 1, all: bodies.length }));
       await this.#readOne(body, found);
       if (reading !== this.#reading) return;
     }
@@ -103,7 +104,7 @@ export class PasteDialog {
     const { board, goal } = this.#host.setup();
     const { players, events } = GAMES.test(body.name ?? "") ? this.#lists : {};
     const whole = players || events ? new Blob([players, events, body].filter(Boolean)) : body;
-    if (whole.size > LARGEST) throw new Error("The file is too large; allowed: 4 MiB.");
+    if (whole.size > LARGEST) throw new Error(t("paste.large"));
     return send(`/api/paste?board=${board}&goal=${goal}&players=${players?.size ?? 0}&events=${events?.size ?? 0}`, whole);
   }
 
@@ -114,11 +115,13 @@ export class PasteDialog {
       this.#open(games[0]);
       return;
     }
-    const more = faults.length > 1 ? `. ${faults.length - 1} more could not be read.` : "";
+    const problem = faults.length > 1 ? t("paste.more", { problem: fault.text, count: faults.length - 1 }) : fault?.text ?? "";
     const missing = LISTS.filter(([, name]) => !this.#lists[name]).map(([, , file]) => file);
-    const wanted = formats.has("wthor") && missing.length ? ` For names, open or drop ${missing.join(" and ")} too.` : "";
-    const left = leftOut ? ` ${leftOut} could not be read.` : "";
-    this.#show(fault ? fault.text + more : "", games.length ? `Read as ${[...formats].join(", ")}.${left}${wanted}` : "");
+    const files = missing.length > 1 ? t("paste.and", { first: missing[0], second: missing[1] }) : missing[0];
+    const wanted = formats.has("wthor") && files && t("paste.names", { files });
+    const left = leftOut > 0 && t("paste.left", { count: leftOut });
+    const read = [t("paste.formats", { formats: [...formats].join(", ") }), left, wanted].filter(Boolean).join(" ");
+    this.#show(problem, games.length ? read : "");
     this.#list.show(games);
     if (bodies.length === 1 && fault?.game) this.#offer(fault.game);
   }
@@ -126,8 +129,7 @@ export class PasteDialog {
   /** Offers the part of a game before its wrong move. */
   #offer(game) {
     const count = game.moves.match(/[a-z]\d+/g).length;
-    const word = count === 1 ? "Open the first move" : `Open the first ${count} moves`;
-    this.#part.replaceChildren(button(word, () => this.#open(game), { class: "main" }));
+    this.#part.replaceChildren(button(t("paste.first", { count }), () => this.#open(game), { class: "main" }));
   }
 
   #show(error, note) {

@@ -11,6 +11,7 @@ import { NewGame, usualGame } from "./newgame.js";
 import { playerCard } from "./players.js";
 import { PlayHints } from "./playhints.js";
 import { keep, recall } from "./storage.js";
+import { t } from "./texts.js";
 import { Tree } from "./tree.js";
 import { other, sideWord, squareHints } from "./words.js";
 
@@ -47,28 +48,28 @@ export class PlayView {
 
   #build() {
     const p = this.#parts;
-    p.board = new Board((square) => this.#play(square), "Board. Arrow keys move, Enter plays.");
+    p.board = new Board((square) => this.#play(square), t("board.keys"));
     p.banner = h("p", { class: "banner", hidden: true });
     p.black = playerCard("black");
     p.white = playerCard("white");
     p.status = h("p", { class: "status" });
     p.hints = new PlayHints(this.#about, p.board, (isPart) => (isPart ? this.#draw() : this.#update(false)));
-    p.undo = button("Undo", () => this.#undo(), { "aria-keyshortcuts": "u" });
-    p.redo = button("Redo", () => this.#redo(), { "aria-keyshortcuts": "r" });
-    p.resign = button("Resign", () => this.#resign());
-    p.moves = h("ol", { class: "sheet", "aria-label": "Moves" });
-    p.review = button("Analyse this game", () => this.#analyse(this.#tree.game(this.#end()), this.#names()), { class: "main", hidden: true });
-    p.fresh = button("New game", () => this.#offer(), { class: "main", "aria-keyshortcuts": "n" });
+    p.undo = button(t("play.undo"), () => this.#undo(), { "aria-keyshortcuts": "u" });
+    p.redo = button(t("play.redo"), () => this.#redo(), { "aria-keyshortcuts": "r" });
+    p.resign = button(t("play.resign"), () => this.#resign());
+    p.moves = h("ol", { class: "sheet", "aria-label": t("moves.title") });
+    p.review = button(t("play.analyse"), () => this.#analyse(this.#tree.game(this.#end()), this.#names()), { class: "main", hidden: true });
+    p.fresh = button(t("new.title"), () => this.#offer(), { class: "main", "aria-keyshortcuts": "n" });
     p.dialog = new NewGame(this.#about, this.#settings, (chosen) => this.#begin(chosen));
     this.element = h("div", { class: "play" },
-      h("section", { class: "stage", "aria-label": "Game" }, p.board.element, p.banner),
+      h("section", { class: "stage", "aria-label": t("play.game") }, p.board.element, p.banner),
       h("section", { class: "side" },
         h("div", { class: "players" }, p.black.element, p.white.element),
         p.status,
         h("div", { class: "actions" }, p.undo, p.redo, p.hints.button, p.resign),
         h("div", { class: "actions" }, p.fresh, p.review),
         p.hints.list, p.moves,
-        h("p", { class: "keys" }, "Keys: arrows and Enter play, U undo, R redo, H hint, N new game.")),
+        h("p", { class: "keys" }, t("play.keys"))),
       p.dialog.box);
   }
 
@@ -154,7 +155,7 @@ export class PlayView {
     this.#resigned = null;
     this.#startClock();
     this.#update(false);
-    announce(`New game. ${sideWord(this.#tree.current.ply.side)} to move.`);
+    announce(t("play.begun", { turn: t("turn.side", { side: sideWord(this.#tree.current.ply.side) }) }));
     this.#think();
   }
 
@@ -179,7 +180,7 @@ export class PlayView {
   async #play(square) {
     if (!this.#tree || !this.#isPersonsTurn()) return;
     if (!this.#tree.current.ply.legal.includes(square)) {
-      announce(`${square} cannot be played.`);
+      announce(t("play.illegal", { square }));
       return;
     }
     try {
@@ -242,7 +243,7 @@ export class PlayView {
     while (to.parent && !this.#people.has(to.ply.side) && this.#people.size) to = to.parent;
     this.#tree.current = to;
     this.#update(false);
-    announce(`Taken back. ${sideWord(to.ply.side)} to move.`);
+    announce(t("play.undone", { turn: t("turn.side", { side: sideWord(to.ply.side) }) }));
     this.#think();
   }
 
@@ -280,7 +281,7 @@ export class PlayView {
     const hasTime = this.#clock.pass(isStanding ? null : side);
     this.#showClock();
     if (!hasTime) {
-      this.#resigned = { side, how: "has no time left" };
+      this.#resigned = { side, how: "time" };
       this.#stop();
     }
   }
@@ -318,7 +319,7 @@ export class PlayView {
       p[side].element.classList.toggle("turn", !this.#isOver() && ply.side === side);
     }
     p.banner.hidden = !ply.passed || tree.current.over;
-    if (ply.passed) p.banner.textContent = `${sideWord(ply.passed)} has no move. ${sideWord(ply.side)} moves again.`;
+    if (ply.passed) p.banner.textContent = t("play.passed", { side: sideWord(ply.passed), other: sideWord(ply.side) });
     p.undo.disabled = !tree.current.parent;
     p.redo.disabled = !tree.current.children.length;
     p.resign.disabled = this.#isOver() || !this.#people.size;

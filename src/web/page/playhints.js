@@ -5,6 +5,7 @@ import { Latest, stream } from "./api.js";
 import { button, complain } from "./dom.js";
 import { opinionOf } from "./menu.js";
 import { Peek } from "./peek.js";
+import { t } from "./texts.js";
 import { ranked } from "./words.js";
 
 /** The longest search, in seconds. */
@@ -21,7 +22,7 @@ export class PlayHints {
   /** @type {?import("./api.js").Advice} */
   #advice = null;
   #list = new AdviceList((move) => this.#point(move));
-  button = button("Hint", () => this.toggle(), { "aria-keyshortcuts": "h", "aria-pressed": "false" });
+  button = button(t("play.hint"), () => this.toggle(), { "aria-keyshortcuts": "h", "aria-pressed": "false" });
 
   /** @param {import("./main.js").About} about @param {import("./board.js").Board} board @param {() => void} ondraw */
   constructor(about, board, ondraw) {

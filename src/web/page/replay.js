@@ -3,34 +3,35 @@
 import { get } from "./api.js";
 import { Board } from "./board.js";
 import { button, h } from "./dom.js";
+import { t } from "./texts.js";
 import { resultWord, sideWord } from "./words.js";
 
 const STEP = 800;
 
 export class Replay {
   #about;
-  #board = new Board(undefined, "Newest game");
+  #board = new Board(undefined, t("replay.title"));
   #word = h("p", {});
-  #slider = h("input", { type: "range", min: 0, max: 0, "aria-label": "Move", oninput: () => this.#to(Number(this.#slider.value)) });
-  #toggle = button("Play", () => this.#play());
+  #slider = h("input", { type: "range", min: 0, max: 0, "aria-label": t("replay.move"), oninput: () => this.#to(Number(this.#slider.value)) });
+  #toggle = button(t("replay.play"), () => this.#play());
   /** @type {?import("./api.js").Line} */
   #line = null;
   #run = "";
   #at = 0;
   #timer = 0;
   #box;
-  #none = h("p", { class: "soft" }, "No game is kept here: the run has none yet, or learns without keeping games.");
+  #none = h("p", { class: "soft" }, t("replay.none"));
   element;
 
   constructor(about, analyse) {
     this.#about = about;
-    const open = button("Analyse it", () => {
+    const open = button(t("replay.analyse"), () => {
       const { board, goal, start, moves } = this.#line;
       analyse({ board, goal, start, moves }, {});
     });
     this.#box = h("div", { class: "replay" }, this.#board.element,
       h("div", { class: "fields" }, this.#word, this.#slider, h("div", { class: "actions" }, this.#toggle, open)));
-    this.element = h("section", { class: "card", hidden: true }, h("h2", {}, "Newest game"), this.#box, this.#none);
+    this.element = h("section", { class: "card", hidden: true }, h("h2", {}, t("replay.title")), this.#box, this.#none);
   }
 
   /** Gets the newest game of a run. A game that is being watched is left alone until its end. */
@@ -65,7 +66,7 @@ export class Replay {
   stop() {
     clearInterval(this.#timer);
     this.#timer = 0;
-    this.#toggle.textContent = "Play";
+    this.#toggle.textContent = t("replay.play");
   }
 
   #play() {
@@ -74,7 +75,7 @@ export class Replay {
       return;
     }
     if (this.#at >= this.#line.plies.length - 1) this.#to(0);
-    this.#toggle.textContent = "Pause";
+    this.#toggle.textContent = t("replay.pause");
     this.#timer = setInterval(() => {
       if (this.#at >= this.#line.plies.length - 1) this.stop();
       else this.#to(this.#at + 1, true);
@@ -87,8 +88,10 @@ export class Replay {
     const ply = this.#line.plies[at];
     this.#board.show({ discs: ply.discs, last: ply.move, flipped: ply.flipped, side: ply.side, animate });
     const isEnd = at === this.#line.plies.length - 1 && this.#line.over;
-    const what = ply.move ? `${sideWord(ply.mover)} ${ply.move}` : "start";
-    this.#word.textContent = `Game ${this.#line.number}, move ${at} of ${this.#line.plies.length - 1}: `
-      + (isEnd ? resultWord(this.#line) : `${what}, ${ply.black}–${ply.white}`);
+    const what = ply.move ? `${sideWord(ply.mover)} ${ply.move}` : t("replay.start");
+    this.#word.textContent = t("replay.at", {
+      number: this.#line.number, move: at, all: this.#line.plies.length - 1,
+      what: isEnd ? resultWord(this.#line) : `${what}, ${ply.black}–${ply.white}`,
+    });
   }
 }

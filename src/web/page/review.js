@@ -3,7 +3,8 @@
 import { Latest, stream } from "./api.js";
 import { announce, button, complain, h } from "./dom.js";
 import { isMistake, lossOf, lossWord, valueOf } from "./losses.js";
-import { ranked, sideWord, valueWord } from "./words.js";
+import { t } from "./texts.js";
+import { lowWord, ranked, sideWord, valueWord } from "./words.js";
 
 export class Review {
   #host;
@@ -28,15 +29,15 @@ export class Review {
   constructor(host) {
     this.#host = host;
     const p = this.#parts;
-    p.start = button("Analyse game", () => (this.isRunning ? this.#stop() : this.start()), { class: "main" });
-    p.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
+    p.start = button(t("review.start"), () => (this.isRunning ? this.#stop() : this.start()), { class: "main" });
+    p.progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": t("review.progress") });
     p.totals = h("div", { class: "totals" });
     p.looked = h("p", { class: "soft" });
-    p.list = h("div", { class: "mistakes", "aria-label": "Mistakes" });
-    p.next = button("Next mistake", () => this.next(), { "aria-keyshortcuts": "m" });
+    p.list = h("div", { class: "mistakes", "aria-label": t("review.title") });
+    p.next = button(t("review.next"), () => this.next(), { "aria-keyshortcuts": "m" });
     p.puzzle = h("div", { class: "puzzle", hidden: true });
     this.element = h("section", { class: "card" },
-      h("header", {}, h("h2", {}, "Mistakes"), h("div", { class: "row" }, p.next, p.start)),
+      h("header", {}, h("h2", {}, t("review.title")), h("div", { class: "row" }, p.next, p.start)),
       p.progress, p.totals, p.looked, p.list);
   }
 
@@ -91,7 +92,7 @@ export class Review {
         progress();
         this.#host.redraw();
       });
-      if (!signal.aborted) announce(`The game is analysed. ${this.#mistakes().length} mistakes.`);
+      if (!signal.aborted) announce(t("review.done", { count: this.#mistakes().length }));
     } catch (error) {
       isCut = !signal.aborted;
       complain(error);
@@ -145,14 +146,13 @@ export class Review {
     const isPart = looked > 0 && looked < all;
     const mistakes = this.#mistakes();
     p.progress.hidden = !this.isRunning;
-    p.start.textContent = this.isRunning ? "Stop" : isPart ? "Continue" : "Analyse game";
+    p.start.textContent = this.isRunning ? t("review.stop") : isPart ? t("review.continue") : t("review.start");
     p.start.hidden = line.length < 2;
     p.next.disabled = !mistakes.length;
     p.totals.replaceChildren(...(looked ? ["black", "white"].map((side) => this.#total(side, line, player)) : []));
     p.looked.hidden = !isPart;
-    p.looked.textContent = `${looked} of ${all} moves looked at.`;
-    const word = all === 0 ? "Nothing to analyse yet." : !looked ? "Not analysed yet."
-      : isPart ? "No mistakes among these." : "No mistakes found.";
+    p.looked.textContent = t("review.looked", { count: looked, all });
+    const word = all === 0 ? t("review.nothing") : !looked ? t("review.not") : isPart ? t("review.part") : t("review.none");
     p.list.replaceChildren(...(this.#puzzle || mistakes.length ? [] : [h("p", { class: "soft" }, word)]),
       // The list would give away the answer's worth, but not the answer; so it stays.
       ...mistakes.map((node) => this.#entry(node, player, tree.current)));
@@ -163,16 +163,16 @@ export class Review {
     const lost = own.filter(({ unit }) => unit === "discs").reduce((sum, { amount }) => sum + amount, 0);
     const count = own.filter((loss) => loss.isMistake).length;
     return h("div", { class: side }, h("span", { class: `chip ${side}` }), h("span", {},
-      `${sideWord(side)}: ${lost.toFixed(0)} discs lost, ${count} ${count === 1 ? "mistake" : "mistakes"}`));
+      t("review.total", { side: sideWord(side), discs: lost.toFixed(0), count })));
   }
 
   #entry(node, player, current) {
     const loss = lossOf(node, player);
     return button([
       h("span", { class: `chip ${node.ply.mover}` }), h("span", {}, `${node.depth}. ${node.move}`),
-      h("span", { class: "soft" }, loss.proven ? "proven" : "estimated"), h("span", { class: "lost" }, lossWord(loss)),
+      h("span", { class: "soft" }, loss.proven ? t("words.proven") : t("review.estimated")), h("span", { class: "lost" }, lossWord(loss)),
     ], () => this.#try(node), {
-      "aria-label": `Move ${node.depth}, ${node.ply.mover} ${node.move}, ${lossWord(loss)} lost: try again`,
+      "aria-label": t("review.again", { number: node.depth, side: lowWord(node.ply.mover), move: node.move, loss: lossWord(loss) }),
       "aria-current": node.parent === current ? "true" : false,
     });
   }
@@ -190,7 +190,7 @@ export class Review {
   #try(node) {
     this.#puzzle = node;
     const loss = lossOf(node, this.#host.player());
-    this.#ask(`${sideWord(node.ply.mover)} played ${node.move} and lost ${lossWord(loss)}. Find a better move on the board.`);
+    this.#ask(t("review.task", { side: sideWord(node.ply.mover), move: node.move, loss: lossWord(loss) }));
     this.#host.go(node.parent);
     // On a phone the list is far below the board.
     this.#parts.puzzle.parentElement?.scrollIntoView({ block: "nearest" });
@@ -199,8 +199,8 @@ export class Review {
   #ask(text) {
     this.#parts.puzzle.hidden = false;
     this.#parts.puzzle.replaceChildren(h("p", {}, text), h("div", { class: "row" },
-      button("Show answer", () => this.#answer()),
-      button("Leave", () => this.leave(), { class: "quiet" })));
+      button(t("review.show"), () => this.#answer()),
+      button(t("review.leave"), () => this.leave(), { class: "quiet" })));
     announce(text);
   }
 
@@ -215,10 +215,10 @@ export class Review {
   #answer() {
     const { advice, ply } = this.#puzzle.parent;
     const best = advice.get(this.#host.player()).hints[0];
-    const worth = best.score === null ? "" : ` (${valueWord(best, ply.side)} for black)`;
+    const move = best.score === null ? best.move : t("review.worth", { move: best.move, value: valueWord(best, ply.side) });
     this.#puzzle = null;
-    this.#parts.puzzle.replaceChildren(h("p", {}, `${best.move}${worth}. The line: ${best.line.join(" ")}`),
-      h("div", { class: "row" }, button("Leave", () => this.leave(), { class: "quiet" })));
+    this.#parts.puzzle.replaceChildren(h("p", {}, t("review.answer", { move, line: best.line.join(" ") })),
+      h("div", { class: "row" }, button(t("review.leave"), () => this.leave(), { class: "quiet" })));
     this.#host.ended();
   }
 
@@ -228,7 +228,7 @@ export class Review {
     const { parent } = puzzle;
     if (!parent.ply.legal.includes(square)) return;
     if (square === puzzle.move) {
-      this.#ask(`${square} is the move that was played. Try another one.`);
+      this.#ask(t("review.same", { square }));
       return;
     }
     const best = parent.advice.get(this.#host.player()).hints[0];
@@ -242,10 +242,10 @@ export class Review {
   }
 
   #judge(square, lost, best) {
-    if (lost === null) this.#ask(`${square}: this player cannot say what it is worth.`);
-    else if (square === best.move) this.#ask(`${square} is the best move. Well found.`);
-    else if (isMistake(lost.discs, lost.proven)) this.#ask(`${square} loses ${lost.discs.toFixed(1)} discs too. Try again.`);
-    else this.#ask(`${square} is good: it loses ${Math.max(0, lost.discs).toFixed(1)} discs at most.`);
+    if (lost === null) this.#ask(t("review.unknown", { square }));
+    else if (square === best.move) this.#ask(t("review.best", { square }));
+    else if (isMistake(lost.discs, lost.proven)) this.#ask(t("review.bad", { square, discs: lost.discs.toFixed(1) }));
+    else this.#ask(t("review.good", { square, discs: Math.max(0, lost.discs).toFixed(1) }));
   }
 
   /** What a move loses against the best one, in discs; where needed, the server is asked. */

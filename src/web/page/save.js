@@ -6,7 +6,7 @@ import { button, complain, download, h, notice } from "./dom.js";
 import { valueOf } from "./losses.js";
 import { settings } from "./settings.js";
 import { t } from "./texts.js";
-import { squareHints } from "./words.js";
+import { VIEW, squareHints } from "./words.js";
 
 /**
  * What can be saved: a tree, who has played it, and the player whose values go with its moves.
@@ -21,7 +21,7 @@ import { squareHints } from "./words.js";
 export function saveMenu(shown) {
   const list = h("div", {});
   const menu = h("details", { class: "menu" },
-    h("summary", { onclick: () => list.replaceChildren(...entries()) }, "Save"), list);
+    h("summary", { onclick: () => list.replaceChildren(...entries()) }, t("save.title")), list);
   const save = (word, work) => button(word, async () => {
     menu.open = false;
     try {
@@ -34,13 +34,12 @@ export function saveMenu(shown) {
     const { tree, player } = shown();
     const end = tree.line().at(-1);
     const game = (to, which) => [
-      save(`Copy ${which}`, copy(to)), save(`Save ${which}`, write("transcript", to)), save(`Save ${which} as GGF`, write("ggf", to)),
+      save(t("save.copy", { which }), copy(to)), save(t("save.text", { which }), write("transcript", to)), save(t("save.ggf", { which }), write("ggf", to)),
     ];
-    const moves = ({ depth }) => `(${depth} ${depth === 1 ? "move" : "moves"})`;
     return [
-      ...game(end, `the whole game ${moves(end)}`),
-      ...(tree.current === end ? [] : game(tree.current, `up to here ${moves(tree.current)}`)),
-      save("Save the position (OBF)", write("obf", tree.current)), save("Save a picture (PNG)", picture(false)),
+      ...game(end, t("save.whole", { count: end.depth })),
+      ...(tree.current === end ? [] : game(tree.current, t("save.part", { count: tree.current.depth }))),
+      save(t("save.position"), write("obf", tree.current)), save(t("save.picture"), picture(false)),
       ...(tree.current.advice.get(player)?.hints.length ? [save(t("save.values"), picture(true))] : []),
     ];
   };
@@ -65,7 +64,7 @@ function valuesOf(path, player) {
 const copy = (to) => async ({ tree }) => {
   const { text } = await post("/api/export", { ...tree.game(to), format: "transcript" });
   await putOnClipboard(text.trim());
-  notice(`${to.depth} ${to.depth === 1 ? "move is" : "moves are"} on the clipboard.`);
+  notice(t("save.copied", { count: to.depth }));
 };
 
 const CELL = 80;
@@ -103,6 +102,11 @@ const picture = (hasValues) => async ({ shape, player, tree: { current: node } }
     pen.fillText(name[0], middle, EDGE / 2);
     pen.fillText(name.slice(1), EDGE / 2, centre);
   });
+  if (values.size) {
+    pen.font = "15px system-ui, sans-serif";
+    pen.fillStyle = colour("--soft");
+    pen.fillText(VIEW, canvas.width / 2, canvas.height - EDGE / 2);
+  }
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   download(blob, `outflank-${node.depth}${hasValues ? "-values" : ""}.png`);
 };

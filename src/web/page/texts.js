@@ -2,10 +2,14 @@
 // of the server (names of players, errors) and of files come as they are.
 
 import { settings } from "./settings.js";
+import enAnalyse from "./texts/en-analyse.js";
+import enWatch from "./texts/en-watch.js";
 import en from "./texts/en.js";
+import jaAnalyse from "./texts/ja-analyse.js";
+import jaWatch from "./texts/ja-watch.js";
 import ja from "./texts/ja.js";
 
-const TABLES = { en, ja };
+const TABLES = { en: { ...en, ...enAnalyse, ...enWatch }, ja: { ...ja, ...jaAnalyse, ...jaWatch } };
 
 /** The languages by their own names. */
 export const LANGUAGES = { en: "English", ja: "日本語" };

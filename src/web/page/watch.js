@@ -6,6 +6,7 @@ import { Chart } from "./chart.js";
 import { chartsOf } from "./charts.js";
 import { Replay } from "./replay.js";
 import { keep, recall } from "./storage.js";
+import { hasText, t } from "./texts.js";
 import { minutesWord, short } from "./words.js";
 import { workersTable } from "./workers.js";
 
@@ -13,17 +14,14 @@ import { workersTable } from "./workers.js";
 const INTERVAL = 3000;
 /** States in which a run can go on. */
 const RESUMED = ["stopped", "failed", "killed"];
-const AXES = [
-  ["minutes", "Minutes"], ["games", "Games"], ["positions", "Positions"], ["steps", "Steps"], ["reports", "Reports"],
-];
+const AXES = ["minutes", "games", "positions", "steps", "reports"].map((name) => [name, t(`watch.${name}`)]);
 /** A method with this curve trains stage by stage: its steps are stages. */
 const STAGE = "stage/seconds";
 /** Standard errors in half of a 95 percent interval. */
 const INTERVAL_95 = 1.96;
-const RATING = {
-  title: "Rating, Elo", group: "Strength",
-  about: "The strength of the run's nets, with 95 percent intervals, and of their opponents. 200 more win three points of four.",
-};
+const RATING = { title: t("chart.rating.title"), group: t("group.strength"), about: t("chart.rating.about") };
+/** The word of a state. The server may know states that this page does not. */
+const stateWord = (state) => (hasText(`state.${state}`) ? t(`state.${state}`) : state);
 
 /**
  * @typedef {{id: string, name: string, state: string, error?: string, minutes: number, games: number,
@@ -57,7 +55,7 @@ export class WatchView {
     this.#about = about;
     const p = this.#parts;
     p.list = h("div", { class: "runs" });
-    p.axis = choice("Axis", AXES, this.#kept.axis, (value) => { this.#kept.axis = value; this.#draw(); });
+    p.axis = choice(t("watch.axis"), AXES, this.#kept.axis, (value) => { this.#kept.axis = value; this.#draw(); });
     p.title = h("h2", {}, "");
     p.state = h("span", { class: "state" });
     p.facts = h("dl", { class: "facts" });
@@ -70,11 +68,11 @@ export class WatchView {
     p.front = h("section", { class: "card" }, h("header", {}, h("div", { class: "row" }, p.title, p.state), p.control), p.facts, p.error);
     p.right = h("section", { class: "right" }, p.front, p.workers,
       h("div", { class: "row" }, p.axis.element), p.charts, p.replay.element,
-      h("details", { class: "card" }, h("summary", {}, "Configuration"), p.config));
+      h("details", { class: "card" }, h("summary", {}, t("watch.config")), p.config));
     p.right.hidden = true;
     p.start = about.training ? this.#starter() : null;
     this.element = h("div", { class: "watch" },
-      h("section", { class: "left" }, h("div", { class: "card" }, h("h2", {}, "Runs"), p.list), p.start), p.right);
+      h("section", { class: "left" }, h("div", { class: "card" }, h("h2", {}, t("watch.runs")), p.list), p.start), p.right);
   }
 
   show() {
@@ -97,7 +95,7 @@ export class WatchView {
   /** Looks at all runs, and gets the curves of those that have changed. */
   async #refresh() {
     if (!this.#about.runs) {
-      this.#parts.list.replaceChildren(h("p", { class: "soft" }, "No folder of runs was given. Start the program with --runs FOLDER."));
+      this.#parts.list.replaceChildren(h("p", { class: "soft" }, t("watch.nofolder")));
       return;
     }
     try {
@@ -133,7 +131,7 @@ export class WatchView {
   async #showConfig(id) {
     this.#parts.config.textContent = "";
     const { config } = await get(`/api/runs/${encodeURIComponent(id)}`);
-    if (id === this.#kept.front) this.#parts.config.textContent = config || "This run has none.";
+    if (id === this.#kept.front) this.#parts.config.textContent = config || t("watch.noconfig");
   }
 
   /** The run in front, then the others that are ticked. */
@@ -165,7 +163,7 @@ export class WatchView {
     this.#drawFront(run);
     const chosen = this.#chosen();
     const tables = chosen.map(({ id, name, state }) => workersTable(this.#curves.get(id)?.curves ?? {},
-      `Workers${chosen.length > 1 ? ` of ${name}` : ""}${state === "running" ? "" : " at its end"}`));
+      workersTitle(chosen.length > 1 ? name : null, state === "running")));
     this.#parts.workers.replaceChildren(...tables.filter(Boolean));
     this.#drawCharts();
   }
@@ -180,33 +178,33 @@ export class WatchView {
     const rows = this.#runs.map((run) => {
       const isFront = run.id === this.#kept.front;
       const box = h("input", {
-        type: "checkbox", "aria-label": `Draw ${run.name} too`, disabled: isFront,
+        type: "checkbox", "aria-label": t("watch.draw", { run: run.name }), disabled: isFront,
         onchange: () => this.#tick(run.id, box.checked),
       });
       box.checked = isFront || this.#kept.shown.includes(run.id);
       return h("div", { class: `run ${isFront ? "front" : ""}` }, box,
         button(run.name, () => this.#choose(run.id), { class: "open", "data-run": run.id, "aria-current": isFront ? "true" : false }),
-        h("span", { class: "about" }, `${run.state}, ${minutesWord(run.minutes)}`, run.rating === null ? "" : `, ${Math.round(run.rating)} Elo`));
+        h("span", { class: "about" }, aboutWord(run)));
     });
-    list.replaceChildren(...(rows.length ? rows : [h("p", { class: "soft" }, "No runs yet.")]));
+    list.replaceChildren(...(rows.length ? rows : [h("p", { class: "soft" }, t("watch.noruns"))]));
     if (focused) list.querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus();
   }
 
   #drawFront(run) {
     const p = this.#parts;
     p.title.textContent = run.name;
-    p.state.textContent = run.state;
+    p.state.textContent = stateWord(run.state);
     p.state.className = `state ${run.state === "running" ? "running" : ""}`;
-    p.error.textContent = run.error ?? (run.state === "finished" ? "Its limits are reached, so it cannot go on without higher ones." : "");
+    p.error.textContent = run.error ?? (run.state === "finished" ? t("watch.finished") : "");
     p.error.hidden = !p.error.textContent;
     const error = run.rating_error === null ? "" : ` ± ${Math.round(INTERVAL_95 * run.rating_error)}`;
     const facts = [
-      ["Time", minutesWord(run.minutes)],
-      ["Time left", run.left_minutes === null || run.state !== "running" ? null : minutesWord(run.left_minutes)],
-      ["Rating", run.rating === null ? null : `${Math.round(run.rating)}${error}`],
-      ["Games", short(run.games)], ["Positions", short(run.positions)],
-      [this.#stepWord([run]), run.stages ? `${run.stages.done} of ${run.stages.all}` : short(run.steps)],
-      ["Board", run.board && `${run.board}, ${run.goal}`],
+      [t("watch.time"), minutesWord(run.minutes)],
+      [t("watch.left"), run.left_minutes === null || run.state !== "running" ? null : minutesWord(run.left_minutes)],
+      [t("watch.rating"), run.rating === null ? null : `${Math.round(run.rating)}${error}`],
+      [t("watch.games"), short(run.games)], [t("watch.positions"), short(run.positions)],
+      [this.#stepWord([run]), run.stages ? t("watch.of", { count: run.stages.done, all: run.stages.all }) : short(run.steps)],
+      [t("watch.board"), run.board && `${run.board}, ${run.goal}`],
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
     this.#drawControl(run);
@@ -222,9 +220,9 @@ export class WatchView {
     const text = JSON.stringify([run.id, shown, given]);
     if (control.dataset.drawn === text) return;
     control.dataset.drawn = text;
-    const stop = () => button(given ? "Stopping …" : "Stop", () => this.#stop(run), { disabled: Boolean(given) });
-    const resume = () => button(given ? "Starting …" : "Resume", () => this.#resume(run), { disabled: Boolean(given) });
-    const stopping = () => (given ? [stop(), button("Kill …", () => this.#kill(run))] : [stop()]);
+    const stop = () => button(given ? t("watch.stopping") : t("watch.stop"), () => this.#stop(run), { disabled: Boolean(given) });
+    const resume = () => button(given ? t("watch.starting") : t("watch.resume"), () => this.#resume(run), { disabled: Boolean(given) });
+    const stopping = () => (given ? [stop(), button(t("watch.kill"), () => this.#kill(run))] : [stop()]);
     control.replaceChildren(...(shown === "stop" ? stopping() : shown === "resume" ? [resume()] : []));
   }
 
@@ -239,7 +237,7 @@ export class WatchView {
 
   /** Ends a run at once, after a question. */
   async #kill(run) {
-    if (!confirm(`Kill ${run.name}? What it has learned since its last checkpoint is lost.`)) return;
+    if (!confirm(t("watch.sure", { run: run.name }))) return;
     await this.#command("kill", { run: run.id });
     this.#draw();
   }
@@ -253,7 +251,7 @@ export class WatchView {
     this.#draw();
     const now = this.#runs.find(({ id }) => id === run.id);
     if (isDone && now && now.state !== "running") {
-      notice(`${run.name} did not go on: it is ${now.state}. It may have reached its limits.`, true);
+      notice(t("watch.notresumed", { run: run.name, state: stateWord(now.state) }), true);
     }
   }
 
@@ -273,7 +271,7 @@ export class WatchView {
   /** The form that starts a run. */
   #starter() {
     const p = this.#parts;
-    p.config0 = choice("Configuration", [], "", () => this.#tellConfig());
+    p.config0 = choice(t("watch.config"), [], "", () => this.#tellConfig());
     p.aboutConfig = h("p", { class: "soft" });
     p.name = h("input", { type: "text", maxlength: 60, placeholder: "my-run", required: true });
     return h("form", {
@@ -282,8 +280,8 @@ export class WatchView {
         event.preventDefault();
         this.#command("start", { config: p.config0.value, name: p.name.value.trim() });
       },
-    }, h("h2", {}, "Start a run"), p.config0.element, p.aboutConfig, h("label", { class: "field" }, h("span", {}, "Name"), p.name),
-      h("button", { class: "main" }, "Start"));
+    }, h("h2", {}, t("watch.starter")), p.config0.element, p.aboutConfig, h("label", { class: "field" }, h("span", {}, t("watch.name")), p.name),
+      h("button", { class: "main" }, t("watch.start")));
   }
 
   async #offerConfigs() {
@@ -316,7 +314,7 @@ export class WatchView {
       this.#order = order;
       const boxes = groups.map((group) => h("section", { class: "group" }, h("h2", {}, group), h("div", { class: "charts" },
         ...plots.filter((plot) => plot.group === group).map(({ title }) => charts.get(title).element))));
-      this.#parts.charts.replaceChildren(...(boxes.length ? boxes : [h("p", { class: "soft" }, "No curves yet.")]));
+      this.#parts.charts.replaceChildren(...(boxes.length ? boxes : [h("p", { class: "soft" }, t("watch.nocurves"))]));
     }
     this.#charts = charts;
     for (const plot of plots) charts.get(plot.title).show(plot);
@@ -342,11 +340,11 @@ export class WatchView {
   /** What the steps of some runs count. */
   #stepWord(runs) {
     const staged = runs.filter(({ id, stages }) => stages || STAGE in (this.#curves.get(id)?.curves ?? {}));
-    return !staged.length ? "Steps" : staged.length === runs.length ? "Stages" : "Steps or stages";
+    return !staged.length ? t("watch.steps") : staged.length === runs.length ? t("watch.stages") : t("watch.both");
   }
 
   #axisWord(axis, runs) {
-    return axis === "steps" ? this.#stepWord(runs).toLowerCase() : axis;
+    return (axis === "steps" ? this.#stepWord(runs) : t(`watch.${axis}`)).toLowerCase();
   }
 
   #plot({ group, title, about, metrics }, runs, axisName) {
@@ -355,7 +353,7 @@ export class WatchView {
       const axis = axisOf(found, axisName);
       const points = (found.curves[id] ?? []).map((y, at) => ({ x: axis[at], y }))
         .filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
-      const name = runs.length === 1 ? word : metrics.length === 1 ? run.name : `${run.name}, ${word}`;
+      const name = runs.length === 1 ? word : metrics.length === 1 ? run.name : t("chart.run", { run: run.name, curve: word });
       return { name, points };
     })).filter(({ points }) => points.length);
     return { group, title, about, curves, xWord: this.#axisWord(axisName, runs) };
@@ -366,7 +364,7 @@ export class WatchView {
       x: placeOf(point, found, axis), y: point.rating, error: INTERVAL_95 * (point.error ?? 0),
     }));
     const nets = runs.map((run) => ({
-      name: runs.length === 1 ? "rating" : run.name, dots: true,
+      name: runs.length === 1 ? t("curve.rating") : run.name, dots: true,
       points: pointsOf(this.#curves.get(run.id)).filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)),
     })).filter(({ points }) => points.length);
     const xs = nets.flatMap(({ points }) => points.map(({ x }) => x));
@@ -377,6 +375,18 @@ export class WatchView {
       .map(({ name, rating }) => ({ name, points: ends.map((x) => ({ x, y: rating })) }));
     return { ...RATING, curves: nets.length ? [...nets, ...lines] : [], xWord: this.#axisWord(axis, runs) };
   }
+}
+
+/** The heading of a table of workers. @param {?string} run its name, if there are several */
+function workersTitle(run, isRunning) {
+  const title = run ? t("workers.of", { run }) : t("workers.title");
+  return isRunning ? title : t("workers.end", { title });
+}
+
+/** A run's state, time and rating. @param {Run} run */
+function aboutWord({ state, minutes, rating }) {
+  const about = t("watch.about", { state: stateWord(state), time: minutesWord(minutes) });
+  return rating === null ? about : t("watch.rated", { about, rating: Math.round(rating) });
 }
 
 /** The place of a rating on an axis. @returns {?number} */

@@ -1,7 +1,12 @@
 // Numbers and names in words, the same in every view.
 
+import { hasText, t } from "./texts.js";
+
 /** @param {import("./api.js").Side} side */
-export const sideWord = (side) => (side === "black" ? "Black" : "White");
+export const sideWord = (side) => t(`side.${side}`);
+
+/** The same within a sentence. @param {import("./api.js").Side} side */
+export const lowWord = (side) => t(`low.${side}`);
 
 /** @param {import("./api.js").Side} side */
 export const other = (side) => (side === "black" ? "white" : "black");
@@ -14,7 +19,7 @@ export function signed(value, digits = 1) {
 }
 
 /** How to read values. The page has one view everywhere, so that a number means one thing. */
-export const VIEW = "Values are for black: + black is ahead, − white is ahead.";
+export const VIEW = t("words.view");
 
 /**
  * A hint with its values for black. The server gives them for the side to move.
@@ -73,50 +78,43 @@ export function ranked(advice) {
 export function ruleWord(hints) {
   const [best] = hints;
   if (!best) return "";
-  const brackets = hints.some((hint) => isThin(hint, hints)) ? " In brackets: searched too little to be sound." : "";
-  const percents = hints.some(({ score, win }) => (score ?? null) === null && (win ?? null) !== null) ? " Percents: black's chance to win." : "";
-  return `Marked: ${markWord(best, mostVisits(hints))}.${brackets}${percents}`;
+  const brackets = hints.some((hint) => isThin(hint, hints)) && t("rule.brackets");
+  const percents = hints.some(({ score, win }) => (score ?? null) === null && (win ?? null) !== null) && t("rule.percents");
+  return [t("rule.marked", { mark: markWord(best, mostVisits(hints)) }), brackets, percents].filter(Boolean).join(" ");
 }
 
 /** Why there is no value. @param {?import("./api.js").Advice} advice */
 export function nothingWord(advice) {
-  if (!advice?.done) return "Thinking …";
-  if (!advice.answers_from) return "Nothing was found in the time.";
-  return `Too early: this player answers from ${advice.answers_from} empty squares on.`;
+  if (!advice?.done) return t("advice.thinking");
+  if (!advice.answers_from) return t("advice.nothing");
+  return t("advice.early", { count: advice.answers_from });
 }
 
 function markWord({ bound, visits, source }, most) {
-  if (bound === "exact") return "proven best";
-  if (visits === 0) return "what the net prefers before any search";
-  if (most) return visits === most ? "searched most" : "the search's choice";
-  return { policy: "what the net thinks likeliest", choice: "this player's move" }[source] ?? "the best value for the side to move";
+  if (bound === "exact") return t("mark.exact");
+  if (visits === 0) return t("mark.prior");
+  if (most) return visits === most ? t("mark.most") : t("mark.search");
+  return ["policy", "choice"].includes(source) ? t(`mark.${source}`) : t("mark.best");
 }
 
-const SOURCES = {
-  net: "net",
-  alphabeta: "alpha-beta",
-  rollouts: "rollouts",
-  solver: "solver",
-  policy: "net, no search",
-  engine: "program",
-  choice: "no search",
-};
+/** The word of a source. The server may know sources that this page does not. */
+const sourceName = (source) => (hasText(`source.${source}`) ? t(`source.${source}`) : source ?? "");
 
 /** Where a hint's value comes from, and how deep it was searched. */
 export function sourceWord(hint) {
-  const source = SOURCES[hint.source] ?? hint.source ?? "";
+  const source = sourceName(hint.source);
   // At first no move was visited: the value is the net's own.
   const visits = hint.visits || null;
-  if (hint.bound === "exact") return source ? `proven, ${source}` : "proven";
-  if (visits !== null) return `${source} · ${short(visits)} visits`;
-  if (hint.depth) return `${source || "search"} · depth ${hint.depth}`;
+  if (hint.bound === "exact") return source ? t("source.proven", { source }) : t("words.proven");
+  if (visits !== null) return t("source.visits", { source, count: short(visits) });
+  if (hint.depth) return t("source.depth", { source: source || t("source.search"), count: hint.depth });
   return source;
 }
 
 /** The same in a table's cell: `net 194`, `alpha-beta 8`. */
 export function sourceCell(hint) {
-  const source = SOURCES[hint.source] ?? hint.source ?? "";
-  if (hint.bound === "exact") return "proven";
+  const source = sourceName(hint.source);
+  if (hint.bound === "exact") return t("words.proven");
   const much = hint.visits || hint.depth || null;
   return much === null ? source : `${source} ${short(much)}`;
 }
@@ -132,7 +130,7 @@ const LINE = 6;
 export function squareHints(hints, side) {
   return new Map(hints.map((hint, index) => {
     const thin = isThin(hint, hints);
-    const note = hint.bound === "exact" ? "proven" : "";
+    const note = hint.bound === "exact" ? t("words.proven") : "";
     return [hint.move, { text: valueWord(hint, side, thin), best: index === 0, thin, note, line: hint.line?.slice(0, LINE).join(" ") }];
   }));
 }
@@ -153,16 +151,16 @@ export function clockWord(seconds) {
 
 /** Minutes in words, such as `3 h 20 min`. */
 export function minutesWord(minutes) {
-  if (minutes < 1) return `${Math.round(minutes * 60)} s`;
-  if (minutes < 60) return `${Number(minutes.toPrecision(2))} min`;
-  return `${Math.floor(minutes / 60)} h ${Math.round(minutes % 60)} min`;
+  if (minutes < 1) return t("time.seconds", { seconds: Math.round(minutes * 60) });
+  if (minutes < 60) return t("time.minutes", { minutes: Number(minutes.toPrecision(2)) });
+  return t("time.hours", { hours: Math.floor(minutes / 60), minutes: Math.round(minutes % 60) });
 }
 
 /** The result of a finished game. Empty squares go to the winner, so the score may exceed the discs. */
 export function resultWord(line) {
   const last = line.plies.at(-1);
-  if (line.score === 0) return `A draw, ${last.black}–${last.white}`;
-  const [winner, discs] = line.score > 0
-    ? ["Black", `${last.black}–${last.white}`] : ["White", `${last.white}–${last.black}`];
-  return `${winner} wins ${discs}${line.goal === "fewest" ? " (fewest discs win)" : ""}`;
+  if (line.score === 0) return t("result.draw", { discs: `${last.black}–${last.white}` });
+  const [winner, loser] = line.score > 0 ? ["black", "white"] : ["white", "black"];
+  const result = t("result.wins", { winner: sideWord(winner), discs: `${last[winner]}–${last[loser]}` });
+  return line.goal === "fewest" ? t("result.fewest", { result }) : result;
 }

@@ -1,16 +1,17 @@
 // The workers of a run on other machines, as a table.
 
 import { h } from "./dom.js";
+import { t } from "./texts.js";
 import { short } from "./words.js";
 
 const COLUMNS = [
-  ["games_per_second", "Games/s", (value) => value.toFixed(1)],
-  ["games", "Games", short],
-  ["rejected", "Refused", short],
-  ["net_version", "Net", short],
-  ["nets_behind", "Nets behind", short],
-  ["lag_seconds", "Silent for", (value) => `${value.toFixed(1)} s`],
-  ["unconfirmed", "Not confirmed", short],
+  ["games_per_second", (value) => value.toFixed(1)],
+  ["games", short],
+  ["rejected", short],
+  ["net_version", short],
+  ["nets_behind", short],
+  ["lag_seconds", (value) => t("time.seconds", { seconds: value.toFixed(1) })],
+  ["unconfirmed", short],
 ];
 
 /** The newest value of a curve, or null if the newest line has none: then the worker has left. */
@@ -25,12 +26,12 @@ export function workersTable(curves, title) {
   const names = Object.keys(curves).map((name) => /^workers\/(.+)\/games_per_second$/.exec(name)?.[1])
     .filter((name) => name && newest(curves, `workers/${name}/games_per_second`) !== null);
   if (!names.length) return null;
-  const cell = (name, [key, , word]) => {
+  const cell = (name, [key, word]) => {
     const value = newest(curves, `workers/${name}/${key}`);
     return h("td", {}, value === null ? "" : word(value));
   };
   return h("section", { class: "card workers" }, h("h2", {}, title),
     h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Worker"), ...COLUMNS.map(([, word]) => h("th", { scope: "col" }, word)))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("workers.worker")), ...COLUMNS.map(([key]) => h("th", { scope: "col" }, t(`workers.${key}`))))),
       h("tbody", {}, ...names.map((name) => h("tr", {}, h("th", { scope: "row" }, name), ...COLUMNS.map((column) => cell(name, column)))))));
 }

@@ -1,4 +1,4 @@
-// The page's texts in English.
+// The page's texts in English: what all views use, and Play.
 
 export default {
   // Links and the clipboard.
@@ -52,11 +52,135 @@ export default {
   "clock.sides.theirs": "Minutes of white",
   "clock.sides.theirsAdd": "Its seconds for each move",
 
-  // Limits and pictures.
+  // Limits of a search.
   "limit.title": "Search",
   "limit.own": "As the player's settings say",
   "limit.seconds": "{count} seconds for a position",
   "limit.minutes": "{count} minutes for a position",
   "limit.simulations": "{count} simulations (nets)",
-  "save.values": "Save a picture with values (PNG)",
+
+  // The page and its views.
+  "view.title": "{view} · Outflank",
+  "view.nav": "Views",
+  "view.play": "Play",
+  "view.analyse": "Analyse",
+  "view.watch": "Watch",
+  "page.failed": "The page cannot start: {why}",
+  "dialog.close": "Close",
+
+  // The server.
+  "server.status": "the server answered {status}",
+  "server.allowed": "{problem}. Allowed: {allowed}",
+  "server.silent": "The server does not answer. Is `outflank web` still running?",
+  "server.failed": "the search failed",
+  "server.busy": "The server is busy. Try again soon.",
+
+  // Sides, turns and results.
+  "side.black": "Black",
+  "side.white": "White",
+  "low.black": "black",
+  "low.white": "white",
+  "turn.side": "{side} to move.",
+  "ply.start": "Start of the game.",
+  "ply.move": "{side} {move}, {count} turned.",
+  "ply.passes": "{side} has no move and passes.",
+  "ply.over": "The game is over.",
+  "result.draw": "A draw, {discs}",
+  "result.wins": "{winner} wins {discs}",
+  "result.fewest": "{result} (fewest discs win)",
+  "end.resigns": "{side} resigns. {winner} wins",
+  "end.time": "{side} has no time left. {winner} wins",
+
+  // The board.
+  "board.name": "Board",
+  "board.keys": "Board. Arrow keys move, Enter plays.",
+  "board.can": "can be played",
+  "board.empty": "empty",
+  "board.last": "last move",
+
+  // Values and where they come from.
+  "words.view": "Values are for black: + black is ahead, − white is ahead.",
+  "words.proven": "proven",
+  "rule.marked": "Marked: {mark}.",
+  "rule.brackets": "In brackets: searched too little to be sound.",
+  "rule.percents": "Percents: black's chance to win.",
+  "mark.exact": "proven best",
+  "mark.prior": "what the net prefers before any search",
+  "mark.most": "searched most",
+  "mark.search": "the search's choice",
+  "mark.policy": "what the net thinks likeliest",
+  "mark.choice": "this player's move",
+  "mark.best": "the best value for the side to move",
+  "advice.thinking": "Thinking …",
+  "advice.nothing": "Nothing was found in the time.",
+  "advice.early": "Too early: this player answers from {count} empty squares on.",
+  "advice.best": "Best: {move}, {value} for black",
+  "source.net": "net",
+  "source.alphabeta": "alpha-beta",
+  "source.rollouts": "rollouts",
+  "source.solver": "solver",
+  "source.policy": "net, no search",
+  "source.engine": "program",
+  "source.choice": "no search",
+  "source.search": "search",
+  "source.proven": "proven, {source}",
+  "source.visits": "{source} · {count} visits",
+  "source.depth": "{source} · depth {count}",
+  "loss.chance": "{amount}% of the chances",
+  "loss.discs": "{amount} discs",
+  "loss.disc": "1 disc",
+
+  // Times.
+  "time.seconds": "{seconds} s",
+  "time.minutes": "{minutes} min",
+  "time.hours": "{hours} h {minutes} min",
+
+  // Players.
+  "menu.goal": "To win",
+  "menu.most": "Most discs (normal)",
+  "menu.fewest": "Fewest discs (reversed)",
+  "menu.ratings": "Elo is measured on 8x8, with 0 for the disc grabber. 200 more win three points of four.",
+  "menu.rated": "{player}, {rating} Elo",
+  "menu.board": "Board",
+  "players.result": "{score} for black",
+  "players.discs": "{side} discs",
+
+  // Play.
+  "play.you": "You",
+  "play.game": "Game",
+  "play.undo": "Undo",
+  "play.redo": "Redo",
+  "play.hint": "Hint",
+  "play.resign": "Resign",
+  "play.analyse": "Analyse this game",
+  "play.keys": "Keys: arrows and Enter play, U undo, R redo, H hint, N new game.",
+  "play.begun": "New game. {turn}",
+  "play.illegal": "{square} cannot be played.",
+  "play.undone": "Taken back. {turn}",
+  "play.passed": "{side} has no move. {other} moves again.",
+  "play.thinking": "{player} is thinking.",
+  "play.earlier": "You look at an earlier position.",
+  "play.turn": "Your move ({side}).",
+
+  // A new game.
+  "new.level": "Opponent",
+  "new.side": "You play",
+  "new.black": "Black, moves first",
+  "new.white": "White",
+  "new.random": "By chance",
+  "new.both": "Both sides",
+  "new.none": "Neither: watch",
+  "new.opening": "Opening",
+  "new.standard": "Standard start",
+  "new.moves": "{count} random moves",
+  "new.start": "Start",
+
+  // The moves of a game.
+  "moves.title": "Moves",
+  "moves.pass": "{side} passes",
+  "moves.opening": "Opening: {name}",
+  "moves.none": "No moves yet. Play on the board, or paste a game.",
+  "moves.move": "{number}, {side} {move}",
+  "moves.mistake": "{move}, mistake, {loss} lost",
+  "moves.loss": "{side}, {loss} lost",
 };

@@ -1,4 +1,4 @@
-// The page's texts in Japanese.
+// The page's texts in Japanese: what all views use, and Play.
 
 export default {
   // Links and the clipboard.
@@ -51,11 +51,135 @@ export default {
   "clock.sides.theirs": "白の持ち時間（分）",
   "clock.sides.theirsAdd": "白の1手ごとの加算（秒）",
 
-  // Limits and pictures.
+  // Limits of a search.
   "limit.title": "読みの量",
   "limit.own": "プレイヤーの設定どおり",
   "limit.seconds": "1局面{count}秒",
   "limit.minutes": "1局面{count}分",
   "limit.simulations": "シミュレーション{count}回（ネット）",
-  "save.values": "評価値入りの画像を保存（PNG）",
+
+  // The page and its views.
+  "view.title": "{view} · Outflank",
+  "view.nav": "画面",
+  "view.play": "対局",
+  "view.analyse": "解析",
+  "view.watch": "学習",
+  "page.failed": "ページを開始できません: {why}",
+  "dialog.close": "閉じる",
+
+  // The server.
+  "server.status": "サーバーの応答: {status}",
+  "server.allowed": "{problem}。使えるもの: {allowed}",
+  "server.silent": "サーバーが応答しません。`outflank web` は動いていますか?",
+  "server.failed": "読みに失敗しました",
+  "server.busy": "サーバーが混み合っています。少し待ってからやり直してください。",
+
+  // Sides, turns and results.
+  "side.black": "黒",
+  "side.white": "白",
+  "low.black": "黒",
+  "low.white": "白",
+  "turn.side": "{side}の手番です。",
+  "ply.start": "対局開始の局面です。",
+  "ply.move": "{side} {move}、{count}個返しました。",
+  "ply.passes": "{side}は打てる所がなくパスです。",
+  "ply.over": "終局しました。",
+  "result.draw": "引き分け {discs}",
+  "result.wins": "{winner}の勝ち {discs}",
+  "result.fewest": "{result}（石の少ない方が勝ち）",
+  "end.resigns": "{side}の投了で{winner}の勝ち",
+  "end.time": "{side}の時間切れで{winner}の勝ち",
+
+  // The board.
+  "board.name": "盤",
+  "board.keys": "盤。矢印キーで移動、Enterで着手。",
+  "board.can": "着手可能",
+  "board.empty": "空き",
+  "board.last": "直前の手",
+
+  // Values and where they come from.
+  "words.view": "評価値は黒から見た石差です。+は黒、−は白が優勢です。",
+  "words.proven": "完全読み",
+  "rule.marked": "印: {mark}。",
+  "rule.brackets": "かっこ内は読みが少なく、不確かな値です。",
+  "rule.percents": "％は黒の勝率です。",
+  "mark.exact": "完全読みの最善手",
+  "mark.prior": "読む前にネットが選ぶ手",
+  "mark.most": "最も多く読んだ手",
+  "mark.search": "読みで選んだ手",
+  "mark.policy": "ネットが最も有力と見る手",
+  "mark.choice": "このプレイヤーの手",
+  "mark.best": "手番側の評価値が最も良い手",
+  "advice.thinking": "読んでいます…",
+  "advice.nothing": "時間内に手が見つかりませんでした。",
+  "advice.early": "まだ早すぎます。このプレイヤーは残り{count}マスから答えます。",
+  "advice.best": "最善手 {move}、評価値 {value}",
+  "source.net": "ネット",
+  "source.alphabeta": "アルファベータ",
+  "source.rollouts": "プレイアウト",
+  "source.solver": "完全読み",
+  "source.policy": "ネット（読みなし）",
+  "source.engine": "プログラム",
+  "source.choice": "読みなし",
+  "source.search": "探索",
+  "source.proven": "完全読み、{source}",
+  "source.visits": "{source}・訪問{count}回",
+  "source.depth": "{source}・{count}手読み",
+  "loss.chance": "勝率{amount}%",
+  "loss.discs": "{amount}石",
+  "loss.disc": "1石",
+
+  // Times.
+  "time.seconds": "{seconds}秒",
+  "time.minutes": "{minutes}分",
+  "time.hours": "{hours}時間{minutes}分",
+
+  // Players.
+  "menu.goal": "勝敗",
+  "menu.most": "石の多い方が勝ち（通常）",
+  "menu.fewest": "石の少ない方が勝ち（逆）",
+  "menu.ratings": "レート（Elo）は8x8での実測で、最多石取りが0です。200の差で4局に3局の割合で勝ちます。",
+  "menu.rated": "{player}（{rating}）",
+  "menu.board": "盤",
+  "players.result": "黒から見て{score}",
+  "players.discs": "{side}の石数",
+
+  // Play.
+  "play.you": "あなた",
+  "play.game": "対局",
+  "play.undo": "待った",
+  "play.redo": "やり直す",
+  "play.hint": "ヒント",
+  "play.resign": "投了",
+  "play.analyse": "この対局を解析",
+  "play.keys": "キー操作: 矢印とEnterで着手、Uで待った、Rでやり直し、Hでヒント、Nで新規対局。",
+  "play.begun": "新しい対局です。{turn}",
+  "play.illegal": "{square}には打てません。",
+  "play.undone": "一手戻しました。{turn}",
+  "play.passed": "{side}は打てる所がありません。続けて{other}の手番です。",
+  "play.thinking": "{player}が考えています。",
+  "play.earlier": "前の局面を見ています。",
+  "play.turn": "あなたの手番です（{side}）。",
+
+  // A new game.
+  "new.level": "相手",
+  "new.side": "あなたの色",
+  "new.black": "黒（先手）",
+  "new.white": "白（後手）",
+  "new.random": "おまかせ",
+  "new.both": "両方を打つ",
+  "new.none": "打たずに観戦",
+  "new.opening": "序盤",
+  "new.standard": "通常の開始局面",
+  "new.moves": "ランダムに{count}手",
+  "new.start": "開始",
+
+  // The moves of a game.
+  "moves.title": "棋譜",
+  "moves.pass": "{side}パス",
+  "moves.opening": "定石: {name}",
+  "moves.none": "まだ手がありません。盤に打つか、棋譜を貼り付けてください。",
+  "moves.move": "{number}手目、{side} {move}",
+  "moves.mistake": "{move}、悪手、{loss}の損",
+  "moves.loss": "{side}、{loss}の損",
 };
