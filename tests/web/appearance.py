@@ -11,6 +11,10 @@ SET = """(name, value) => {
     select.dispatchEvent(new Event("change"));
 }"""
 FELT = "() => getComputedStyle(document.querySelector('.board .ground')).fill"
+# English in the page: buttons, headings and sentences with two words or more.
+ENGLISH = """() => [...document.querySelectorAll("button, h2, h3, p, label > span, summary, th, option")]
+    .filter((part) => part.checkVisibility() && !part.closest("form.card") && !part.dataset.run)
+    .map(({ textContent }) => textContent).filter((text) => /[A-Za-z]{3,} [a-z]{2,}/.test(text))"""
 # Counts the sounds, and makes none.
 SILENT = """() => {
     window.clicks = 0;
@@ -38,6 +42,7 @@ class Appearance:
         self.has_settings()
         self.clicks()
         self.needs_no_storage()
+        self.speaks_japanese()
         check(not self.page.faults, "; ".join(self.page.faults))
 
     def starts(self):
@@ -116,3 +121,25 @@ class Appearance:
         page.call("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
         self.starts()
         check(page.run("() => document.querySelector('#settings').title") == "Settings", "the language is still Japanese")
+
+    def speaks_japanese(self):
+        """A browser that prefers Japanese gets it in every view, and all of it fits; the setting wins."""
+        page = self.page
+        page.call("Emulation.setUserAgentOverride", {"userAgent": page.run("() => navigator.userAgent"), "acceptLanguage": "ja-JP,en"})
+        width, height = page.width, page.height
+        for size in ((390, 844), (1280, 800)):
+            page.resize(*size)
+            for view, ready in (("play", ".play .board .can"), ("analyse", ".analyse .opinion select"), ("watch", ".watch .run")):
+                page.go("about:blank", self.address)
+                page.go(f"http://{self.address}/#{view}", self.address)
+                page.wait(f"{view} in Japanese", "(ready) => document.documentElement?.lang === 'ja' && document.querySelector(ready)", ready)
+                page.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                report(page.run(FAULTS, "body"), f"{view} in Japanese at {size[0]} pixels")
+                english = page.run(ENGLISH)
+                check(not english, f"{view} has English: {english}")
+        page.resize(width, height)
+        page.push("⚙")
+        page.run(SET, "言語", "en")
+        page.wait("English", "() => document.readyState === 'complete' && document.documentElement.lang === 'en' && document.querySelector('.watch .run')")
+        page.call("Emulation.setUserAgentOverride", {"userAgent": page.run("() => navigator.userAgent"), "acceptLanguage": "en-US"})
+        page.run("() => localStorage.removeItem('outflank.settings')")

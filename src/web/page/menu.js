@@ -1,6 +1,6 @@
 // Choices from the server's menu of players.
 
-import { t } from "./texts.js";
+import { hasText, t } from "./texts.js";
 
 /** @type {[string, string][]} */
 export const goalOptions = [["most", t("menu.most")], ["fewest", t("menu.fewest")]];
@@ -13,9 +13,13 @@ export function playersOf(about, board, goal) {
 /** What the numbers beside the levels mean. */
 export const RATINGS = t("menu.ratings");
 
+/** A player's name: the page's own for those of the server's menu, if the language has one. @param {import("./api.js").Player} player */
+export const playerWord = ({ id, word }) => (hasText(`level.${id}`) ? t(`level.${id}`) : word);
+
 /** Players as options of a choice: a word, and a rating where one was measured. */
 export function playerOptions(players) {
-  return players.map(({ id, word, rating }) => [id, rating === null || rating === undefined ? word : t("menu.rated", { player: word, rating })]);
+  return players.map((player) => [player.id, typeof player.rating === "number"
+    ? t("menu.rated", { player: playerWord(player), rating: player.rating }) : playerWord(player)]);
 }
 
 /** Whether any of these players has a rating, which then needs an explanation. */

@@ -5,7 +5,7 @@ import { Board, plyWord } from "./board.js";
 import { Clock, timesOf } from "./clock.js";
 import { announce, button, complain, h } from "./dom.js";
 import { resultText, sideNames, statusText } from "./gametexts.js";
-import { playersOf } from "./menu.js";
+import { playerWord, playersOf } from "./menu.js";
 import { showSheet } from "./moves.js";
 import { NewGame, usualGame } from "./newgame.js";
 import { playerCard } from "./players.js";
@@ -342,7 +342,7 @@ export class PlayView {
   }
 
   #names() {
-    return sideNames(this.#people, this.#level().word);
+    return sideNames(this.#people, playerWord(this.#level()));
   }
 
   #level() {
@@ -354,7 +354,7 @@ export class PlayView {
 
   #status() {
     if (!this.#tree) return;
-    const thinking = this.#thinking ? this.#level().word : null;
+    const thinking = this.#thinking ? playerWord(this.#level()) : null;
     this.#parts.status.textContent = statusText(this.#tree, { people: this.#people, resigned: this.#resigned, thinking });
   }
 }

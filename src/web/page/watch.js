@@ -204,7 +204,7 @@ export class WatchView {
       [t("watch.rating"), run.rating === null ? null : `${Math.round(run.rating)}${error}`],
       [t("watch.games"), short(run.games)], [t("watch.positions"), short(run.positions)],
       [this.#stepWord([run]), run.stages ? t("watch.of", { count: run.stages.done, all: run.stages.all }) : short(run.steps)],
-      [t("watch.board"), run.board && `${run.board}, ${run.goal}`],
+      [t("watch.board"), run.board && `${run.board}, ${t(`watch.${run.goal}`)}`],
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
     this.#drawControl(run);

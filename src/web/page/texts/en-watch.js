@@ -24,6 +24,8 @@ export default {
   "watch.left": "Time left",
   "watch.rating": "Rating",
   "watch.board": "Board",
+  "watch.most": "most",
+  "watch.fewest": "fewest",
   "watch.of": "{count} of {all}",
   "watch.stop": "Stop",
   "watch.stopping": "Stopping …",

@@ -24,6 +24,8 @@ export default {
   "watch.left": "残り時間",
   "watch.rating": "レート",
   "watch.board": "盤",
+  "watch.most": "石の多い方が勝ち",
+  "watch.fewest": "石の少ない方が勝ち",
   "watch.of": "{all}中{count}",
   "watch.stop": "停止",
   "watch.stopping": "停止中…",
