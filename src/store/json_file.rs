@@ -1,4 +1,5 @@
-//! JSON files that carry their own checksum: `run.json` and the `state.json` of a checkpoint.
+//! JSON files that carry their own checksum: `run.json`, the `state.json` of a checkpoint, and a
+//! person's lessons.
 //!
 //! The member `crc32` is the CRC-32 of the other members: the object without it, written without
 //! spaces and with members sorted by name. So a change of formatting or order is allowed, and a
@@ -74,11 +75,20 @@ pub(super) fn to_bytes<T: Serialize>(content: &T) -> serde_json::Result<Vec<u8>>
 
 /// Reads a file that [`to_bytes`] or an older program version made, if it has layout `version`.
 pub(super) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<T, JsonFileError> {
+    read_up_to(path, version, limits::STATE)
+}
+
+/// The same for a file of at most `limit` bytes.
+pub(super) fn read_up_to<T: DeserializeOwned>(
+    path: &Path,
+    version: u32,
+    limit: u64,
+) -> Result<T, JsonFileError> {
     #[derive(Deserialize)]
     struct Version {
         version: u64,
     }
-    let text = files::read_stored(path, limits::STATE)?;
+    let text = files::read_stored(path, limit)?;
     let unreadable = |source| JsonFileError::Content { path: path.to_path_buf(), source };
     let Version { version: found } = serde_json::from_slice(&text).map_err(unreadable)?;
     if found != u64::from(version) {

@@ -10,6 +10,9 @@ pub const CONFIG: u64 = 1 << 20;
 /// `run.json`, or a checkpoint's `state.json`. Both have less than 2 kB.
 pub const STATE: u64 = 1 << 20;
 
+/// A person's lessons. A thousand have 1.5 MB.
+pub const LESSONS: u64 = 16 << 20;
+
 /// A segment of games. A segment is closed at 32 MiB.
 pub const SEGMENT: u64 = 256 << 20;
 

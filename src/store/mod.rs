@@ -40,6 +40,8 @@ pub mod labels;
 #[cfg(feature = "program")]
 pub mod library;
 pub mod leases;
+#[cfg(feature = "program")]
+pub mod lessons;
 pub mod limits;
 pub mod lines;
 pub mod model_file;

@@ -220,7 +220,8 @@ impl Engines {
         place.use_for(move || engines.with_player(&spec, shape, goal, work), finish)
     }
 
-    fn with_player<T>(
+    /// Does some work with a player on this thread, which must have a [`Place`].
+    pub fn with_player<T>(
         &self,
         spec: &PlayerSpec,
         shape: Shape,

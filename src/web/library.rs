@@ -45,7 +45,8 @@ impl Shelf {
         Shelf { folder, open: Mutex::new(None) }
     }
 
-    fn folder(&self) -> Result<&PathBuf, ApiError> {
+    /// The folder of the games, and of what the user has learnt.
+    pub fn folder(&self) -> Result<&PathBuf, ApiError> {
         let none = || ApiError::missing("this server has no library; start it with --library DIR");
         self.folder.as_ref().ok_or_else(none)
     }
@@ -67,7 +68,7 @@ impl Shelf {
     }
 
     /// Does some work with the index. After an error it is opened anew.
-    fn with<T>(
+    pub fn with<T>(
         &self,
         work: impl FnOnce(&mut Library) -> Result<T, LibraryError>,
     ) -> Result<T, ApiError> {

@@ -16,6 +16,7 @@ mod error;
 mod export;
 mod game;
 mod guard;
+mod lessons;
 mod library;
 mod menu;
 mod opening;

@@ -20,7 +20,7 @@ use super::menu::{DEFAULT_OPINION, Entry, menu};
 use super::runs::Known;
 use super::training::Training;
 use super::{
-    Options, analyse, assets, export, library, opening, paste, predict, review, runs, thinking, training,
+    Options, analyse, assets, export, lessons, library, opening, paste, predict, review, runs, thinking, training,
 };
 use crate::game::{Goal, Shape};
 use crate::players::endings;
@@ -61,6 +61,7 @@ pub(super) fn router(options: Options, guard: Guard) -> Router {
         .route("/api/export", post(export::write))
         .route("/api/predict", post(predict::predict))
         .route("/api/analyse", post(analyse::analyse))
+        .merge(lessons::routes())
         .merge(library::routes())
         .merge(runs::routes())
         .merge(training::routes())

@@ -80,3 +80,69 @@ fn wrong_requests_and_damage_get_one_clear_error() {
     assert_eq!(without.get("/api/about").ok().json()["library"], false);
     without.get("/api/library").refused(404);
 }
+
+/// A finished game: each side plays its first legal move.
+fn finished(page: &Page) -> String {
+    let mut moves = String::new();
+    loop {
+        let line = page.post("/api/line", &json!({"moves": moves}).to_string()).ok().json();
+        if line["over"] == true {
+            return moves;
+        }
+        let last = line["plies"].as_array().and_then(|plies| plies.last()).expect("a ply");
+        moves += last["legal"][0].as_str().expect("a move");
+    }
+}
+
+#[test]
+fn mistakes_and_puzzles_are_asked_and_answers_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = start(folder.path(), &[]);
+    let lesson = json!({"kind": "mistake", "board": "8x8", "goal": "most", "moves": "f5d6",
+        "values": [{"move": "c5", "score": -1.0, "exact": false},
+            {"move": "c3", "score": 2.5, "exact": false}], "played": "c5", "source": "me – Club"});
+    let added = |lessons: &Value| {
+        let body = json!({"lessons": lessons}).to_string();
+        page.post("/api/lessons", &body)
+    };
+    assert_eq!(added(&json!([lesson, lesson])).ok().json()["added"], 1);
+    let all = page.get("/api/lessons").ok().json();
+    let first = &all["lessons"][0];
+    assert_eq!((&first["values"][0]["move"], &first["due"]), (&json!("c3"), &json!(true)));
+    let address = format!("/api/lessons/{}", first["id"]);
+    for (right, learnt) in [(true, false), (true, true)] {
+        let body = json!({"right": right}).to_string();
+        let answered = page.post(&format!("{address}/answer"), &body).ok().json();
+        assert_eq!(answered["learnt"], learnt);
+    }
+    assert_eq!(page.get("/api/lessons").ok().json()["lessons"][0]["due"], false);
+    page.send("DELETE", &address, "", b"").ok();
+    page.send("DELETE", &address, "", b"").refused(404);
+    for (name, value) in
+        [("moves", json!("a1")), ("values", json!([])), ("played", json!("a1")), ("board", json!("9x9"))]
+    {
+        let mut wrong = lesson.clone();
+        wrong[name] = value;
+        added(&json!([wrong])).refused(400);
+    }
+
+    let puzzle = |body: Value| page.post("/api/lessons/puzzle", &body.to_string());
+    puzzle(json!({"empties": 8})).refused(404);
+    puzzle(json!({"empties": 30})).refused(400);
+    let game = json!({"moves": finished(&page)});
+    ask(&page, "keep", &json!({"game": game, "black": "a", "white": "b"})).ok();
+    page.get("/api/library").ok();
+    // One game may have no such position; the answer then says so.
+    let found = (6..=10).map(|empties| puzzle(json!({"empties": empties, "seed": 1})));
+    let found: Vec<Answer> = found.filter(|answer| answer.status == 200).collect();
+    for puzzle in found {
+        let puzzle = puzzle.json();
+        let values = puzzle["values"].as_array().expect("values");
+        let won = values.iter().filter(|value| value["score"].as_f64().expect("a score") > 0.0);
+        assert_eq!(won.count(), 1, "{puzzle}");
+        assert_eq!(puzzle["found"][1], 6);
+        assert_eq!(added(&json!([puzzle])).ok().json()["added"], 1);
+    }
+    std::fs::write(folder.path().join("lessons.json"), "{").expect("written");
+    page.get("/api/lessons").refused(500);
+}

@@ -212,6 +212,32 @@ impl Library {
         Ok((row, record.ok_or_else(damaged)?))
     }
 
+    /// A finished game of a board and goal: that of a number, or the next one. `None` if there is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn finished_game(
+        &self,
+        (shape, goal): (Shape, Goal),
+        number: u64,
+    ) -> Result<Option<(Row, GameRecord)>, LibraryError> {
+        let find = || {
+            let greatest: i64 = self
+                .database
+                .query_row("SELECT coalesce(max(id), 0) FROM games", [], |row| row.get(0))?;
+            let from = (number % (greatest.unsigned_abs() + 1)) as i64;
+            let select = "SELECT id FROM games WHERE finished = 1 AND board = ? AND goal = ? \
+                          ORDER BY id < ?, id LIMIT 1";
+            let mut statement = self.database.prepare_cached(select)?;
+            let values = rusqlite::params![shape.name(), goal.name(), from];
+            statement.query_row(values, |row| row.get(0)).optional()
+        };
+        let found: Option<i64> = find().map_err(|error| self.fault(error))?;
+        found.map(|id| self.game(id)).transpose()
+    }
+
     fn row(&self, id: i64) -> Result<Row, LibraryError> {
         let mut statement =
             self.database.prepare_cached(COLUMNS).map_err(|error| self.fault(error))?;
