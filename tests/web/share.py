@@ -145,7 +145,7 @@ class Share:
         numbers = "() => [...document.querySelectorAll('.board .line text')].map(({ textContent }) => textContent)"
         self.opens("f5d6c3")
         page.wait("hints", "() => document.querySelector('.opinion tbody button')")
-        page.wait("a line by the keyboard", f"() => {{ const row = document.querySelector('.opinion tbody button'); row.focus(); return ({numbers})().length >= 2; }}")
+        page.wait("a line by the keyboard", f"() => {{ document.querySelector('.opinion tbody button')?.focus(); return ({numbers})().length >= 2; }}")
         check(page.run(numbers)[:2] == ["1", "2"], f"the line has {page.run(numbers)}")
         first = page.run("() => document.querySelector('.opinion tbody tr').dataset.move")
         sides = page.run("() => [...document.querySelectorAll('.board .line g')].map((part) => part.getAttribute('class')).slice(0, 2)")
@@ -160,7 +160,7 @@ class Share:
         page.wait("the game", "() => document.querySelector('.play .board .can')")
         page.push("Hint")
         page.wait("hints of a game", "() => document.querySelector('.advice li')")
-        page.wait("a line in a game", f"() => {{ document.querySelector('.advice li').focus(); return ({numbers})().length >= 1; }}")
+        page.wait("a line in a game", f"() => {{ document.querySelector('.advice li')?.focus(); return ({numbers})().length >= 1; }}")
         page.push("Hint")
         page.wait("no line", f"() => !({numbers})().length")
 
