@@ -135,6 +135,10 @@ class Appearance:
                 page.wait(f"{view} in Japanese", "(ready) => document.documentElement?.lang === 'ja' && document.querySelector(ready)", ready)
                 page.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
                 report(page.run(FAULTS, "body"), f"{view} in Japanese at {size[0]} pixels")
+                for word in {"play": ["新規対局", "⚙"], "analyse": ["貼り付け・開く"]}.get(view, []):
+                    page.push(word)
+                    report(page.run(FAULTS, "dialog[open]"), f"{word} at {size[0]} pixels")
+                    page.push("閉じる")
                 english = page.run(ENGLISH)
                 check(not english, f"{view} has English: {english}")
         page.resize(width, height)
