@@ -54,6 +54,7 @@ class Share:
         page.push("Analyse")
         page.wait("the view", "() => document.querySelector('.analyse .board .square')")
         page.push("Paste or open")
+        page.wait("the dialog", "() => document.querySelector('dialog[open]')")
         page.run("(text) => { document.querySelector('#paste-text').value = text; }", text)
         page.push("Read")
 
