@@ -186,6 +186,8 @@ impl Wanted {
 struct Listed {
     id: i64,
     file: String,
+    /// Its number in the file.
+    number: i64,
     board: &'static str,
     goal: &'static str,
     black: Option<String>,
@@ -204,6 +206,7 @@ impl Listed {
         Listed {
             id: row.id,
             file: row.file,
+            number: row.number,
             board: row.board.name(),
             goal: row.goal.name(),
             black: row.black,

@@ -29,6 +29,7 @@ from clocks import Clocks
 from details import Details, write_runs
 from games import Games
 from layout import measure
+from lessons import Lessons
 from share import Share
 import texts
 
@@ -293,7 +294,9 @@ class Server:
 
     def __init__(self, program, runs):
         self.begun = time.monotonic()
-        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs),
+        self._folder = tempfile.TemporaryDirectory()
+        self.library = pathlib.Path(self._folder.name) / "library"
+        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs), "--library", str(self.library),
                    "--allow-training", "--player", "alphabeta:depth=6,eval=positional,name=Quick"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.address = self._process.stdout.readline().strip().removeprefix("http://").strip("/")
@@ -303,6 +306,7 @@ class Server:
     def close(self):
         self._process.terminate()
         self._process.wait(10)
+        self._folder.cleanup()
 
 
 def growing(folder):
@@ -361,6 +365,7 @@ def details(browser, program):
             Share(page, server.address, GAME).all()
             Appearance(page, server.address).all()
             Clocks(page, server.address).all()
+            Lessons(page, server.library, GAME).all()
             measure(page)
         finally:
             server.close()

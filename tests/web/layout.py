@@ -5,7 +5,7 @@ from browser import Fault
 
 # A phone, a desk at 200 %, a desk and a large screen.
 SIZES = ((390, 844), (640, 400), (1280, 800), (2560, 1300))
-VIEWS = ("Play", "Analyse", "Watch")
+VIEWS = ("Play", "Analyse", "Library", "Lessons", "Watch")
 # The dialogs, by their view and the button that opens them.
 DIALOGS = {"Play": "New game", "Analyse": "Paste or open"}
 
@@ -38,7 +38,8 @@ def measure(page):
         page.resize(width, height)
         for view in VIEWS:
             page.push(view)
-            ready = {"Play": ".play .board", "Analyse": ".analyse .move", "Watch": ".watch .chart"}[view]
+            ready = {"Play": ".play .board", "Analyse": ".analyse .move", "Library": ".library .filters",
+                     "Lessons": ".lessons .card", "Watch": ".watch .chart"}[view]
             page.wait(f"{view} at {width}", "(ready) => document.querySelector(ready)?.checkVisibility()", ready)
             # Charts are drawn for the new width in the next frame.
             page.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

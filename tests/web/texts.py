@@ -23,7 +23,7 @@ UNREAD = re.compile(r"(class: |className = |classList\.\w+\(|setAttribute\(\"cla
 FOREIGN = "level."
 # Words of browsers and protocols, and names.
 NAMES = {"AbortError", "Content-Type", "POST", "PUT", "GET", "DELETE", "SELECT", "Files", "Enter", "Escape", "Home", "End", "ArrowLeft", "ArrowRight", "ArrowUp",
-         "ArrowDown", "Tastet 2001", "Outflank", "English", "WTHOR.JOU", "WTHOR.TRN", "M0 4H26"}
+         "ArrowDown", "Tastet", "Tastet 2001", "You", "Outflank", "English", "WTHOR.JOU", "WTHOR.TRN", "M0 4H26"}
 # Words for people begin with a capital letter, or there are two of them.
 WORDS = re.compile(r"(^|[\s(])[A-Z][a-z]+|[a-z]{2,} [a-z]{2,}")
 
@@ -74,12 +74,15 @@ def compare(languages):
     return sorted(set(faults))
 
 
-def used(modules):
-    """The keys that the modules name, and patterns of those that they make."""
+def used(modules, known):
+    """The keys that the modules name, also where one of several is chosen, and patterns of those that they make."""
     keys, patterns = {}, []
     for name, text in modules.items():
         for key in re.findall(r'\b(?:t|hasText)\("([^"]+)"', text):
             keys.setdefault(key, name)
+        for key in re.findall(r'"([^"\s]+\.[^"\s]+)"', text):
+            if key in known:
+                keys.setdefault(key, name)
         for key in re.findall(r"\b(?:t|hasText)\(`([^`]+)`", text):
             parts = re.split(r"\$\{[^}]*\}", key)
             patterns.append(re.compile("[^.]+(?:\\.[^.]+)?".join(map(re.escape, parts)) + "$"))
@@ -104,8 +107,8 @@ def unkeyed(modules):
 def main():
     """Prints what is wrong, if anything. Whether all is right."""
     languages, modules = tables(), code()
-    keys, patterns = used(modules)
     english = languages["en"]
+    keys, patterns = used(modules, english)
     faults = compare(languages)
     faults += [f"{name}: there is no text {key}" for key, name in keys.items() if key not in english]
     faults += [f"{key} is used nowhere" for key in english

@@ -6,6 +6,7 @@ import { caption } from "./caption.js";
 import { putOnClipboard } from "./clipboard.js";
 import { announce, button, choice, complain, h, notice } from "./dom.js";
 import { Editor } from "./editor.js";
+import { Explorer } from "./explorer.js";
 import { Glance } from "./glance.js";
 import { ValueGraph } from "./graph.js";
 import { Keeper, recallAnalysis } from "./kept.js";
@@ -31,6 +32,7 @@ import { VIEW } from "./words.js";
 export class AnalyseView {
   #about;
   #playOn;
+  #list;
   /** @type {Tree} */
   #tree = null;
   #names = {};
@@ -46,10 +48,12 @@ export class AnalyseView {
   #parts = {};
   element;
 
-  /** @param {import("./main.js").About} about @param {(game, chosen) => void} playOn plays a game on */
-  constructor(about, playOn) {
+  /** @param {import("./main.js").About} about @param {(game, chosen) => void} playOn plays a game on
+   * @param {(game) => void} list lists the games with a position */
+  constructor(about, playOn, list) {
     this.#about = about;
     this.#playOn = playOn;
+    this.#list = list;
     this.#build();
     this.#recall();
   }
@@ -77,6 +81,7 @@ export class AnalyseView {
       ended: () => this.#update(),
     });
     p.lens = this.#about.runs ? new Lens(() => this.#redraw()) : null;
+    p.explorer = this.#about.library ? new Explorer((move) => this.#play(move), (game) => this.#list(game)) : null;
     p.editor = new Editor({
       ondraw: () => this.#redraw(),
       ondone: (start) => this.#useEdited(start),
@@ -117,7 +122,7 @@ export class AnalyseView {
         p.playOn, button(t("analyse.edit"), () => this.#edit(!this.#isEditing)), button(t("link.copy"), () => this.#copyLink()), save),
       p.editor.element, p.opinions.element, p.review.element,
       h("section", { class: "card" }, h("header", {}, h("h2", {}, t("moves.title")), h("div", { class: "row" }, p.promote, p.cut)), p.list.element, p.setup),
-      p.lens?.element);
+      p.explorer?.element, p.lens?.element);
   }
 
   #setupChoices() {
@@ -147,6 +152,7 @@ export class AnalyseView {
     this.#isShown = false;
     this.#parts.opinions.end();
     this.#glance.end();
+    this.#parts.explorer?.end();
   }
 
   /** In a game an opponent thinks, and a review would take its processors. @param {string} shown the view in front */
@@ -315,6 +321,7 @@ export class AnalyseView {
       const isHidden = p.review.isPuzzle;
       const pause = isHidden ? t("analyse.hidden") : p.review.isRunning ? t("analyse.later") : "";
       p.opinions.show(isHidden ? { ...position, node: hidden(current) } : position, pause);
+      p.explorer?.show(position);
       p.lens?.show(position);
     }
     this.#redraw(animate);

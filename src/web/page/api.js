@@ -60,6 +60,11 @@ export async function post(path, value, signal) {
   return (await ask(path, json(value, signal))).json();
 }
 
+/** Removes what an address names. */
+export async function remove(path) {
+  await ask(path, { method: "DELETE" });
+}
+
 /** Sends text or a file as it is, and gets JSON back. */
 export async function send(path, body) {
   const headers = { "Content-Type": "application/octet-stream" };

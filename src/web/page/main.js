@@ -5,6 +5,8 @@ import { get } from "./api.js";
 import { applyAppearance } from "./appearance.js";
 import { complain, h } from "./dom.js";
 import { filesOf, hasFiles } from "./drop.js";
+import { LessonsView } from "./lessons.js";
+import { LibraryView } from "./library.js";
 import { PlayView } from "./play.js";
 import { settingsBox } from "./settingsbox.js";
 import { language, t } from "./texts.js";
@@ -13,7 +15,7 @@ import { WatchView } from "./watch.js";
 /**
  * What the server offers.
  * @typedef {{boards: import("./api.js").BoardShape[], default_level: string,
- *   default_opinion: string, solved_from: number, runs: boolean, training: boolean,
+ *   default_opinion: string, solved_from: number, library: boolean, runs: boolean, training: boolean,
  *   menus: {board: string, goal: string, players: import("./api.js").Player[]}[]}} About
  */
 
@@ -112,6 +114,14 @@ function offerSettings() {
   open.addEventListener("click", () => box.showModal());
 }
 
+/** A server may have no library: then there are no views of it. */
+function withoutLibrary(makers) {
+  for (const name of ["library", "lessons"]) {
+    delete makers[name];
+    document.querySelector(`nav a[data-view=${name}]`).remove();
+  }
+}
+
 async function start() {
   applyAppearance();
   speak();
@@ -121,11 +131,16 @@ async function start() {
     /** @type {About} */
     const about = await get("/api/about");
     const analyse = (game, names) => views.show("analyse", game, names);
-    const views = new Views({
+    const list = (game) => views.show("library", game);
+    const makers = {
       play: () => new PlayView(about, analyse),
-      analyse: () => new AnalyseView(about, (game, chosen) => views.show("play", game, chosen)),
+      analyse: () => new AnalyseView(about, (game, chosen) => views.show("play", game, chosen), list),
+      library: () => new LibraryView(analyse),
+      lessons: () => new LessonsView(about, analyse),
       watch: () => new WatchView(about, analyse),
-    });
+    };
+    if (!about.library) withoutLibrary(makers);
+    const views = new Views(makers);
     views.follow();
   } catch (error) {
     main.replaceChildren(h("p", { class: "wait" }, t("page.failed", { why: error.message })));

@@ -1,6 +1,7 @@
 // Play against a level, with hints, undo, a clock and any opening.
 
 import { Latest, post } from "./api.js";
+import { archive } from "./archive.js";
 import { Board, plyWord } from "./board.js";
 import { Clock, timesOf } from "./clock.js";
 import { announce, button, complain, h } from "./dom.js";
@@ -201,7 +202,15 @@ export class PlayView {
     tree.current = next;
     this.#update(true);
     announce(next.over ? `${plyWord(next.ply)} ${resultText(this.#tree, this.#resigned)}` : plyWord(next.ply));
+    if (next.over) this.#archive();
     this.#think();
+  }
+
+  /** Puts the game into the library. */
+  #archive() {
+    if (!this.#about.library) return;
+    const shape = this.#about.boards.find(({ name }) => name === this.#tree.setup.board);
+    archive(this.#tree, { people: this.#people, opponent: this.#level().word, decided: this.#resigned, squares: shape.squares.length });
   }
 
   /** The time of a move. Before the first one the clock stands. */
@@ -270,6 +279,7 @@ export class PlayView {
     this.#thinking = null;
     this.#update(false);
     announce(resultText(this.#tree, this.#resigned));
+    this.#archive();
   }
 
   #tick() {

@@ -3,13 +3,15 @@
 
 import { settings } from "./settings.js";
 import enAnalyse from "./texts/en-analyse.js";
+import enLibrary from "./texts/en-library.js";
 import enWatch from "./texts/en-watch.js";
 import en from "./texts/en.js";
 import jaAnalyse from "./texts/ja-analyse.js";
+import jaLibrary from "./texts/ja-library.js";
 import jaWatch from "./texts/ja-watch.js";
 import ja from "./texts/ja.js";
 
-const TABLES = { en: { ...en, ...enAnalyse, ...enWatch }, ja: { ...ja, ...jaAnalyse, ...jaWatch } };
+const TABLES = { en: { ...en, ...enAnalyse, ...enLibrary, ...enWatch }, ja: { ...ja, ...jaAnalyse, ...jaLibrary, ...jaWatch } };
 
 /** The languages by their own names. */
 export const LANGUAGES = { en: "English", ja: "日本語" };

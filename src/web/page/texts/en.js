@@ -64,6 +64,8 @@ export default {
   "view.nav": "Views",
   "view.play": "Play",
   "view.analyse": "Analyse",
+  "view.library": "Library",
+  "view.lessons": "Lessons",
   "view.watch": "Watch",
   "page.failed": "The page cannot start: {why}",
   "dialog.close": "Close",

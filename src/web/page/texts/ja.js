@@ -63,6 +63,8 @@ export default {
   "view.nav": "画面",
   "view.play": "対局",
   "view.analyse": "解析",
+  "view.library": "棋譜集",
+  "view.lessons": "復習",
   "view.watch": "学習",
   "page.failed": "ページを開始できません: {why}",
   "dialog.close": "閉じる",
