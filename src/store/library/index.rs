@@ -13,6 +13,7 @@ use crate::game::notation::obf;
 use crate::game::{Goal, Position, Shape, Square};
 use crate::store::files::{Action, FileError};
 use crate::store::import::{self, Ending, Game, GameFile, ImportError};
+use crate::store::lessons::LESSONS;
 use crate::store::{openings, with_causes};
 
 /// The most files of a library.
@@ -188,7 +189,9 @@ fn walk(
         Err(_) => return Ok(()),
     };
     let mut names: HashSet<String> = HashSet::new();
-    for file in files {
+    // A person's lessons are beside the games.
+    let is_game = |file: &GameFile| file.path.file_name().is_none_or(|name| name != LESSONS);
+    for file in files.into_iter().filter(is_game) {
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).to_string_lossy();
         // A name that is no text can be equal to another one then.
         if names.insert(name.to_string()) {

@@ -109,6 +109,9 @@ fn changes_of_the_files_are_followed() {
     let (mut library, _) = open(folder.path());
     let again = library.refresh(|_, _| {}).expect("a refresh");
     assert_eq!((again.read, again.removed), (0, 0));
+    // What a person has learnt is no game.
+    fs::write(folder.path().join(crate::store::lessons::LESSONS), "{}").expect("written");
+    assert_eq!(library.refresh(|_, _| {}).expect("a refresh"), again);
     fs::write(folder.path().join("lines.txt"), "f5f6e6f4e3\n").expect("written");
     fs::create_dir(folder.path().join("more")).expect("a folder");
     fs::rename(folder.path().join("club.ggf"), folder.path().join("more/club.ggf"))
