@@ -144,6 +144,9 @@ pub(super) struct Ply {
     /// The name of the opening so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opening: Option<&'static str>,
+    /// The same in Japanese.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening_ja: Option<&'static str>,
 }
 
 impl Ply {
@@ -187,6 +190,7 @@ pub(super) fn line(game: &Game) -> Result<Line, ApiError> {
 fn ply<G: Geometry>(session: &Session<G>, made: Option<(Position<G>, Square)>) -> Ply {
     let position = session.position();
     let names = |squares: SquareSet<G>| squares.map(square_name::<G>).collect::<Vec<_>>();
+    let opening = openings::in_all_languages(session.start(), session.moves());
     let view = session.black_view();
     let count = |set: G::Bitboard| set.count();
     let flipped = made.map_or(Vec::new(), |(before, _)| {
@@ -206,7 +210,8 @@ fn ply<G: Geometry>(session: &Session<G>, made: Option<(Position<G>, Square)>) -
         passed: session.unannounced_pass().map(side_name),
         black: count(view.mine),
         white: count(view.theirs),
-        opening: openings::name(session.start(), session.moves()),
+        opening: opening.english,
+        opening_ja: opening.japanese,
     }
 }
 

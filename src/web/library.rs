@@ -270,6 +270,8 @@ struct Next {
     mean: Option<f64>,
     /// The name of the opening after it, if that is a new one.
     opening: Option<&'static str>,
+    /// The same in Japanese.
+    opening_ja: Option<&'static str>,
 }
 
 async fn explore(
@@ -297,9 +299,10 @@ fn explored<G: Geometry>(
         library.explore(position, goal, among.as_ref())
     })?;
     let (start, moves): (Position<G>, &[Square]) = (session.start(), session.moves());
-    let named = openings::name(start, moves);
+    let named = openings::in_all_languages(start, moves);
     let next = |following: &library::Following| {
         let after: Vec<Square> = moves.iter().copied().chain([following.square]).collect();
+        let after = openings::in_all_languages(start, &after);
         Next {
             name: square_name::<G>(following.square),
             games: following.games,
@@ -307,7 +310,8 @@ fn explored<G: Geometry>(
             white: following.white,
             draws: following.draws,
             mean: following.mean(),
-            opening: openings::name(start, &after).filter(|&name| Some(name) != named),
+            opening: after.english.filter(|_| after.english != named.english),
+            opening_ja: after.japanese.filter(|_| after.japanese != named.japanese),
         }
     };
     Ok(Explored { games: found.games, moves: found.moves.iter().map(next).collect() })

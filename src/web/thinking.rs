@@ -40,6 +40,9 @@ const EVENTS: usize = 16;
 /// The most simulations for a position that a request may set.
 const MOST_SIMULATIONS: u32 = 100_000;
 
+/// The greatest depth that a request may set, in plies.
+const MOST_DEPTH: u32 = 60;
+
 /// Who thinks about which game.
 #[derive(Debug, Deserialize)]
 pub(super) struct Question {
@@ -59,6 +62,9 @@ pub(super) struct Question {
     /// Simulations of a net, in place of the number in its specification.
     #[serde(default)]
     simulations: Option<u32>,
+    /// The depth of alpha-beta, in place of that in its specification.
+    #[serde(default)]
+    depth: Option<u32>,
     /// The seed of varied play; by default another one for each request.
     #[serde(default)]
     seed: Option<u64>,
@@ -113,6 +119,11 @@ impl Question {
                 .at("simulations")
                 .allowing(format!("1 to {MOST_SIMULATIONS}")));
         }
+        if self.depth.is_some_and(|depth| !(1..=MOST_DEPTH).contains(&depth)) {
+            return Err(ApiError::bad("this depth is not allowed")
+                .at("depth")
+                .allowing(format!("1 to {MOST_DEPTH}")));
+        }
         let effort = self.effort(&spec.kind);
         let scope = Scope { answers_from };
         Ok(Asked { line, player: (spec, shape, goal), effort, scope, word, variety })
@@ -120,7 +131,12 @@ impl Question {
 
     fn effort(&self, kind: &PlayerKind) -> Effort {
         let is_net = matches!(kind, PlayerKind::Net(_));
-        let caps = Caps { simulations: self.simulations.filter(|_| is_net), ..Caps::default() };
+        let is_alphabeta = matches!(kind, PlayerKind::AlphaBeta(_));
+        let caps = Caps {
+            simulations: self.simulations.filter(|_| is_net),
+            depth: self.depth.filter(|_| is_alphabeta),
+            ..Caps::default()
+        };
         let endless = self.endless || caps != Caps::default();
         Effort { endless, caps, ..Effort::default() }
     }

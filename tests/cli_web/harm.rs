@@ -235,6 +235,7 @@ fn wrong_bodies_are_refused_with_a_reason() {
         ("{\"moves\":\"f5\",\"player\":\"nobody\"}", "player"),
         ("{\"moves\":\"f5\",\"player\":\"depth2\",\"seconds\":0}", "seconds"),
         ("{\"moves\":\"f5\",\"player\":\"depth2\",\"simulations\":4000000000}", "simulations"),
+        ("{\"moves\":\"f5\",\"player\":\"depth2\",\"depth\":61}", "depth"),
         ("{\"moves\":\"f5z9\",\"player\":\"depth2\"}", "moves"),
         ("{\"board\":\"9x9\",\"player\":\"depth2\"}", "board"),
     ] {

@@ -24,7 +24,7 @@ use crate::game::Geometry;
 use crate::game::notation::{parse_square, plain_excerpt, square_name, strip_pass};
 use crate::players::control::{Analysis, Control, Effort};
 use crate::players::player::{Player, Turn};
-use crate::store::ggf;
+use crate::store::{ggf, openings};
 
 /// The time between two reports of a running search.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -176,7 +176,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         if session.is_over() {
             return self.status("the game is over");
         }
-        self.status("thinking")?;
+        let doing = format!("thinking{}", opening(session));
+        self.status(&doing)?;
         let ask = |player: &mut dyn Player<G>, turn: &Turn<'_, G>, control: &mut Control<'_>| {
             player.think(turn, control)
         };
@@ -202,7 +203,8 @@ impl<G: Geometry, W: Write> Server<'_, G, W> {
         if session.is_over() {
             return self.status("the game is over");
         }
-        self.status("analyzing")?;
+        let doing = format!("analyzing{}", opening(session));
+        self.status(&doing)?;
         let ask = |player: &mut dyn Player<G>, turn: &Turn<'_, G>, control: &mut Control<'_>| {
             player.analyze(turn, count, control)
         };
@@ -251,6 +253,12 @@ fn shorten(text: &str) -> Box<str> {
 fn read_game<G: Geometry>(text: &str) -> Result<Session<G>, ggf::GgfError> {
     let game = ggf::read::<G>(text)?;
     Ok(Session::replay(game.start, &game.moves))
+}
+
+/// The name of the opening behind a status, which a board shows.
+fn opening<G: Geometry>(session: &Session<G>) -> String {
+    let name = openings::name(session.start(), session.moves());
+    name.map_or(String::new(), |name| format!(" ({name})"))
 }
 
 #[cfg(test)]

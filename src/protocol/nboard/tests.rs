@@ -38,6 +38,12 @@ fn a_board_plays_a_game() {
 }
 
 #[test]
+fn the_opening_is_named() {
+    let said = answers(b"move F5\nmove D6\nmove C3\nmove D3\nmove C4\nhint 1\n");
+    assert_eq!(said[0], "status analyzing (Tiger)");
+}
+
+#[test]
 fn a_name_of_several_words_is_one_word() {
     let name = "6x6  sims=1600".to_string();
     let mut player = RolloutsPlayer::new(name, Goal::Most, Options::default(), 1);

@@ -3,6 +3,7 @@
 import { Latest, post } from "./api.js";
 import { button, h, s } from "./dom.js";
 import { t } from "./texts.js";
+import { openingWord } from "./words.js";
 
 export class Explorer {
   #onmove;
@@ -56,11 +57,11 @@ export class Explorer {
     this.#rows.replaceChildren(...moves.map((next) => this.#row(next)));
   }
 
-  #row({ move, games, black, draws, white, mean, opening }) {
+  #row({ move, games, black, draws, white, mean, ...names }) {
     const score = mean === null ? "" : `${mean > 0 ? "+" : ""}${mean.toFixed(1)}`;
     const label = t("explorer.label", { move, games, black, draws, white });
     return button([
-      h("b", {}, move), h("span", {}, games.toLocaleString("en")), bar([["black", black], ["draw", draws], ["white", white]]), h("span", {}, score), h("span", { class: "soft" }, opening ?? ""),
+      h("b", {}, move), h("span", {}, games.toLocaleString("en")), bar([["black", black], ["draw", draws], ["white", white]]), h("span", {}, score), h("span", { class: "soft" }, openingWord(names) ?? ""),
     ], () => this.#onmove(move), { "aria-label": label });
   }
 }

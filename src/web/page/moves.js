@@ -3,7 +3,7 @@
 import { button, h } from "./dom.js";
 import { lossOf, lossWord } from "./losses.js";
 import { t } from "./texts.js";
-import { lowWord, sideWord } from "./words.js";
+import { lowWord, openingWord, sideWord } from "./words.js";
 
 /** Whether a side has to pass after a move. At the end of a game nobody moves. */
 const isPass = (node) => Boolean(node.ply.passed) && !node.over;
@@ -17,7 +17,7 @@ const pass = (node) => (isPass(node) ? [" ", h("span", { class: `pass ${node.ply
 const moveWord = ({ depth, move, ply }) => t("moves.move", { number: depth, side: lowWord(ply.mover), move });
 
 /** The name of the opening, if the game is in one. */
-const opening = (node) => (node.ply.opening ? [h("p", { class: "soft opening" }, t("moves.opening", { name: node.ply.opening }))] : []);
+const opening = (node) => (openingWord(node.ply) ? [h("p", { class: "soft opening" }, t("moves.opening", { name: openingWord(node.ply) }))] : []);
 
 export class MoveList {
   #onchoose;

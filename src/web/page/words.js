@@ -1,12 +1,15 @@
 // Numbers and names in words, the same in every view.
 
-import { hasText, t } from "./texts.js";
+import { hasText, language, t } from "./texts.js";
 
 /** @param {import("./api.js").Side} side */
 export const sideWord = (side) => t(`side.${side}`);
 
 /** The same within a sentence. @param {import("./api.js").Side} side */
 export const lowWord = (side) => t(`low.${side}`);
+
+/** The name of an opening, in the page's language if it has one there. @param {{opening?: string, opening_ja?: string}} of */
+export const openingWord = ({ opening, opening_ja: japanese }) => (language === "ja" && japanese) || opening;
 
 /** @param {import("./api.js").Side} side */
 export const other = (side) => (side === "black" ? "white" : "black");

@@ -58,6 +58,7 @@ export default {
   "limit.seconds": "{count} seconds for a position",
   "limit.minutes": "{count} minutes for a position",
   "limit.simulations": "{count} simulations (nets)",
+  "limit.depth": "depth {count} (alpha-beta)",
 
   // The page and its views.
   "view.title": "{view} · Outflank",

@@ -57,6 +57,7 @@ export default {
   "limit.seconds": "1局面{count}秒",
   "limit.minutes": "1局面{count}分",
   "limit.simulations": "シミュレーション{count}回（ネット）",
+  "limit.depth": "深さ{count}（アルファベータ）",
 
   // The page and its views.
   "view.title": "{view} · Outflank",
