@@ -30,6 +30,7 @@ from details import Details, write_runs
 from games import Games
 from layout import measure
 from lessons import Lessons
+from matches import Matches
 from share import Share
 import texts
 
@@ -366,6 +367,7 @@ def details(browser, program):
             Appearance(page, server.address).all()
             Clocks(page, server.address).all()
             Lessons(page, server.library, GAME).all()
+            Matches(page).all()
             measure(page)
         finally:
             server.close()

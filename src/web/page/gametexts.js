@@ -3,9 +3,9 @@
 import { t } from "./texts.js";
 import { lowWord, other, resultWord, sideWord } from "./words.js";
 
-/** The names of both sides. @param {Set<string>} people @param {string} level the player's word */
+/** The names of both sides. @param {Set<string>} people @param {(side: string) => string} level the player's word */
 export function sideNames(people, level) {
-  const name = (side) => (people.has(side) ? (people.size === 2 ? sideWord(side) : t("play.you")) : level);
+  const name = (side) => (people.has(side) ? (people.size === 2 ? sideWord(side) : t("play.you")) : level(side));
   return { black: name("black"), white: name("white") };
 }
 

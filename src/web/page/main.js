@@ -42,7 +42,7 @@ class Views {
     if (name === "analyse" && query) this.#made.get(name).openLink(query);
   }
 
-  /** @param {string} name @param {...any} news handed to the view */
+  /** Shows a view, and returns it. @param {string} name @param {...any} news handed to the view */
   show(name, ...news) {
     if (!this.#made.has(name)) this.#made.set(name, this.#makers[name]());
     const view = this.#made.get(name);
@@ -62,6 +62,7 @@ class Views {
     }
     if (news.length) view.open(...news);
     if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
+    return view;
   }
 
   /** Files may be dropped anywhere: analysis reads them. */
@@ -137,7 +138,7 @@ async function start() {
       analyse: () => new AnalyseView(about, (game, chosen) => views.show("play", game, chosen), list),
       library: () => new LibraryView(analyse),
       lessons: () => new LessonsView(about, analyse),
-      watch: () => new WatchView(about, analyse),
+      watch: () => new WatchView(about, analyse, (player, side) => views.show("play").offerNet(player, side)),
     };
     if (!about.library) withoutLibrary(makers);
     const views = new Views(makers);

@@ -10,9 +10,13 @@ const OPENINGS = [0, 4, 8, 12];
 const CLOCKS = ["0", "1", "5", "15", "3+2", "10+5", "own"];
 const TIMES = ["mine", "mineAdd", "theirs", "theirsAdd"];
 const SIDES = ["black", "white", "random", "both", "none"];
+/** Games of a match that is watched. */
+const GAMES = ["1", "2", "10", "50"];
+/** The most nets of runs that are offered. */
+const MOST_EXTRA = 6;
 /** The first choice of a new game. @param {import("./main.js").About} about */
 export const usualGame = (about) => ({
-  level: about.default_level, side: "black", board: "8x8", goal: "most", opening: "0", moves: "",
+  level: about.default_level, second: about.default_level, games: "1", extra: [], side: "black", board: "8x8", goal: "most", opening: "0", moves: "",
   clock: "0", mine: "10", mineAdd: "0", theirs: "3", theirsAdd: "0",
 });
 
@@ -28,6 +32,8 @@ const EXPLAINERS = ["policy", "solver", "alphabeta10"];
 export class NewGame {
   #about;
   #choices;
+  /** Nets of runs that are offered beside the levels. @type {(import("./api.js").Player & {board: string, goal: string})[]} */
+  #extra;
   /** The fields of unequal times. */
   #times = {};
   #unlimited = h("p", { class: "soft whole" }, t("clock.unlimited"));
@@ -43,10 +49,13 @@ export class NewGame {
    */
   constructor(about, set, onstart, title = t("new.title")) {
     this.#about = about;
+    this.#extra = set.extra ?? [];
     const boards = about.boards.map(({ name }) => [name, name]);
     const c = this.#choices = {
       level: choice(t("new.level"), [], ""),
       side: choice(t("new.side"), SIDES.map((side) => [side, t(`new.${side}`)]), set.side, () => this.#offerTimes()),
+      second: choice(t("new.second"), [], ""),
+      games: choice(t("new.games"), GAMES.map((count) => [count, count]), set.games ?? "1"),
       board: choice(t("menu.board"), boards, set.board, () => this.#offerLevels()),
       goal: choice(t("menu.goal"), goalOptions, set.goal, () => this.#offerLevels()),
       opening: choice(t("new.opening"), OPENINGS.map((count) => [String(count), count ? t("new.moves", { count }) : t("new.standard")]), set.opening),
@@ -60,13 +69,24 @@ export class NewGame {
     const begin = button(t("new.start"), () => {
       this.box.close();
       const times = TIMES.map((name) => [name, this.#times[name].input.value]);
-      onstart(Object.fromEntries([...Object.entries(c).map(([name, { value }]) => [name, value]), ...times]));
+      const chosen = Object.fromEntries([...Object.entries(c).map(([name, { value }]) => [name, value]), ...times]);
+      onstart({ ...chosen, extra: this.#extra });
     }, { class: "main", autofocus: true });
     const form = h("form", { class: "fields two", onsubmit: (event) => event.preventDefault() },
       ...[...Object.values(c), ...Object.values(this.#times)].map(({ element }) => element), this.#unlimited, this.#ratings, begin);
-    this.#offerLevels(set.level);
+    this.#offerLevels(set.level, set.second);
     this.#offerTimes();
     this.box = dialog(title, form);
+  }
+
+  /** Asks for a game against the net of a run, or for a match of it. @param {import("./api.js").Player & {board: string, goal: string}} player @param {string} side */
+  offerNet(player, side) {
+    const { board, goal, side: sides } = this.#choices;
+    this.#extra = [...this.#extra.filter(({ id }) => id !== player.id), player].slice(-MOST_EXTRA);
+    [board.value, goal.value, sides.value] = [player.board, player.goal, side];
+    this.#offerLevels(player.id);
+    this.#offerTimes();
+    this.box.showModal();
   }
 
   /**
@@ -85,9 +105,10 @@ export class NewGame {
     this.box.showModal();
   }
 
-  /** Asks for the times of both sides where they are the user's own choice. */
+  /** Asks for the times of both sides where they are the user's own choice, and for both players of a match. */
   #offerTimes() {
-    const { clock, side } = this.#choices;
+    const { clock, side, second, games } = this.#choices;
+    for (const { element } of [second, games]) element.hidden = side.value !== "none";
     const whose = ["both", "none"].includes(side.value) ? "sides" : "players";
     this.#unlimited.hidden = clock.value !== "own";
     for (const [name, { label, element }] of Object.entries(this.#times)) {
@@ -97,12 +118,14 @@ export class NewGame {
   }
 
   /** Offers the levels of the chosen board and goal, and keeps the chosen one if it is among them. */
-  #offerLevels(chosen) {
-    const { level, board, goal } = this.#choices;
-    const players = playersOf(this.#about, board.value, goal.value);
+  #offerLevels(chosen, other) {
+    const { level, second, board, goal } = this.#choices;
+    const nets = this.#extra.filter((net) => net.board === board.value && net.goal === goal.value);
+    const players = [...playersOf(this.#about, board.value, goal.value), ...nets];
     this.#ratings.hidden = !haveRatings(players);
     const options = playerOptions(players.filter(({ id }) => !EXPLAINERS.includes(id)));
-    const wanted = chosen ?? level.value;
-    level.offer(options, options.some(([id]) => id === wanted) ? wanted : this.#about.default_level);
+    const known = (wanted) => (options.some(([id]) => id === wanted) ? wanted : this.#about.default_level);
+    level.offer(options, known(chosen ?? level.value));
+    second.offer(options, known(other ?? second.value));
   }
 }

@@ -6,18 +6,20 @@ import { Board, plyWord } from "./board.js";
 import { Clock, timesOf } from "./clock.js";
 import { announce, button, complain, h } from "./dom.js";
 import { resultText, sideNames, statusText } from "./gametexts.js";
-import { playerWord, playersOf } from "./menu.js";
+import { playerWord } from "./menu.js";
 import { showSheet } from "./moves.js";
 import { NewGame, usualGame } from "./newgame.js";
 import { playerCard } from "./players.js";
 import { PlayHints } from "./playhints.js";
+import { Match, newTally } from "./series.js";
 import { keep, recall } from "./storage.js";
 import { t } from "./texts.js";
 import { Tree } from "./tree.js";
 import { other, sideWord, squareHints } from "./words.js";
 
-/** The flips of a move are seen before the opponent answers, in milliseconds. */
+/** The flips of a move are seen before the opponent answers, and shorter in a match, in milliseconds. */
 const LEAST_PAUSE = 500;
+const MATCH_PAUSE = 150;
 
 export class PlayView {
   #about;
@@ -54,6 +56,7 @@ export class PlayView {
     p.black = playerCard("black");
     p.white = playerCard("white");
     p.status = h("p", { class: "status" });
+    p.match = new Match(this.#about, this.#settings, (game, tally) => this.#begin({}, game ?? undefined, tally));
     p.hints = new PlayHints(this.#about, p.board, (isPart) => (isPart ? this.#draw() : this.#update(false)));
     p.undo = button(t("play.undo"), () => this.#undo(), { "aria-keyshortcuts": "u" });
     p.redo = button(t("play.redo"), () => this.#redo(), { "aria-keyshortcuts": "r" });
@@ -66,7 +69,7 @@ export class PlayView {
       h("section", { class: "stage", "aria-label": t("play.game") }, p.board.element, p.banner),
       h("section", { class: "side" },
         h("div", { class: "players" }, p.black.element, p.white.element),
-        p.status,
+        p.status, p.match.element,
         h("div", { class: "actions" }, p.undo, p.redo, p.hints.button, p.resign),
         h("div", { class: "actions" }, p.fresh, p.review),
         p.hints.list, p.moves,
@@ -78,12 +81,14 @@ export class PlayView {
     // The clock stands while another view is shown, since the opponent waits too.
     this.#clock?.pass(null);
     this.#ticks = setInterval(() => this.#tick(), 200);
+    if (this.#tree?.current.over && !this.#people.size) this.#parts.match.goOn();
     this.#think();
     this.#update(false);
   }
 
   hide() {
     clearInterval(this.#ticks);
+    this.#parts.match.stop();
     this.#moves.end();
     this.#parts.hints.end();
   }
@@ -138,9 +143,16 @@ export class PlayView {
     this.#begin({ ...chosen, opening: this.#settings.opening }, game);
   }
 
-  /** @param {Object<string, string>} chosen what the dialog asks for @param {import("./api.js").Game} [game] the game so far */
-  async #begin(chosen, game) {
-    Object.assign(this.#settings, chosen);
+  /** Asks for a game against the net of a run, or for a match of it. See {@link NewGame.offerNet}. */
+  offerNet(player, side) {
+    this.#parts.dialog.offerNet(player, side);
+  }
+
+  /** @param {Object<string, string>} chosen what the dialog asks for @param {import("./api.js").Game} [game] the game so far
+   * @param {import("./series.js").Tally} [tally] of the match to which it belongs */
+  async #begin(chosen, game, tally = newTally(Number(chosen.games ?? 1))) {
+    Object.assign(this.#settings, chosen, { tally });
+    this.#parts.match.stop();
     const { board, goal, opening, side } = this.#settings;
     this.#moves.end();
     try {
@@ -151,6 +163,7 @@ export class PlayView {
       return;
     }
     this.#tree.current = this.#end();
+    this.#settings.opened = this.#tree.game();
     const drawn = side === "random" ? ["black", "white"][Math.floor(Math.random() * 2)] : side;
     this.#people = new Set({ both: ["black", "white"], none: [] }[drawn] ?? [drawn]);
     this.#resigned = null;
@@ -202,8 +215,15 @@ export class PlayView {
     tree.current = next;
     this.#update(true);
     announce(next.over ? `${plyWord(next.ply)} ${resultText(this.#tree, this.#resigned)}` : plyWord(next.ply));
-    if (next.over) this.#archive();
+    if (next.over) this.#finish();
     this.#think();
+  }
+
+  /** Keeps a finished game, or counts it in a match. */
+  #finish() {
+    this.#archive();
+    if (!this.#people.size) this.#parts.match.count(this.#tree.current.score);
+    this.#status();
   }
 
   /** Puts the game into the library. */
@@ -226,9 +246,9 @@ export class PlayView {
     const signal = this.#moves.begin();
     this.#thinking = signal;
     this.#status();
-    const pause = new Promise((resolve) => setTimeout(resolve, tree.current.move ? LEAST_PAUSE : 0));
+    const pause = new Promise((resolve) => setTimeout(resolve, tree.current.move ? (this.#people.size ? LEAST_PAUSE : MATCH_PAUSE) : 0));
     try {
-      const question = { ...tree.game(), player: this.#level().id };
+      const question = { ...tree.game(), player: this.#level(tree.current.ply.side).id };
       const [answer] = await Promise.all([post("/api/move", question, signal), pause]);
       if (signal.aborted) return;
       this.#thinking = null;
@@ -352,19 +372,17 @@ export class PlayView {
   }
 
   #names() {
-    return sideNames(this.#people, playerWord(this.#level()));
+    return sideNames(this.#people, (side) => playerWord(this.#level(side)));
   }
 
-  #level() {
-    const { board, goal } = this.#tree.setup;
-    const players = playersOf(this.#about, board, goal);
-    const find = (id) => players.find((player) => player.id === id);
-    return find(this.#settings.level) ?? find(this.#about.default_level) ?? players[0];
+  #level(side) {
+    return this.#parts.match.player(this.#tree.setup, side, this.#people.size > 0);
   }
 
   #status() {
     if (!this.#tree) return;
-    const thinking = this.#thinking ? playerWord(this.#level()) : null;
+    const thinking = this.#thinking ? playerWord(this.#level(this.#tree.current.ply.side)) : null;
     this.#parts.status.textContent = statusText(this.#tree, { people: this.#people, resigned: this.#resigned, thinking });
+    this.#parts.match.draw(this.#tree.setup, this.#people.size > 0);
   }
 }

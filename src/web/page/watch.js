@@ -5,9 +5,10 @@ import { button, choice, complain, h, notice } from "./dom.js";
 import { Chart } from "./chart.js";
 import { chartsOf } from "./charts.js";
 import { Replay } from "./replay.js";
+import { RunNet } from "./runnet.js";
 import { keep, recall } from "./storage.js";
-import { hasText, t } from "./texts.js";
-import { minutesWord, short } from "./words.js";
+import { t } from "./texts.js";
+import { minutesWord, short, stateWord } from "./words.js";
 import { workersTable } from "./workers.js";
 
 /** Runs are looked at this often, in milliseconds. */
@@ -20,8 +21,6 @@ const STAGE = "stage/seconds";
 /** Standard errors in half of a 95 percent interval. */
 const INTERVAL_95 = 1.96;
 const RATING = { title: t("chart.rating.title"), group: t("group.strength"), about: t("chart.rating.about") };
-/** The word of a state. The server may know states that this page does not. */
-const stateWord = (state) => (hasText(`state.${state}`) ? t(`state.${state}`) : state);
 
 /**
  * @typedef {{id: string, name: string, state: string, error?: string, minutes: number, games: number,
@@ -50,8 +49,8 @@ export class WatchView {
   #parts = {};
   element;
 
-  /** @param {import("./main.js").About} about @param {(game, names) => void} analyse */
-  constructor(about, analyse) {
+  /** @param {import("./main.js").About} about @param {(game, names) => void} analyse @param {(player, side) => void} play */
+  constructor(about, analyse, play) {
     this.#about = about;
     const p = this.#parts;
     p.list = h("div", { class: "runs" });
@@ -60,12 +59,13 @@ export class WatchView {
     p.state = h("span", { class: "state" });
     p.facts = h("dl", { class: "facts" });
     p.control = h("div", { class: "actions" });
+    p.net = new RunNet((player, run, side) => play(player, side));
     p.workers = h("div", { class: "groups" });
     p.charts = h("div", { class: "groups" });
     p.replay = new Replay(about, analyse);
     p.config = h("pre", { tabindex: 0 });
     p.error = h("p", { class: "soft" });
-    p.front = h("section", { class: "card" }, h("header", {}, h("div", { class: "row" }, p.title, p.state), p.control), p.facts, p.error);
+    p.front = h("section", { class: "card" }, h("header", {}, h("div", { class: "row" }, p.title, p.state), p.control), p.facts, p.error, p.net.element);
     p.right = h("section", { class: "right" }, p.front, p.workers,
       h("div", { class: "row" }, p.axis.element), p.charts, p.replay.element,
       h("details", { class: "card" }, h("summary", {}, t("watch.config")), p.config));
@@ -85,8 +85,6 @@ export class WatchView {
     clearInterval(this.#timer);
     this.#parts.replay.stop();
   }
-
-  open() {}
 
   key() {
     return false;
@@ -207,6 +205,7 @@ export class WatchView {
       [t("watch.board"), run.board && `${run.board}, ${t(`watch.${run.goal}`)}`],
     ];
     p.facts.replaceChildren(...facts.filter(([, value]) => value).map(([word, value]) => h("div", {}, h("dt", {}, word), h("dd", {}, value))));
+    p.net.show(run);
     this.#drawControl(run);
   }
 

@@ -167,3 +167,6 @@ export function resultWord(line) {
   const result = t("result.wins", { winner: sideWord(winner), discs: `${last[winner]}–${last[loser]}` });
   return line.goal === "fewest" ? t("result.fewest", { result }) : result;
 }
+
+/** The word of a run's state. The server may know states that this page does not. */
+export const stateWord = (state) => (hasText(`state.${state}`) ? t(`state.${state}`) : state);

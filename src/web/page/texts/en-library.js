@@ -45,6 +45,13 @@ export default {
   "explorer.list": "Show these games",
   "explorer.label": "{move}: {games} games, black won {black}, {draws} draws, white won {white}",
 
+  // Matches, and nets of runs.
+  "series.state": "{first} {won} – {lost} {second}, {draws} draws; {played} of {games} games.",
+  "runnet.play": "Play this net",
+  "runnet.match": "Let it play a match",
+  "runnet.none": "This run has no checkpoint yet.",
+  "runnet.word": "{run} at step {step}",
+
   // Lessons.
   "lessons.title": "Lessons",
   "lessons.state": "{due} to do now, {learnt} of {all} learnt. A lesson is learnt when it was right twice, on different days.",

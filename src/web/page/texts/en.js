@@ -173,6 +173,8 @@ export default {
   "new.random": "By chance",
   "new.both": "Both sides",
   "new.none": "Neither: watch",
+  "new.second": "Second player",
+  "new.games": "Games of the match",
   "new.opening": "Opening",
   "new.standard": "Standard start",
   "new.moves": "{count} random moves",

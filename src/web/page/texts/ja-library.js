@@ -45,6 +45,13 @@ export default {
   "explorer.list": "この局面の棋譜を表示",
   "explorer.label": "{move}：{games} 局、黒勝ち {black}、引き分け {draws}、白勝ち {white}",
 
+  // Matches, and nets of runs.
+  "series.state": "{first} {won} – {lost} {second}、引き分け {draws}（{games} 局中 {played} 局）。",
+  "runnet.play": "このネットと対局",
+  "runnet.match": "このネットの対戦を見る",
+  "runnet.none": "この学習にはまだチェックポイントがありません。",
+  "runnet.word": "{run} ステップ {step}",
+
   // Lessons.
   "lessons.title": "復習",
   "lessons.state": "今日の問題 {due}、習得済み {learnt} / {all}。別の日に二回正解すると習得です。",

@@ -189,6 +189,8 @@ export default {
   "new.random": "おまかせ",
   "new.both": "両方を打つ",
   "new.none": "打たずに観戦",
+  "new.second": "二人目のプレイヤー",
+  "new.games": "対戦の局数",
   "new.opening": "序盤",
   "new.standard": "通常の開始局面",
   "new.moves": "ランダムに{count}手",
