@@ -208,7 +208,8 @@ struct Move {
 impl Move {
     fn row(&self) -> Vec<String> {
         let mean = self.mean.map_or("-".into(), |mean| format!("{mean:+.1}"));
-        let counts = [self.games, self.black, self.white, self.draws].map(|count| count.to_string());
+        let counts =
+            [self.games, self.black, self.white, self.draws].map(|count| count.to_string());
         std::iter::once(self.name.clone()).chain(counts).chain([mean]).collect()
     }
 }
@@ -285,9 +286,8 @@ impl Line {
     }
 
     fn row(&self) -> Vec<String> {
-        let short = |text: &Option<String>| {
-            plain_excerpt(text.as_deref().unwrap_or("-"), NAME).to_string()
-        };
+        let short =
+            |text: &Option<String>| plain_excerpt(text.as_deref().unwrap_or("-"), NAME).to_string();
         let [date, black, white] = [&self.date, &self.black, &self.white].map(short);
         let [opening, event] = [&self.opening, &self.event].map(short);
         vec![self.game.to_string(), date, black, self.score(), white, opening, event]

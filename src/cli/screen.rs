@@ -43,8 +43,7 @@ pub fn table(rows: &[Vec<String>], layout: Layout, columns: Option<usize>) -> St
         let rows = rows.iter().filter(|row| column == 0 || is_whole(row));
         rows.map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
-    let mut shown: Vec<(usize, usize)> =
-        (0..cells).map(|column| (column, width(column))).collect();
+    let mut shown: Vec<(usize, usize)> = (0..cells).map(|column| (column, width(column))).collect();
     for &column in layout.left_out {
         let whole = shown.iter().map(|(_, width)| width + 2).sum::<usize>() - 2;
         if columns.is_some_and(|columns| whole > columns) {

@@ -242,10 +242,8 @@ pub fn change<T>(
     }
     let mut lessons = Lessons::read(path)?;
     let answer = change(&mut lessons)?;
-    let bytes = json_file::to_bytes(&lessons).map_err(|source| JsonFileError::Content {
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let bytes = json_file::to_bytes(&lessons)
+        .map_err(|source| JsonFileError::Content { path: path.to_path_buf(), source })?;
     files::write_atomically(path, &bytes)?;
     Ok(answer)
 }

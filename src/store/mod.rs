@@ -37,11 +37,11 @@ pub mod ggf;
 pub mod import;
 mod json_file;
 pub mod labels;
-#[cfg(feature = "program")]
-pub mod library;
 pub mod leases;
 #[cfg(feature = "program")]
 pub mod lessons;
+#[cfg(feature = "program")]
+pub mod library;
 pub mod limits;
 pub mod lines;
 pub mod model_file;

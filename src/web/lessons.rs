@@ -89,11 +89,8 @@ async fn list(State(app): State<Arc<App>>) -> Result<Json<All>, ApiError> {
     reading(move || {
         let all = Lessons::read(&file(&app)?).map_err(|error| api_error(&error))?;
         let now = now();
-        let listed = |lesson: Lesson| Listed {
-            due: lesson.is_due(now),
-            learnt: lesson.is_learnt(),
-            lesson,
-        };
+        let listed =
+            |lesson: Lesson| Listed { due: lesson.is_due(now), learnt: lesson.is_learnt(), lesson };
         Ok(Json(All { lessons: all.items.into_iter().map(listed).collect() }))
     })
     .await

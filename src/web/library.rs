@@ -227,10 +227,7 @@ struct Search {
     games: Vec<Listed>,
 }
 
-async fn search(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Json<Search>, ApiError> {
+async fn search(State(app): State<Arc<App>>, request: Request) -> Result<Json<Search>, ApiError> {
     let wanted: Wanted = body(request).await?;
     let query = wanted.query()?;
     reading(move || {
@@ -287,11 +284,7 @@ async fn explore(
     .await
 }
 
-fn explored<G: Geometry>(
-    shelf: &Shelf,
-    query: &Query,
-    game: &Game,
-) -> Result<Explored, ApiError> {
+fn explored<G: Geometry>(shelf: &Shelf, query: &Query, game: &Game) -> Result<Explored, ApiError> {
     let (goal, session) = (game.goal()?, game.session::<G>()?);
     let position = session.position();
     let found = shelf.with(|library| {
@@ -325,10 +318,7 @@ struct Whole {
     game: Game,
 }
 
-async fn game(
-    State(app): State<Arc<App>>,
-    Path(id): Path<i64>,
-) -> Result<Json<Whole>, ApiError> {
+async fn game(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Result<Json<Whole>, ApiError> {
     reading(move || {
         let (row, record) = app.library.with(|library| library.game(id))?;
         let moves: Vec<Square> = record.moves.iter().map(|made| made.square).collect();

@@ -20,7 +20,8 @@ use super::menu::{DEFAULT_OPINION, Entry, menu};
 use super::runs::Known;
 use super::training::Training;
 use super::{
-    Options, analyse, assets, export, lessons, library, opening, paste, predict, review, runs, thinking, training,
+    Options, analyse, assets, export, lessons, library, opening, paste, predict, review, runs,
+    thinking, training,
 };
 use crate::game::{Goal, Shape};
 use crate::players::endings;

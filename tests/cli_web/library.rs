@@ -118,9 +118,12 @@ fn mistakes_and_puzzles_are_asked_and_answers_kept() {
     assert_eq!(page.get("/api/lessons").ok().json()["lessons"][0]["due"], false);
     page.send("DELETE", &address, "", b"").ok();
     page.send("DELETE", &address, "", b"").refused(404);
-    for (name, value) in
-        [("moves", json!("a1")), ("values", json!([])), ("played", json!("a1")), ("board", json!("9x9"))]
-    {
+    for (name, value) in [
+        ("moves", json!("a1")),
+        ("values", json!([])),
+        ("played", json!("a1")),
+        ("board", json!("9x9")),
+    ] {
         let mut wrong = lesson.clone();
         wrong[name] = value;
         added(&json!([wrong])).refused(400);

@@ -101,8 +101,7 @@ fn store(
 ) -> rusqlite::Result<()> {
     let insert = "INSERT INTO blocks (id, first, board, goal, own_start, bytes) \
                   VALUES (?, ?, ?, ?, ?, ?)";
-    let values =
-        params![open.id, open.first, shape.name(), goal.name(), own_start, open.bytes];
+    let values = params![open.id, open.first, shape.name(), goal.name(), own_start, open.bytes];
     database.prepare_cached(insert)?.execute(values).map(|_| ())
 }
 
@@ -177,8 +176,7 @@ impl<G: Geometry> Wanted<G> {
     /// not had it.
     fn in_game(&self, start: G::Bitboard, moves: &[u8]) -> Vec<Symmetry> {
         let Some(played) = moves.get(..self.moves) else { return Vec::new() };
-        let filled =
-            played.iter().fold(start, |filled, &square| filled | G::mask(Square(square)));
+        let filled = played.iter().fold(start, |filled, &square| filled | G::mask(Square(square)));
         if self.images.iter().all(|&(squares, ..)| squares != filled) {
             return Vec::new();
         }
@@ -244,8 +242,7 @@ impl Library {
             let Some(&next) = entry.moves.get(wanted.moves) else { return };
             let images = back.iter().map(|symmetry| symmetry.square::<G>(Square(next)));
             if let Some(square) = images.min() {
-                let nothing =
-                    Following { square, games: 0, black: 0, white: 0, draws: 0, sum: 0 };
+                let nothing = Following { square, games: 0, black: 0, white: 0, draws: 0, sum: 0 };
                 moves.entry(square).or_insert(nothing).add(entry.score);
             }
         })?;

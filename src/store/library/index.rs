@@ -98,9 +98,8 @@ impl Library {
         let one = |sql| self.database.query_row(sql, [], |row| row.get::<_, i64>(0));
         let select = "SELECT path, problem FROM files WHERE problem IS NOT NULL ORDER BY path";
         let mut statement = self.database.prepare(select)?;
-        let problem = |row: &rusqlite::Row<'_>| {
-            Ok(Problem { path: row.get(0)?, message: row.get(1)? })
-        };
+        let problem =
+            |row: &rusqlite::Row<'_>| Ok(Problem { path: row.get(0)?, message: row.get(1)? });
         let problems = statement.query_map([], problem)?.collect::<Result<_, _>>()?;
         Ok(Changes {
             read,
@@ -315,7 +314,8 @@ impl Adder<'_> {
         let [black, white, event, opening] = names;
         let year = game.year();
         // A date that is only a year is not written twice.
-        let date = game.date.as_deref().filter(|date| year.is_none_or(|it| *date != it.to_string()));
+        let date =
+            game.date.as_deref().filter(|date| year.is_none_or(|it| *date != it.to_string()));
         let insert = "INSERT INTO games (id, file, number, board, goal, black, white, event, opening, \
                       year, date, score, finished, block, at, start) \
                       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

@@ -70,9 +70,9 @@ impl Library {
     pub fn delete(&mut self, id: i64) -> Result<(), LibraryError> {
         let select = "SELECT files.id, files.path FROM games \
                       JOIN files ON files.id = games.file WHERE games.id = ?";
-        let found = self.database.query_row(select, [id], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-        });
+        let found = self
+            .database
+            .query_row(select, [id], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)));
         let found = found.optional().map_err(|error| self.fault(error))?;
         let Some((file, name)) = found else { return Err(LibraryError::NoGame { id }) };
         if !is_own(&name) {

@@ -208,7 +208,8 @@ impl Library {
             path: self.index.clone(),
             message: format!("the moves of game {id} are wrong"),
         };
-        let record = dispatch!(row.board, G => record::<G>(&row, moves.as_deref(), start.as_deref()));
+        let record =
+            dispatch!(row.board, G => record::<G>(&row, moves.as_deref(), start.as_deref()));
         Ok((row, record.ok_or_else(damaged)?))
     }
 
@@ -224,9 +225,9 @@ impl Library {
         number: u64,
     ) -> Result<Option<(Row, GameRecord)>, LibraryError> {
         let find = || {
-            let greatest: i64 = self
-                .database
-                .query_row("SELECT coalesce(max(id), 0) FROM games", [], |row| row.get(0))?;
+            let greatest: i64 =
+                self.database
+                    .query_row("SELECT coalesce(max(id), 0) FROM games", [], |row| row.get(0))?;
             let from = (number % (greatest.unsigned_abs() + 1)) as i64;
             let select = "SELECT id FROM games WHERE finished = 1 AND board = ? AND goal = ? \
                           ORDER BY id < ?, id LIMIT 1";
@@ -267,68 +268,94 @@ impl Library {
     }
 }
 
-/// The SQL of a query, and its values.
-fn select(query: &Query) -> (String, Vec<Value>) {
-    let mut parts: Vec<String> = Vec::new();
-    let mut values: Vec<Value> = Vec::new();
-    let names = "IN (SELECT id FROM names WHERE instr(folded, ?))";
-    let text = |values: &mut Vec<Value>, text: &str, times: usize| {
-        values.extend(vec![Value::from(text.trim().to_lowercase()); times]);
-    };
-    match (&query.player, &query.opponent) {
-        (Some(player), Some(opponent)) => {
-            parts.push(format!(
-                "(g.black {names} AND g.white {names} OR g.white {names} AND g.black {names})"
-            ));
-            for _ in 0..2 {
-                text(&mut values, player, 1);
-                text(&mut values, opponent, 1);
+/// Fits names that have a text.
+const NAMES: &str = "IN (SELECT id FROM names WHERE instr(folded, ?))";
+
+/// The conditions of a query, with their values.
+#[derive(Default)]
+struct Conditions {
+    parts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    /// Adds a condition with a text in each of its places.
+    fn texts(&mut self, condition: String, texts: &[&str]) {
+        self.parts.push(condition);
+        self.values.extend(texts.iter().map(|text| Value::from(text.trim().to_lowercase())));
+    }
+
+    fn players(&mut self, query: &Query) {
+        match (&query.player, &query.opponent) {
+            (Some(player), Some(opponent)) => self.texts(
+                format!(
+                    "(g.black {NAMES} AND g.white {NAMES} OR g.white {NAMES} AND g.black {NAMES})"
+                ),
+                &[player, opponent, player, opponent],
+            ),
+            (Some(name), None) | (None, Some(name)) => {
+                self.texts(format!("(g.black {NAMES} OR g.white {NAMES})"), &[name, name]);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn winner(&mut self, query: &Query) {
+        let (black, white) = match (query.winner, &query.player) {
+            (None, _) => return,
+            (Some(Winner::Draw), _) => return self.parts.push("g.score = 0".into()),
+            (Some(Winner::Black), _) | (Some(Winner::Player), None) => {
+                return self.parts.push("g.score > 0".into());
+            }
+            (Some(Winner::White), _) | (Some(Winner::Opponent), None) => {
+                return self.parts.push("g.score < 0".into());
+            }
+            (Some(Winner::Player), Some(_)) => (">", "<"),
+            (Some(Winner::Opponent), Some(_)) => ("<", ">"),
+        };
+        let player = query.player.as_deref().unwrap_or_default();
+        self.texts(
+            format!(
+                "(g.black {NAMES} AND g.score {black} 0 OR g.white {NAMES} AND g.score {white} 0)"
+            ),
+            &[player, player],
+        );
+    }
+
+    fn of(query: &Query) -> Conditions {
+        let mut all = Conditions::default();
+        all.players(query);
+        for (column, wanted) in [("event", &query.event), ("opening", &query.opening)] {
+            if let Some(wanted) = wanted {
+                all.texts(format!("g.{column} {NAMES}"), &[wanted]);
             }
         }
-        (Some(name), None) | (None, Some(name)) => {
-            parts.push(format!("(g.black {names} OR g.white {names})"));
-            text(&mut values, name, 2);
+        for (column, span) in [("year", query.years), ("score", query.scores)] {
+            if let Some((low, high)) = span {
+                all.parts.push(format!("g.{column} BETWEEN ? AND ?"));
+                all.values.extend([low, high].map(Value::from));
+            }
         }
-        (None, None) => {}
-    }
-    for (column, wanted) in [("event", &query.event), ("opening", &query.opening)] {
-        if let Some(wanted) = wanted {
-            parts.push(format!("g.{column} {names}"));
-            text(&mut values, wanted, 1);
+        all.winner(query);
+        for (column, name) in
+            [("board", query.board.map(Shape::name)), ("goal", query.goal.map(Goal::name))]
+        {
+            if let Some(name) = name {
+                all.parts.push(format!("g.{column} = ?"));
+                all.values.push(Value::from(name.to_owned()));
+            }
         }
-    }
-    for (column, span) in [("year", query.years), ("score", query.scores)] {
-        if let Some((low, high)) = span {
-            parts.push(format!("g.{column} BETWEEN ? AND ?"));
-            values.extend([low, high].map(Value::from));
+        if query.is_own {
+            let own = "g.file IN (SELECT id FROM files WHERE path LIKE 'played/%.ggf')";
+            all.parts.push(own.into());
         }
+        all
     }
-    match (query.winner, &query.player) {
-        (None, _) => {}
-        (Some(Winner::Draw), _) => parts.push("g.score = 0".into()),
-        (Some(Winner::Black), _) | (Some(Winner::Player), None) => parts.push("g.score > 0".into()),
-        (Some(Winner::White), _) | (Some(Winner::Opponent), None) => {
-            parts.push("g.score < 0".into());
-        }
-        (Some(winner), Some(player)) => {
-            let (black, white) = if winner == Winner::Player { (">", "<") } else { ("<", ">") };
-            parts.push(format!(
-                "(g.black {names} AND g.score {black} 0 OR g.white {names} AND g.score {white} 0)"
-            ));
-            text(&mut values, player, 2);
-        }
-    }
-    for (column, name) in
-        [("board", query.board.map(Shape::name)), ("goal", query.goal.map(Goal::name))]
-    {
-        if let Some(name) = name {
-            parts.push(format!("g.{column} = ?"));
-            values.push(Value::from(name.to_owned()));
-        }
-    }
-    if query.is_own {
-        parts.push("g.file IN (SELECT id FROM files WHERE path LIKE 'played/%.ggf')".into());
-    }
+}
+
+/// The SQL of a query, and its values.
+fn select(query: &Query) -> (String, Vec<Value>) {
+    let Conditions { parts, values } = Conditions::of(query);
     let condition =
         if parts.is_empty() { String::new() } else { format!("WHERE {}", parts.join(" AND ")) };
     // A rank by name is found once for each name, not for each comparison of two games.

@@ -44,10 +44,7 @@ fn every_field_is_searched() {
     let found = |query: Query| total(&library, query);
     assert_eq!(found(Query::default()), 4);
     assert_eq!(found(Query { player: text("ANN"), ..Query::default() }), 2);
-    assert_eq!(
-        found(Query { player: text("ann"), opponent: text("cleo"), ..Query::default() }),
-        1
-    );
+    assert_eq!(found(Query { player: text("ann"), opponent: text("cleo"), ..Query::default() }), 1);
     assert_eq!(found(Query { event: text("club"), ..Query::default() }), 1);
     assert_eq!(found(Query { years: Some((2020, 2022)), ..Query::default() }), 1);
     // The second game of the file is an image of the first one's opening.
@@ -114,8 +111,7 @@ fn changes_of_the_files_are_followed() {
     assert_eq!(library.refresh(|_, _| {}).expect("a refresh"), again);
     fs::write(folder.path().join("lines.txt"), "f5f6e6f4e3\n").expect("written");
     fs::create_dir(folder.path().join("more")).expect("a folder");
-    fs::rename(folder.path().join("club.ggf"), folder.path().join("more/club.ggf"))
-        .expect("moved");
+    fs::rename(folder.path().join("club.ggf"), folder.path().join("more/club.ggf")).expect("moved");
     fs::write(folder.path().join("bad.wtb"), [0; 20]).expect("written");
     let changes = library.refresh(|_, _| {}).expect("a refresh");
     assert_eq!((changes.read, changes.removed, changes.games), (3, 1, 3));
