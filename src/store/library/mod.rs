@@ -15,6 +15,7 @@ mod index;
 mod own;
 mod query;
 mod schema;
+mod sql;
 #[cfg(test)]
 mod tests;
 
