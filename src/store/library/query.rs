@@ -1,6 +1,6 @@
 //! Searches a library.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension as _, Row as SqlRow, params_from_iter};
@@ -253,13 +253,29 @@ impl Library {
         Ok(Found { total: numbers.len(), rows })
     }
 
+    /// The places of the names in their order.
+    fn ranks(&self) -> rusqlite::Result<HashMap<i64, usize>> {
+        let select = "SELECT id FROM names ORDER BY folded, id";
+        let mut statement = self.database.prepare_cached(select)?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        names.zip(0..).map(|(id, rank)| Ok((id?, rank))).collect()
+    }
+
     /// The numbers of the games that fit, in the query's order.
     fn numbers(&self, query: &Query) -> Result<Vec<i64>, LibraryError> {
         let (sql, values) = select(query);
         let read = || {
             let mut statement = self.database.prepare_cached(&sql)?;
-            let found = statement.query_map(params_from_iter(values), |row| row.get(0))?;
-            found.collect::<rusqlite::Result<Vec<i64>>>()
+            let pair = |row: &SqlRow<'_>| Ok((row.get(0)?, row.get(1)?));
+            let found = statement.query_map(params_from_iter(values), pair)?;
+            let mut found = found.collect::<rusqlite::Result<Vec<(i64, Option<i64>)>>>()?;
+            if !matches!(query.sort, Sort::Year | Sort::Score) {
+                let ranks = self.ranks()?;
+                // Games without a name are the last ones; the sort keeps the order of the others.
+                let rank = |name: Option<i64>| ranks.get(&name?).copied();
+                found.sort_by_key(|&(_, name)| rank(name).unwrap_or(usize::MAX));
+            }
+            Ok(found.into_iter().map(|(id, _)| id).collect::<Vec<i64>>())
         };
         let mut numbers = read().map_err(|error| self.fault(error))?;
         if query.reversed {

@@ -90,24 +90,16 @@ impl Conditions {
     }
 }
 
-/// The SQL of a query for the numbers of its games, and its values.
+/// The SQL of a query for the numbers of its games, and its values. Where games are sorted by a name,
+/// the number of the name is the second column, and the order is that of the numbers of the games.
 pub(super) fn select(query: &Query) -> (String, Vec<Value>) {
     let Conditions { parts, values } = Conditions::of(query);
     let condition =
         if parts.is_empty() { String::new() } else { format!("WHERE {}", parts.join(" AND ")) };
-    // A rank by name is found once for each name, not for each comparison of two games.
-    let (ranks, order) = match query.sort {
-        Sort::Year => ("", "g.year DESC, g.id DESC".to_owned()),
-        Sort::Score => ("", "g.score DESC, g.id DESC".to_owned()),
-        Sort::Black | Sort::White | Sort::Event | Sort::Opening => (
-            "WITH ranks AS MATERIALIZED \
-             (SELECT id, row_number() OVER (ORDER BY folded) AS rank FROM names) ",
-            "r.rank IS NULL, r.rank, g.id DESC".to_owned(),
-        ),
+    let (column, order) = match query.sort {
+        Sort::Year => ("NULL".to_owned(), "g.year DESC, g.id DESC"),
+        Sort::Score => ("NULL".to_owned(), "g.score DESC, g.id DESC"),
+        by_name => (format!("g.{}", by_name.name()), "g.id DESC"),
     };
-    let join = match query.sort {
-        Sort::Year | Sort::Score => String::new(),
-        column => format!("LEFT JOIN ranks r ON r.id = g.{}", column.name()),
-    };
-    (format!("{ranks}SELECT g.id FROM games g {join} {condition} ORDER BY {order}"), values)
+    (format!("SELECT g.id, {column} FROM games g {condition} ORDER BY {order}"), values)
 }
