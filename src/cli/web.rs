@@ -10,7 +10,7 @@ use super::machine::cores;
 use super::success_on_broken_pipe;
 use crate::game::Goal;
 use crate::players::spec::PlayerSpec;
-use crate::web::{DEFAULT_PORT, Options, PublicUrl, Server, Token};
+use crate::web::{DEFAULT_PORT, OpenedFile, Options, PublicUrl, Server, Token};
 
 /// Opens a page in the browser: play, analyse games, and watch training.
 ///
@@ -19,6 +19,9 @@ use crate::web::{DEFAULT_PORT, Options, PublicUrl, Server, Token};
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// A file of games or positions that the page opens in the analysis; by default none
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     /// The address or name at which the page is served; others than the loopback need --token
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     host: String,
@@ -64,6 +67,7 @@ pub struct Args {
 const EXAMPLES: &str = "\
 Examples:
   outflank web                                    # at http://127.0.0.1:8484/
+  outflank web game.ggf                           # opens the file in the analysis
   outflank web --runs runs --allow-training
   outflank web --player net:runs/mine,simulations=400
   outflank web --host 0.0.0.0 --token a-long-secret --no-open";
@@ -72,7 +76,7 @@ Examples:
 ///
 /// # Errors
 ///
-/// The host or the port cannot be used.
+/// The file cannot be read, or the host or the port cannot be used.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let server = Server::bind(args.options()?)?;
     let url = server.url();
@@ -92,6 +96,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 impl Args {
     fn options(&self) -> anyhow::Result<Options> {
+        let file = self.file.as_deref().map(OpenedFile::read).transpose()?;
         let mut runs = self.runs.clone();
         if runs.is_empty() && (self.allow_training || Path::new("runs").is_dir()) {
             runs.push("runs".into());
@@ -103,6 +108,7 @@ impl Args {
             public: self.public.clone(),
             token: self.token.clone(),
             runs,
+            file,
             library: match self.no_library {
                 true => None,
                 false => self.library.clone().or_else(default_library),

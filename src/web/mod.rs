@@ -30,12 +30,13 @@ mod thinking;
 mod training;
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use guard::{PublicUrl, PublicUrlError, Token, TokenError};
 
 use crate::players::contestant::PlayerContext;
 use crate::players::spec::PlayerSpec;
+use crate::store::{self, FileError};
 
 /// The port without `--port`.
 pub const DEFAULT_PORT: u16 = 8484;
@@ -51,6 +52,8 @@ pub struct Options {
     pub public: Vec<PublicUrl>,
     /// The token that every request must have. `None` is for the loopback only.
     pub token: Option<Token>,
+    /// A file that the page opens at first.
+    pub file: Option<OpenedFile>,
     /// Folders of runs, or runs.
     pub runs: Vec<PathBuf>,
     /// The folder of the library, which is made when it is needed; `None` for no library.
@@ -61,6 +64,28 @@ pub struct Options {
     pub trainer: Option<PathBuf>,
     /// How players are opened. Its goal is replaced by that of each request.
     pub context: PlayerContext,
+}
+
+/// A file of games or positions that the page opens at first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpenedFile {
+    /// Its name, without its folder.
+    name: String,
+    /// Its content.
+    bytes: Vec<u8>,
+}
+
+impl OpenedFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is longer than the page reads.
+    pub fn read(path: &Path) -> Result<OpenedFile, FileError> {
+        let bytes = store::read(path, routes::MOST_BODY as u64)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(OpenedFile { name, bytes })
+    }
 }
 
 /// Why the server cannot start.

@@ -27,7 +27,7 @@ use crate::game::{Goal, Shape};
 use crate::players::endings;
 
 /// The longest body of a request: a pasted text, or a file of games.
-const MOST_BODY: usize = 4 << 20;
+pub(super) const MOST_BODY: usize = 4 << 20;
 /// A client has this long to send it.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
@@ -59,6 +59,7 @@ pub(super) fn router(options: Options, guard: Guard) -> Router {
         .route("/api/review", post(review::review))
         .route("/api/opening", post(opening::generate))
         .route("/api/paste", post(paste::read))
+        .route("/api/file", get(opened))
         .route("/api/export", post(export::write))
         .route("/api/predict", post(predict::predict))
         .route("/api/analyse", post(analyse::analyse))
@@ -113,6 +114,9 @@ struct About {
     default_opinion: &'static str,
     /// From this many empty squares on, hints have the exact score of each move.
     solved_from: u32,
+    /// The name of the file that the page opens at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     /// Whether there is a library.
     library: bool,
     /// Whether there are folders of runs.
@@ -144,10 +148,17 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         default_level: crate::players::levels::FIRST,
         default_opinion: DEFAULT_OPINION,
         solved_from: endings::EMPTIES,
+        file: app.options.file.as_ref().map(|file| file.name.clone()),
         library: app.options.library.is_some(),
         runs: !app.options.runs.is_empty(),
         training: app.options.trainer.is_some(),
     })
+}
+
+/// The content of the file that the page opens at first.
+async fn opened(State(app): State<Arc<App>>) -> Result<Vec<u8>, ApiError> {
+    let file = app.options.file.as_ref().map(|file| file.bytes.clone());
+    file.ok_or_else(|| ApiError::missing("the server was started without a file"))
 }
 
 async fn positions(request: Request) -> Result<Json<Line>, ApiError> {

@@ -81,6 +81,18 @@ fn wrong_requests_and_damage_get_one_clear_error() {
     without.get("/api/library").refused(404);
 }
 
+#[test]
+fn a_file_is_opened_with_the_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.txt");
+    fs::write(&path, "f5d6c3").expect("written");
+    let page = Page::start(&["--threads", "1", path.to_str().expect("a path")]);
+    assert_eq!(page.get("/api/about").ok().json()["file"], "mine.txt");
+    assert_eq!(page.get("/api/file").ok().body, "f5d6c3");
+    let without = Page::start(&["--threads", "1"]);
+    without.get("/api/file").refused(404);
+}
+
 /// A finished game: each side plays its first legal move.
 fn finished(page: &Page) -> String {
     let mut moves = String::new();

@@ -55,6 +55,11 @@ export async function get(path, signal) {
   return (await ask(path, { signal })).json();
 }
 
+/** The file with which the server was started. @param {string} name */
+export async function getFile(name) {
+  return new File([await (await ask("/api/file", {})).blob()], name);
+}
+
 /** Sends a JSON value and gets one back. */
 export async function post(path, value, signal) {
   return (await ask(path, json(value, signal))).json();

@@ -1,7 +1,7 @@
 // Starts the page: asks what the server offers, and shows one of three views.
 
 import { AnalyseView } from "./analyse.js";
-import { get } from "./api.js";
+import { get, getFile as file } from "./api.js";
 import { applyAppearance } from "./appearance.js";
 import { complain, h } from "./dom.js";
 import { filesOf, hasFiles } from "./drop.js";
@@ -15,7 +15,7 @@ import { WatchView } from "./watch.js";
 /**
  * What the server offers.
  * @typedef {{boards: import("./api.js").BoardShape[], default_level: string,
- *   default_opinion: string, solved_from: number, library: boolean, runs: boolean, training: boolean,
+ *   default_opinion: string, solved_from: number, file?: string, library: boolean, runs: boolean, training: boolean,
  *   menus: {board: string, goal: string, players: import("./api.js").Player[]}[]}} About
  */
 
@@ -70,7 +70,7 @@ class Views {
     if (!hasFiles(event)) return;
     event.preventDefault();
     try {
-      this.#read(await filesOf(event.dataTransfer));
+      this.read(await filesOf(event.dataTransfer));
     } catch (error) {
       complain(error);
     }
@@ -81,11 +81,11 @@ class Views {
     if (event.target.closest?.("input, textarea, dialog")) return;
     const files = [...event.clipboardData.files];
     const text = event.clipboardData.getData("text/plain");
-    if (files.length || text.trim()) this.#read(files.length ? files : [text]);
+    if (files.length || text.trim()) this.read(files.length ? files : [text]);
   }
 
-  /** @param {(File|string)[]} bodies */
-  #read(bodies) {
+  /** Reads files and texts in the analysis. @param {(File|string)[]} bodies */
+  read(bodies) {
     this.show("analyse");
     this.#made.get("analyse").read(bodies);
   }
@@ -143,6 +143,7 @@ async function start() {
     if (!about.library) withoutLibrary(makers);
     const views = new Views(makers);
     views.follow();
+    if (about.file) views.read([await file(about.file)]);
   } catch (error) {
     main.replaceChildren(h("p", { class: "wait" }, t("page.failed", { why: error.message })));
     complain(error);
