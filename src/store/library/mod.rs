@@ -109,7 +109,8 @@ pub enum LibraryError {
 /// # let folder = folder.path();
 /// let mut library = Library::open(folder, None)?;
 /// library.refresh(|_, _| {})?;
-/// let found = library.search(&Query { opening: Some("tiger".into()), ..Query::default() })?;
+/// let query = Query { opening: Some("tiger".into()), most: 10, ..Query::default() };
+/// let found = library.search(&query)?;
 /// assert_eq!(found.total, 1);
 /// let (_, record) = library.game(found.rows[0].id)?;
 /// assert_eq!(record.moves.len(), 6);
