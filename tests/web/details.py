@@ -103,7 +103,7 @@ class Details:
         page.push("New game")
         check("Elo" in self.text("dialog[open]"), "the ratings of the levels are not explained")
         page.run(CHOICE, "dialog[open] label:nth-of-type(1) select", "random")
-        page.run(CHOICE, "dialog[open] label:nth-of-type(6) select", "5")
+        page.run(CHOICE, "dialog[open] label:nth-of-type(8) select", "5")
         page.push("Start")
         page.wait("a new game", "() => document.querySelector('.player.black .clock').textContent === '5:00'")
         page.click(".play .board .can")

@@ -1,6 +1,10 @@
 """Checks of the library, the explorer and lessons: games that are played are kept, found, explored and learnt from."""
 
-from browser import Fault
+import shutil
+import time
+
+from browser import PATIENCE, Fault
+from clocks import FILL
 from layout import FAULTS, report
 
 SETS = """(selector, value) => {
@@ -24,6 +28,7 @@ class Lessons:
 
     def __init__(self, page, library, game):
         self.page, self.library, self.game = page, library, game
+        self.played = library / "played"
 
     def all(self):
         self.library.mkdir(parents=True, exist_ok=True)
@@ -31,6 +36,8 @@ class Lessons:
         # A name is shown as text, whatever it is.
         (self.library / "name.ggf").write_text("(;GM[Othello]PC[<b>Club</b>]DT[2019]PB[<img src=x onerror=alert(1)>]PW[Ben]RE[?]TI[15:00]TY[8]"
                                                "BO[8 -------- -------- -------- ---O*--- ---*O--- -------- -------- -------- *]B[F5]W[D6];)")
+        # Other checks have played too.
+        shutil.rmtree(self.played, ignore_errors=True)
         self.keeps_a_game()
         self.finds_games()
         self.explores()
@@ -43,6 +50,7 @@ class Lessons:
         page.push("Play")
         page.wait("the view", "() => document.querySelector('.play .board .square')")
         page.push("New game")
+        page.run(FILL, {"Opponent": "random", "You play": "black", "Board": "8x8", "Clock": "0"})
         page.run("() => { document.getElementById('live').textContent = ''; }")
         page.push("Start")
         # The board of the game before can be clicked until the new one is there.
@@ -50,7 +58,10 @@ class Lessons:
         page.click(".play .board .can")
         page.wait("an answer", "() => document.querySelectorAll('.play .sheet .move').length >= 2", seconds=30)
         page.push("Resign")
-        page.wait("a kept game", "() => localStorage.getItem('outflank.archive')")
+        end = time.monotonic() + PATIENCE
+        while not list(self.played.glob("*.ggf")):
+            check(time.monotonic() < end, "the game was not kept")
+            time.sleep(0.1)
 
     def finds_games(self):
         """Searches by name and opening; own games can be deleted, which asks first."""
