@@ -93,19 +93,6 @@ fn a_file_is_opened_with_the_page() {
     without.get("/api/file").refused(404);
 }
 
-/// A finished game: each side plays its first legal move.
-fn finished(page: &Page) -> String {
-    let mut moves = String::new();
-    loop {
-        let line = page.post("/api/line", &json!({"moves": moves}).to_string()).ok().json();
-        if line["over"] == true {
-            return moves;
-        }
-        let last = line["plies"].as_array().and_then(|plies| plies.last()).expect("a ply");
-        moves += last["legal"][0].as_str().expect("a move");
-    }
-}
-
 #[test]
 fn mistakes_and_puzzles_are_asked_and_answers_kept() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -144,12 +131,19 @@ fn mistakes_and_puzzles_are_asked_and_answers_kept() {
     let puzzle = |body: Value| page.post("/api/lessons/puzzle", &body.to_string());
     puzzle(json!({"empties": 8})).refused(404);
     puzzle(json!({"empties": 30})).refused(400);
-    let game = json!({"moves": finished(&page)});
-    ask(&page, "keep", &json!({"game": game, "black": "a", "white": "b"})).ok();
-    page.get("/api/library").ok();
-    // One game may have no such position; the answer then says so.
-    let found = (6..=10).map(|empties| puzzle(json!({"empties": empties, "seed": 1})));
-    let found: Vec<Answer> = found.filter(|answer| answer.status == 200).collect();
+    // Games of a run on 6x6.
+    let games = folder.path().join("run");
+    fs::create_dir(&games).expect("a folder");
+    for file in fs::read_dir("tests/data/run-1/games").expect("a run") {
+        let file = file.expect("a file");
+        fs::copy(file.path(), games.join(file.file_name())).expect("copied");
+    }
+    assert_eq!(page.get("/api/library").ok().json()["games"], 24);
+    let wanted = |empties: u32| json!({"board": "6x6", "empties": empties, "seed": 1});
+    let found = (6..=10).map(|empties| puzzle(wanted(empties)));
+    let (found, none): (Vec<Answer>, Vec<Answer>) = found.partition(|it| it.status == 200);
+    none.iter().for_each(|answer| drop(answer.refused(404)));
+    assert!(!found.is_empty(), "no ending of the game has one winning move");
     for puzzle in found {
         let puzzle = puzzle.json();
         let values = puzzle["values"].as_array().expect("values");
