@@ -204,11 +204,24 @@ class Page:
         self.call("Input.dispatchKeyEvent", {"type": "keyUp", **params})
 
     def click(self, selector):
-        """Clicks, or on a phone taps, in the middle of an element."""
+        """Clicks, or on a phone taps, in the middle of an element.
+
+        What still loads may move the element away from the click, so one that missed is made again.
+        """
+        for _ in range(5):
+            self._click_once(selector)
+            for _ in range(10):
+                if self.run("() => window.clickMet ?? true"):
+                    return
+                self._browser.listen(0.02)
+
+    def _click_once(self, selector):
         point = self.run("""(selector) => {
             const element = document.querySelector(selector);
             if (!element) return null;
             element.scrollIntoView({ block: "nearest" });
+            window.clickMet = false;
+            element.addEventListener("click", () => { window.clickMet = true; }, { capture: true, once: true });
             const box = element.getBoundingClientRect();
             return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
         }""", selector)
@@ -236,7 +249,7 @@ class Page:
 
     def push(self, word):
         """Clicks the visible button with this word."""
-        found = self.run("""(word) => {
+        self.wait(f"a button `{word}`", """(word) => {
             for (const old of document.querySelectorAll("[data-pushed]")) delete old.dataset.pushed;
             const found = [...document.querySelectorAll("button, summary, nav a")]
                 .filter((button) => button.textContent.trim() === word && button.checkVisibility() && !button.disabled);
@@ -245,8 +258,6 @@ class Page:
             if (top) top.dataset.pushed = "yes";
             return Boolean(top);
         }""", word)
-        if not found:
-            raise Fault(f"there is no button `{word}`")
         self.click("[data-pushed]")
 
     def shot(self, path, whole=False):
