@@ -20,13 +20,16 @@
 //! The sums are limited to 0 to 1. Each of the first 16 is multiplied by one of the last 16, as the
 //! nets of chess programs do (nnue-pytorch, docs/nnue.md, "pairwise multiplication"). The hidden
 //! units are limited to 0 to 1 too. Between two stages the weights of the layers are interpolated
-//! linearly in the number of discs. Equal arrangements share their rows under the symmetries of the
+//! linearly in the number of discs. The rows are integers of 16 bits in play, and so rounded in files
+//! ([`one`]). Equal arrangements share their rows under the symmetries of the
 //! board, so the value of a board is that of its images.
 
 mod layers;
 
+use wide::{f32x16, i16x16, i32x16};
+
 use super::model::{array, check_names, check_numbers, win_scale};
-use super::patterns::{Codes, Pattern, PatternSet, probcut};
+use super::patterns::{Codes, LANES, Pattern, PatternSet, probcut};
 use super::probcut::ProbCut;
 use super::stages::{discs_of_stages, weights_at};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
@@ -53,8 +56,10 @@ struct Row([i16; SUMS]);
 pub struct PatternNet<G: Geometry> {
     goal: Goal,
     set: PatternSet,
-    /// For each image the place of code 0 in the table of rows.
-    centres: Box<[u32]>,
+    /// How many images there are.
+    images: usize,
+    /// For each image the place of code 0 in the table of rows. Lanes without an image have 0.
+    centres: [u32; LANES],
     /// The rows of all codes of all patterns, one behind the other.
     rows: Box<[Row]>,
     bias: Row,
@@ -117,9 +122,14 @@ impl<G: Geometry> PatternNet<G> {
             let before = set.patterns()[..image.pattern].iter().map(Pattern::codes).sum::<usize>();
             (before + set.patterns()[image.pattern].codes() / 2) as u32
         };
+        let mut centres = [0; LANES];
+        for (lane, image) in centres.iter_mut().zip(set.images()) {
+            *lane = centre(image);
+        }
         Ok(PatternNet {
             goal: description.goal,
-            centres: set.images().iter().map(centre).collect(),
+            images: set.images().len(),
+            centres,
             rows: rows.into(),
             bias: quantised(parts[1]),
             unit: one.recip(),
@@ -134,21 +144,34 @@ impl<G: Geometry> PatternNet<G> {
     /// The sums of the rows, limited to 0 to 1.
     #[inline(always)]
     fn sums(&self, codes: &Codes) -> [f32; SUMS] {
-        let mut sums = self.bias.0;
-        for (centre, &code) in self.centres.iter().zip(codes.lanes()) {
-            let row = &self.rows[centre.wrapping_add_signed(code.into()) as usize];
-            for (sum, number) in sums.iter_mut().zip(&row.0) {
-                // The scale is such that no sum leaves 16 bits.
-                *sum = sum.wrapping_add(*number);
+        // All places first, so that the rows are read as soon as memory has them.
+        let place =
+            |lane: usize| self.centres[lane].wrapping_add_signed(codes.lanes()[lane].into());
+        let places: [u32; LANES] = std::array::from_fn(place);
+        let mut sums = halves(&self.bias);
+        for &place in &places[..self.images] {
+            // The scale is such that no sum leaves 16 bits.
+            for (sum, numbers) in sums.iter_mut().zip(halves(&self.rows[place as usize])) {
+                *sum += numbers;
             }
         }
-        sums.map(|sum| (f32::from(sum) * self.unit).clamp(0.0, 1.0))
+        let limited = sums.map(|sum| {
+            let sum = f32x16::from_i32x16(i32x16::from_i16x16(sum)) * f32x16::splat(self.unit);
+            sum.fast_max(f32x16::ZERO).fast_min(f32x16::ONE).to_array()
+        });
+        bytemuck::cast(limited)
     }
+}
+
+/// The numbers of a row as two vectors.
+#[inline(always)]
+fn halves(row: &Row) -> [i16x16; 2] {
+    bytemuck::cast(row.0)
 }
 
 /// The integer that stands for 1 in a row: the largest power of two with which the sum of so many
 /// rows fits 16 bits.
-fn one(images: usize) -> f32 {
+pub fn one(images: usize) -> f32 {
     let most = images as f32 * MAX_ROW + MAX_BIAS;
     let room = f32::from(i16::MAX) - 0.5 * (images + 1) as f32;
     (room / most).log2().floor().exp2()

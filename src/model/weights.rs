@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use half::f16;
 use safetensors::{Dtype, SafeTensors};
 
 /// One array of 32-bit floats.
@@ -11,6 +12,14 @@ pub struct Array {
     pub shape: Vec<usize>,
     /// The numbers; their count is the product of `shape`.
     pub values: Vec<f32>,
+}
+
+impl Array {
+    /// The bits of a number in files.
+    fn bits(&self) -> usize {
+        let is_exact = |value: &f32| f16::from_f32(*value).to_f32().to_bits() == value.to_bits();
+        if self.values.len() >= LARGE && self.values.iter().all(is_exact) { 16 } else { 32 }
+    }
 }
 
 /// Named arrays in the order of their names: a net's weights, or an optimiser's state.
@@ -24,6 +33,9 @@ pub struct Weights(BTreeMap<String, Array>);
 /// Parsing a header takes several times its length in memory, so a malicious file must not have a
 /// longer one.
 pub const LONGEST_HEADER: u64 = 1 << 20;
+
+/// Arrays of at least so many numbers are written with 16 bits each, if no number changes by it.
+const LARGE: usize = 1 << 16;
 
 /// Texts that a file stores beside the weights, by key.
 pub type Metadata = BTreeMap<String, String>;
@@ -40,8 +52,8 @@ pub enum WeightsError {
         /// The length that the file gives.
         found: u64,
     },
-    /// An array does not hold 32-bit floats.
-    #[error("array `{name}` holds {found:?} numbers; only F32 can be read")]
+    /// An array does not hold floats of 32 or 16 bits.
+    #[error("array `{name}` holds {found:?} numbers; only F32 and F16 can be read")]
     NumberFormat {
         /// The array.
         name: Box<str>,
@@ -135,6 +147,7 @@ impl Weights {
     }
 
     /// The arrays and the metadata in safetensors format. The same content gives the same bytes.
+    /// Large arrays whose numbers are all floats of 16 bits are written as such.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
         // The writer of the safetensors crate keeps metadata in a hash map, whose order differs
         // between processes. Writing the header here makes the bytes reproducible.
@@ -142,12 +155,12 @@ impl Weights {
         header.insert("__metadata__".into(), serde_json::json!(metadata));
         let mut end = 0;
         for (name, array) in &self.0 {
-            let start = end;
-            end += 4 * array.values.len();
+            let (start, bits) = (end, array.bits());
+            end += bits / 8 * array.values.len();
             header.insert(
                 name.clone(),
                 serde_json::json!({
-                    "dtype": "F32", "shape": array.shape, "data_offsets": [start, end],
+                    "dtype": format!("F{bits}"), "shape": array.shape, "data_offsets": [start, end],
                 }),
             );
         }
@@ -157,7 +170,11 @@ impl Weights {
         bytes.extend((text.len() as u64).to_le_bytes());
         bytes.extend(text);
         for array in self.0.values() {
-            bytes.extend(array.values.iter().flat_map(|value| value.to_le_bytes()));
+            match array.bits() {
+                16 => bytes
+                    .extend(array.values.iter().flat_map(|&it| f16::from_f32(it).to_le_bytes())),
+                _ => bytes.extend(array.values.iter().flat_map(|value| value.to_le_bytes())),
+            }
         }
         bytes
     }
@@ -166,7 +183,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// The bytes are not in that format, are cut off, or hold anything but finite 32-bit floats.
+    /// The bytes are not in that format, are cut off, or hold anything but finite floats of 32 or 16 bits.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
         check_header(bytes)?;
         let (_, header) = SafeTensors::read_metadata(bytes)?;
@@ -174,12 +191,14 @@ impl Weights {
         let metadata = metadata.map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut weights = Weights::default();
         for (name, view) in SafeTensors::deserialize(bytes)?.tensors() {
-            if view.dtype() != Dtype::F32 {
-                return Err(WeightsError::NumberFormat { name: name.into(), found: view.dtype() });
-            }
-            let (numbers, _) = view.data().as_chunks::<4>();
-            let values: Vec<f32> =
-                numbers.iter().map(|&number| f32::from_le_bytes(number)).collect();
+            let data = view.data();
+            let values: Vec<f32> = match view.dtype() {
+                Dtype::F32 => data.as_chunks().0.iter().map(|&it| f32::from_le_bytes(it)).collect(),
+                Dtype::F16 => {
+                    data.as_chunks().0.iter().map(|&it| f16::from_le_bytes(it).to_f32()).collect()
+                }
+                found => return Err(WeightsError::NumberFormat { name: name.into(), found }),
+            };
             if let Some(index) = values.iter().position(|value| !value.is_finite()) {
                 let found = values[index];
                 return Err(WeightsError::NotFinite { name: name.into(), index, found });
@@ -220,6 +239,24 @@ mod tests {
         let bytes = weights.to_bytes(&metadata);
         assert_eq!(bytes, weights.clone().to_bytes(&metadata.clone()));
         assert_eq!(Weights::from_bytes(&bytes).unwrap(), (weights, metadata));
+    }
+
+    #[test]
+    fn large_arrays_of_short_numbers_take_half_the_bytes_and_do_not_change() {
+        let mut values: Vec<f32> =
+            (0..LARGE).map(|index| (index % 2047) as f32 / 1024.0 - 1.0).collect();
+        values[1] = -0.0;
+        let bytes_of = |values: &[f32]| {
+            let mut weights = Weights::default();
+            weights.insert("rows", vec![LARGE / 2, 2], values.to_vec());
+            let bytes = weights.to_bytes(&Metadata::new());
+            assert_eq!(Weights::from_bytes(&bytes).unwrap().0, weights);
+            bytes.len()
+        };
+        assert!((2 * LARGE..2 * LARGE + 200).contains(&bytes_of(&values)));
+        // One number that needs more bits.
+        values[9] = 0.1;
+        assert!((4 * LARGE..4 * LARGE + 200).contains(&bytes_of(&values)));
     }
 
     #[test]

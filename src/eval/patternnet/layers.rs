@@ -1,5 +1,7 @@
 //! The layers above the sums of a net over patterns, at one number of discs.
 
+use wide::f32x16;
+
 use crate::eval::patterns::{MOST_MOVES, PatternSet};
 
 /// The numbers of a row.
@@ -83,29 +85,27 @@ impl Layer {
     /// The same with all that learning needs.
     #[inline(always)]
     pub fn compute(&self, sums: &[f32; SUMS], moves: [usize; 2]) -> Computed {
-        let products: [f32; PRODUCTS] =
-            std::array::from_fn(|place| sums[place] * sums[place + PRODUCTS]);
-        let mut units = *self.part::<UNITS>(1);
+        let [low, high]: [[f32; PRODUCTS]; 2] = bytemuck::cast(*sums);
+        let products = f32x16::from(low) * f32x16::from(high);
+        // Two sums, since each addition waits for the one before.
+        let mut units = [f32x16::from(*self.part::<UNITS>(1)), f32x16::ZERO];
         let mut add = |input: usize, times: f32| {
-            units
-                .iter_mut()
-                .zip(self.from(input))
-                .for_each(|(unit, weight)| *unit += times * weight);
+            let sum = &mut units[input % 2];
+            *sum = f32x16::splat(times).mul_add(f32x16::from(*self.from(input)), *sum);
         };
-        products.iter().enumerate().for_each(|(input, &product)| add(input, product));
+        products.to_array().into_iter().enumerate().for_each(|(input, product)| {
+            add(input, product);
+        });
         moves.iter().enumerate().for_each(|(side, &count)| {
             add(PRODUCTS + side, count as f32 / MOVES_UNIT);
         });
-        let mut terms = [0.0; UNITS];
-        let hidden = units.iter().zip(self.part::<UNITS>(2));
-        let direct = products.iter().zip(self.part::<PRODUCTS>(3));
-        for ((term, (unit, output)), (product, weight)) in terms.iter_mut().zip(hidden).zip(direct)
-        {
-            *term = unit.clamp(0.0, 1.0) * output + product * weight;
-        }
+        let units = units[0] + units[1];
+        let limited = units.fast_max(f32x16::ZERO).fast_min(f32x16::ONE);
+        let direct = products * f32x16::from(*self.part::<PRODUCTS>(3));
+        let terms = limited.mul_add(f32x16::from(*self.part::<UNITS>(2)), direct);
         let [own, other] = Layer::places(moves);
-        let value = terms.iter().sum::<f32>() + self.0[own] + self.0[other] + self.0[PARTS[5]];
-        Computed { products, units, value }
+        let value = terms.reduce_add() + self.0[own] + self.0[other] + self.0[PARTS[5]];
+        Computed { products: products.to_array(), units: units.to_array(), value }
     }
 
     /// Adds the derivatives of half the squared error to `sums_of`, if the value has this `error`.

@@ -146,6 +146,16 @@ impl<G: Geometry> NTupleLearner<G> {
         self.options.lines(round, G::SQUARES as u32)
     }
 
+    /// The arrays of the model with these numbers.
+    fn arrays(&self, numbers: &[f32]) -> Weights {
+        let mut model = self.student.arrays(numbers);
+        model.insert("win_scale", vec![1], vec![self.win_scale]);
+        if let Some(probcut) = &self.probcut {
+            margins::put(probcut, &mut model);
+        }
+        model
+    }
+
     /// The evaluator of the model so far.
     fn evaluator(&self) -> Result<AnyEvaluator<G>, StagewiseError> {
         Ok(AnyEvaluator::<G>::from_model(&self.description(), &self.model())?)
@@ -240,16 +250,11 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
     }
 
     fn model(&self) -> Weights {
-        let mut model = self.student.arrays(&self.numbers);
-        model.insert("win_scale", vec![1], vec![self.win_scale]);
-        if let Some(probcut) = &self.probcut {
-            margins::put(probcut, &mut model);
-        }
-        model
+        self.arrays(&self.student.rounded(&self.numbers))
     }
 
     fn state(&self) -> Weights {
-        self.model()
+        self.arrays(&self.numbers)
     }
 
     fn load(&mut self, state: &Weights, _: u64) -> Result<(), StagewiseError> {

@@ -28,6 +28,11 @@ pub trait Student<G: Geometry>: Send + Sync {
     /// The arrays of the model with these numbers, without the scale of chances to win.
     fn arrays(&self, numbers: &[f32]) -> Weights;
 
+    /// The numbers as a player uses them.
+    fn rounded(&self, numbers: &[f32]) -> Vec<f32> {
+        numbers.to_vec()
+    }
+
     /// The numbers of a model with these arrays.
     ///
     /// # Errors

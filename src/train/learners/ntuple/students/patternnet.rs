@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Normal};
 use super::{Student, UNIT, target};
 use crate::eval::ModelError;
 use crate::eval::patternnet::{
-    LAYER, Layer, Layout, MAX_BIAS, MAX_ROW, MAX_WEIGHT, Options, SUMS, UNITS, description,
+    LAYER, Layer, Layout, MAX_BIAS, MAX_ROW, MAX_WEIGHT, Options, SUMS, UNITS, description, one,
 };
 use crate::eval::patterns::{LANES, PatternSet};
 use crate::game::{Board, Geometry, Goal, SquareSet};
@@ -130,6 +130,13 @@ impl<G: Geometry> Student<G> for OverPatterns {
         }
         model.insert("discs", vec![self.discs.len()], self.discs.clone());
         model
+    }
+
+    fn rounded(&self, numbers: &[f32]) -> Vec<f32> {
+        let one = one(self.set.images().len());
+        let (rows, layers) = numbers.split_at(self.layout.layer(0));
+        let rows = rows.iter().map(|number| (number * one).round_ties_even() / one);
+        rows.chain(layers.iter().copied()).collect()
     }
 
     fn numbers(&self, model: &Weights) -> Result<Vec<f32>, WeightsError> {
