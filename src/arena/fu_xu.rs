@@ -142,6 +142,7 @@ impl Agent {
                 path: checkpoint.into(),
                 temperature_plies: DRAWN_PLIES,
                 symmetries: 1,
+                ..PolicySpec::default()
             }),
         };
         kind.into()

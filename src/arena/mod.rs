@@ -7,6 +7,7 @@ pub mod loss;
 pub mod matches;
 pub mod openings;
 mod options;
+pub mod people;
 pub mod rating;
 pub mod report;
 pub mod run_curve;

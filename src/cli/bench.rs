@@ -5,6 +5,7 @@ mod engine;
 mod evaluator;
 mod fit;
 mod patterns;
+mod people;
 mod positions;
 mod run;
 mod stages;
@@ -57,6 +58,7 @@ enum Measurement {
 enum BenchCommand {
     Run(run::Args),
     Evaluator(evaluator::Args),
+    People(people::Args),
     Positions(Box<positions::Args>),
     Fit(fit::Args),
     Patterns(patterns::Args),
@@ -170,6 +172,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         (Some(BenchCommand::Fit(args)), _) => return fit::run(args),
         (Some(BenchCommand::Evaluator(args)), _) => return evaluator::run(args),
         (Some(BenchCommand::Positions(args)), _) => return positions::run(args),
+        (Some(BenchCommand::People(args)), _) => return people::run(args),
         (Some(BenchCommand::Patterns(args)), _) => return patterns::run(args),
         (Some(BenchCommand::Stages(args)), _) => return stages::run(args),
         (None, Some(what)) => what,

@@ -25,7 +25,7 @@ pub use alphabeta::{
 };
 pub use net::{NetPlayer, NetPlayerSettings, NetPlayerSpec, Time};
 pub use net_copies::NetCopies;
-pub use policy::{PolicyPlayer, PolicySpec};
+pub use policy::PolicySpec;
 pub use rollouts::RolloutsPlayer;
 pub use simple::{GreedyPlayer, GreedySpec, RandomPlayer, RandomSpec};
 pub use symmetric::SymmetricNet;

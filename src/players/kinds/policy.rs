@@ -7,7 +7,7 @@ use super::copies::{Copies, SYMMETRIES};
 use super::hints::predicted_hints;
 use super::net::{GAMES_PER_BATCH, network_error, set_times};
 use crate::game::{Board, Geometry, Goal, Square};
-use crate::keys::{keys, whole};
+use crate::keys::{keys, whole, within};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::control::{Analysis, Control};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
@@ -28,6 +28,9 @@ keys! {
         /// How many plies from the start of a game are drawn from the policy; later the most
         /// probable move is played.
         key temperature_plies: u32 = 0, whole(0, 100);
+
+        /// Moves are drawn in proportion to the policy to the power of 1 / `temperature`.
+        key temperature: f32 = 1.0, within(0.05, 20.0) => refused("without `temperature_plies`");
 
         /// The prediction for a position is the mean over this many of its images; see `net`.
         key symmetries: usize = 1, SYMMETRIES;
@@ -69,6 +72,7 @@ impl Kind for PolicySpec {
     fn read(fields: &mut Fields) -> Result<PolicySpec, SpecError> {
         let mut spec = PolicySpec::new(fields.subject()?.into());
         fields.read_others(&mut spec)?;
+        fields.refuse("temperature", spec.temperature_plies == 0)?;
         Ok(spec)
     }
 
@@ -80,38 +84,38 @@ impl Kind for PolicySpec {
         let options = PolicySpec { path: net.identity(), ..self };
         let origin = net.origin();
         let copies = Copies::new(net, context, 1, options.symmetries);
-        let (goal, plies) = (context.goal, options.temperature_plies);
+        let goal = context.goal;
+        let PolicySpec { temperature_plies, temperature, .. } = options;
         let make = move |name, seed| {
-            Ok(PolicyPlayer::new(name, goal, Box::new(copies.make::<G>()?), plies, seed))
+            let backend = Box::new(copies.make::<G>()?);
+            let predictions = Predictions::default();
+            Ok(PolicyPlayer {
+                name,
+                seed,
+                goal,
+                temperature_plies,
+                temperature,
+                backend,
+                predictions,
+            })
         };
         Ok(Opened { origin: Some(origin), ..Opened::new(options, make) })
     }
 }
 
-/// Plays the move with the highest policy of a net, without a search.
-pub struct PolicyPlayer {
+/// Draws its moves from the policy of a net in the first `temperature_plies` plies of a game. Later it
+/// plays the move with the highest policy. It does not search.
+struct PolicyPlayer {
     name: String,
     seed: u64,
     goal: Goal,
     temperature_plies: u32,
+    temperature: f32,
     backend: Box<dyn Backend>,
     predictions: Predictions,
 }
 
 impl PolicyPlayer {
-    /// A player that draws its moves from the policy in the first `temperature_plies` plies of a
-    /// game. Later it plays the move with the highest policy.
-    pub fn new(
-        name: String,
-        goal: Goal,
-        backend: Box<dyn Backend>,
-        temperature_plies: u32,
-        seed: u64,
-    ) -> PolicyPlayer {
-        let predictions = Predictions::default();
-        PolicyPlayer { name, seed, goal, temperature_plies, backend, predictions }
-    }
-
     fn pick<G: Geometry>(&self, turn: &Turn<'_, G>, index: usize) -> Option<Square> {
         let legal = turn.position.board.legal();
         let logits = self.predictions.get(index, G::SQUARES).policy;
@@ -120,7 +124,7 @@ impl PolicyPlayer {
         if turn.ply() >= self.temperature_plies {
             return Some(best);
         }
-        let weight = |square: Square| (logit(square) - logit(best)).exp();
+        let weight = |square: Square| ((logit(square) - logit(best)) / self.temperature).exp();
         let drawn = draw(legal.map(weight), &mut stream(self.seed, turn));
         drawn.and_then(|place| legal.into_iter().nth(place)).or(Some(best))
     }

@@ -159,6 +159,7 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,gametime=1s,movetime=5s", "exclude each other"),
         ("net:a,threads=0", "a whole number, 1 to 256"),
         ("net:a,temperature=0.5", "no effect without `temperature_plies`"),
+        ("policy:a,temperature=0.5", "no effect without `temperature_plies`"),
         ("net:a,first_play=zero,fpu_reduction=0.2", "no effect with `first_play=zero`"),
         ("external:protocol=gtp,command=x,depth=5", "no effect with `protocol=gtp`"),
     ] {
