@@ -32,11 +32,15 @@ const fn level(
 }
 
 /// All levels, the weakest first. They were rated on one ladder, so with the positional evaluator.
+/// Two draw their moves from a net's policy, which explains the moves of people better than searches
+/// of their strength do (docs/journal/people.md).
 pub const LEVELS: &[Level] = &[
     level("random", "First day", "random", -116, 0.0),
     level("greedy", "Disc grabber", "greedy", 0, 0.0),
     level("depth1", "Beginner", "alphabeta:depth=1,eval=positional", 341, 2.0),
+    level("people1", "Newcomer", "policy:NET,temperature_plies=100,temperature=1.5", 371, 0.0),
     level("depth2", "Casual", "alphabeta:depth=2,eval=positional", 572, 1.5),
+    level("people2", "Tournament", "policy:NET,temperature_plies=100,temperature=1", 589, 0.0),
     level("depth3", "Steady", "alphabeta:depth=3,eval=positional", 820, 1.5),
     level("depth4", "Club", "alphabeta:depth=4,eval=positional", 1016, 1.0),
     level("depth6", "Strong club", "alphabeta:depth=6,eval=positional", 1238, 1.0),

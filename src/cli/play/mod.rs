@@ -40,9 +40,10 @@ pub struct Args {
     /// players` shows all); by default a level
     #[arg(value_name = "SPEC")]
     player: Option<PlayerSpec>,
-    /// A level instead: first-day, disc-grabber, beginner, casual, steady, club, strong-club, expert,
-    /// master, grandmaster, champion or best. Each game goes another way; from expert on it needs the
-    /// net that comes with the program
+    /// A level instead: first-day, disc-grabber, beginner, newcomer, casual, tournament, steady, club,
+    /// strong-club, expert, master, grandmaster, champion or best. Each game goes another way; newcomer
+    /// and tournament err like people. They, and all from expert on, need the net that comes with the
+    /// program
     #[arg(long, value_name = "LEVEL", default_value = "club", value_parser = level, conflicts_with = "player")]
     level: &'static Level,
     /// Your colour; black moves first

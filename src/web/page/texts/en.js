@@ -142,7 +142,7 @@ export default {
   "menu.goal": "To win",
   "menu.most": "Most discs (normal)",
   "menu.fewest": "Fewest discs (reversed)",
-  "menu.ratings": "Elo is measured on 8x8, with 0 for the disc grabber. 200 more win three points of four.",
+  "menu.ratings": "Elo is measured on 8x8, with 0 for the disc grabber. 200 more win three points of four. Newcomer and Tournament err like people.",
   "menu.rated": "{player}, {rating} Elo",
   "menu.board": "Board",
   "players.result": "{score} for black",
