@@ -37,10 +37,14 @@ pub struct Args {
     /// Start with the games of an earlier run, whatever its net, or of a file: WTHOR, GGF, JSON or
     /// transcripts; by default with none. The newest positions, at most `replay.max_positions`, are
     /// copied and trained on at the replay ratio before the new net plays. They count as the run's
-    /// own. Games without policies and values teach only their results. May be repeated; each source
+    /// own. Games without policies and values teach only their results (but see --imitate). May be repeated; each source
     /// then gives an equal share.
     #[arg(long, value_name = "GAMES", conflicts_with = "resume")]
     games: Vec<PathBuf>,
+    /// Learn to play the moves of games without policies, such as those of people; by default only
+    /// their results.
+    #[arg(long, requires = "games")]
+    imitate: bool,
     /// Start with the weights of this net: a net file or its folder, a checkpoint, or a run
     /// directory. Its board, goal and `[net]` must be those of the run. By default the weights are
     /// random.
@@ -165,6 +169,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     pipeline::check(&config)?;
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
+    let warm_start = warm_start.imitating(args.imitate);
     let first_net = args.net.as_deref().map(|net| InitialModel::read(net, &config)).transpose()?;
     let dir = match &args.run_dir {
         Some(dir) => dir.clone(),

@@ -101,6 +101,7 @@ pub struct LeftOut {
 pub struct WarmStart {
     sources: Vec<Source>,
     left_out: LeftOut,
+    imitates: bool,
 }
 
 impl WarmStart {
@@ -118,7 +119,8 @@ impl WarmStart {
         wanted: (Shape, Goal),
     ) -> Result<WarmStart, WarmStartError> {
         let share = positions.div_ceil(sources.len().max(1) as u64);
-        let mut start = WarmStart { sources: Vec::new(), left_out: LeftOut::default() };
+        let mut start =
+            WarmStart { sources: Vec::new(), left_out: LeftOut::default(), imitates: false };
         for path in sources {
             let source = match is_run(path).map_err(RunDirError::from)? {
                 true => Source::of_run(path, share, wanted)?,
@@ -127,6 +129,12 @@ impl WarmStart {
             start.sources.push(source);
         }
         Ok(start)
+    }
+
+    /// Whether a move without a policy teaches the policy itself, as if it were certain.
+    #[must_use]
+    pub fn imitating(self, imitates: bool) -> WarmStart {
+        WarmStart { imitates, ..self }
     }
 
     /// The games of files that are not used.
@@ -149,7 +157,8 @@ impl WarmStart {
                 Next::Game(game) => {
                     let positions = u64::from(training_positions(&game));
                     source.taken += positions;
-                    writer.append(&GameRecord { id: copied.games, ..*game })?;
+                    let game = if self.imitates { imitated(*game) } else { *game };
+                    writer.append(&GameRecord { id: copied.games, ..game })?;
                     copied.games += 1;
                     copied.positions += positions;
                 }
@@ -168,6 +177,21 @@ impl WarmStart {
         let shares = self.sources.iter().map(|source| source.taken as f64 / source.expected as f64);
         shares.enumerate().min_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index)
     }
+}
+
+/// The game with policies: where a move has none and there is a choice, that of the move itself.
+fn imitated(mut game: GameRecord) -> GameRecord {
+    dispatch!(game.shape, G => {
+        // The games were checked when they were read.
+        let positions = game.positions::<G>().unwrap_or_default();
+        for (played, position) in game.moves.iter_mut().zip(positions) {
+            let legal = position.board.legal();
+            if played.policy.is_empty() && legal.len() > 1 {
+                played.policy = legal.map(|square| u16::from(square == played.square)).collect();
+            }
+        }
+    });
+    game
 }
 
 /// The games of one run, or of the files of one path.

@@ -1,6 +1,7 @@
 //! Tests of the games that a run begins with.
 
 use super::*;
+use crate::game::{Square6, notation};
 use crate::store::games::read_all;
 use crate::store::games::tests::a_game;
 use crate::store::run_dir::RunDir;
@@ -115,4 +116,45 @@ fn files_give_their_last_games_and_name_those_that_are_left_out() {
     let other = WarmStart::open(&[path], 200, (Shape::Square6, Goal::Most));
     let error = other.err().expect("another board").to_string();
     assert!(error.contains("its games have board 8x8 and goal most"), "{error}");
+}
+
+#[test]
+fn moves_without_a_policy_teach_themselves_if_that_is_wished() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("games.txt");
+    // The games of a run, without what is known of their moves.
+    let run = import::files(Path::new("tests/data/run-1"), None).expect("a run");
+    let games = run[0].games(Shape::Square6, Goal::Most).expect("games");
+    let text: Vec<String> = games
+        .map(|found| {
+            let game = found.expect("a file").game.expect("a game");
+            notation::transcript::<Square6>(game.squares())
+        })
+        .collect();
+    std::fs::write(&file, text.join("\n")).expect("written");
+    let wanted = (Shape::Square6, Goal::Most);
+    let copied = |name: &str, imitates| -> Vec<GameRecord> {
+        let start = WarmStart::open(std::slice::from_ref(&file), 900, wanted).expect("games");
+        start.imitating(imitates).copy(&folder.path().join(name)).expect("copied");
+        let games = read_all(&folder.path().join(name)).expect("the folder");
+        games.map(|game| game.expect("a game")).collect()
+    };
+    let plain = copied("plain", false);
+    assert!(plain[0].moves.iter().all(|played| played.policy.is_empty()));
+    let mut single = 0;
+    for game in copied("taught", true) {
+        let positions = game.positions::<Square6>().expect("a whole game");
+        for (played, position) in game.moves.iter().zip(positions) {
+            let legal: Vec<_> = position.board.legal().collect();
+            if legal.len() == 1 {
+                single += 1;
+                assert!(played.policy.is_empty());
+                continue;
+            }
+            let place = legal.iter().position(|&square| square == played.square).expect("legal");
+            let wanted = (0..legal.len()).map(|other| u16::from(other == place));
+            assert!(played.policy.iter().copied().eq(wanted), "{:?}", played.policy);
+        }
+    }
+    assert!(single > 0);
 }
