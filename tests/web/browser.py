@@ -182,15 +182,22 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, what, script, *values, seconds=PATIENCE):
-        """Waits until a script's function returns something true, and returns it."""
+        """Waits until a script's function returns something true, and returns it.
+
+        It may fail as long as the page has not all that it asks about.
+        """
         end = time.monotonic() + seconds
+        failure = ""
         while time.monotonic() < end:
-            found = self.run(script, *values)
+            try:
+                found = self.run(script, *values)
+            except Fault as fault:
+                found, failure = None, f"; at last {fault}"
             if found:
                 return found
             self._browser.listen(0.02)
         self.shot(os.path.join(tempfile.gettempdir(), "outflank-web-fault.png"))
-        raise Fault(f"waited {seconds} s for {what}")
+        raise Fault(f"waited {seconds} s for {what}{failure}")
 
     def press(self, key):
         """Presses a key."""

@@ -96,7 +96,7 @@ class Lessons:
         page.run("() => { document.querySelector('.explorer').open = true; }")
         page.wait("its moves", "() => document.querySelector('.explored button b')?.textContent === 'c4'")
         report(page.run(FAULTS, ".explorer"), "the explorer")
-        check("Tiger" in page.run("() => document.querySelector('.explored button').textContent"), "the explorer names no opening")
+        page.wait("the opening", "() => document.querySelector('.explored button').textContent.includes('Tiger')")
         page.run("() => document.querySelector('.explored button').click()")
         page.wait("the move", "() => document.querySelectorAll('.branches .move').length === 5")
         page.push("Show these games")
