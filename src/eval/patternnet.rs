@@ -21,8 +21,8 @@
 //! nets of chess programs do (nnue-pytorch, docs/nnue.md, "pairwise multiplication"). The hidden
 //! units are limited to 0 to 1 too. Between two stages the weights of the layers are interpolated
 //! linearly in the number of discs. The rows are integers of 16 bits in play, and so rounded in files
-//! ([`one`]). Equal arrangements share their rows under the symmetries of the
-//! board, so the value of a board is that of its images.
+//! ([`one`]). Equal arrangements share their rows under the symmetries of the board, so the value of a
+//! board is that of its images.
 
 mod layers;
 

@@ -183,7 +183,8 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// The bytes are not in that format, are cut off, or hold anything but finite floats of 32 or 16 bits.
+    /// The bytes are not in that format, are cut off, or hold anything but finite floats of 32 or 16
+    /// bits.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Weights, Metadata), WeightsError> {
         check_header(bytes)?;
         let (_, header) = SafeTensors::read_metadata(bytes)?;

@@ -32,8 +32,9 @@ const fn level(
 }
 
 /// All levels, the weakest first. They were rated on one ladder, so with the positional evaluator.
-/// Two draw their moves from a net's policy, which explains the moves of people better than searches
-/// of their strength do (docs/journal/people.md).
+/// Two draw their moves from a net's policy, which names the moves of people more often than searches
+/// of their strength do. Their ratings lie between those of alpha-beta to depth 1 and 2 by matches of
+/// their own (docs/journal/people.md).
 pub const LEVELS: &[Level] = &[
     level("random", "First day", "random", -116, 0.0),
     level("greedy", "Disc grabber", "greedy", 0, 0.0),
