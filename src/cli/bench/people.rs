@@ -66,13 +66,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn measure<G: Geometry>(args: &Args) -> anyhow::Result<()> {
-    let mut games = Vec::<Game>::new();
+    let (mut games, mut faulty) = (Vec::<Game>::new(), 0);
     for path in &args.games {
         for file in import::files(path, None)? {
             for found in file.games(args.game.shape(), args.game.goal())? {
-                games.extend(found?.game);
+                match found?.game {
+                    Ok(game) => games.push(game),
+                    Err(_) => faulty += 1,
+                }
             }
         }
+    }
+    if faulty > 0 {
+        tell!("warning: left out {faulty} games that are illegal or unreadable");
     }
     let strengths = Strengths::of(&games);
     games.retain(|game| game.year().unwrap_or(0) >= args.from);
