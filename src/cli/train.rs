@@ -37,8 +37,9 @@ pub struct Args {
     /// Start with the games of an earlier run, whatever its net, or of a file: WTHOR, GGF, JSON or
     /// transcripts; by default with none. The newest positions, at most `replay.max_positions`, are
     /// copied and trained on at the replay ratio before the new net plays. They count as the run's
-    /// own. Games without policies and values teach only their results (but see --imitate). May be repeated; each source
-    /// then gives an equal share.
+    /// own. Games without policies and values teach only their results (but see --imitate). May be
+    /// repeated; each source then gives an equal share. With `selfplay.actors = 0` the run plays no
+    /// games and learns from these alone.
     #[arg(long, value_name = "GAMES", conflicts_with = "resume")]
     games: Vec<PathBuf>,
     /// Learn to play the moves of games without policies, such as those of people; by default only
@@ -91,6 +92,11 @@ impl ClusterArgs {
     fn check(&self, config: &Config) -> anyhow::Result<()> {
         if config.method != Method::AlphaZero && self.nats.is_some() {
             bail!("--nats is for method \"alphazero\"; here method = \"{}\"", config.method);
+        }
+        if self.nats.is_some() && config.selfplay.actors == 0 {
+            bail!(
+                "--nats and selfplay.actors = 0: the run takes no games; for none of its own use --no-actors"
+            );
         }
         Ok(())
     }
@@ -161,6 +167,9 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
     let config = Config::load(path, &args.overrides)?;
     args.cluster.check(&config)?;
+    if config.method == Method::AlphaZero && config.selfplay.actors == 0 && args.games.is_empty() {
+        bail!("selfplay.actors = 0: a run that plays no games needs the games of --games");
+    }
     if config.method != Method::AlphaZero && (args.net.is_some() || !args.games.is_empty()) {
         let method = config.method;
         bail!("--net and --games are for method \"alphazero\"; here method = \"{method}\"");

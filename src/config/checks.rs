@@ -23,12 +23,22 @@ pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
 }
 
 fn alphazero(reader: &mut Reader<'_>, config: &Config) {
+    actors(reader, config);
     net(reader, config);
     inference(reader, config);
     search(reader, config);
     openings(reader, config);
     replay(reader, config);
     opponents(reader, config);
+}
+
+fn actors(reader: &mut Reader<'_>, config: &Config) {
+    let limits = &config.limits;
+    if config.selfplay.actors == 0 && limits.steps == 0 && limits.minutes <= 0.0 {
+        let why = "a run without games of its own never ends; set this limit or `limits.minutes`";
+        let steps = ("limits.steps", "0".into());
+        reader.contradiction(("selfplay.actors", "0".into()), steps, why);
+    }
 }
 
 fn opponents(reader: &mut Reader<'_>, config: &Config) {

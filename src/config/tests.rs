@@ -168,6 +168,10 @@ fn overrides_win_and_need_no_quotes() {
 /// A configuration with two contradicting keys, and the beginning of the message.
 const CONTRADICTIONS: &[(&str, &str)] = &[
     (
+        "[limits]\nminutes = 0\n[selfplay]\nactors = 0",
+        "run.toml:4:10: selfplay.actors = 0 contradicts limits.steps = 0: a run without games of",
+    ),
+    (
         "[replay]\nmin_positions = 600000",
         "run.toml:2:17: replay.min_positions = 600000 contradicts replay.max_positions = 500000",
     ),

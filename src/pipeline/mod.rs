@@ -361,6 +361,11 @@ fn resumed_schedule(config: &Config, run: &RunDir, state: &RunState) -> anyhow::
 fn schedule(config: &Config) -> Schedule {
     let samples = f64::from(config.learner.batch) * f64::from(config.learner.steps_per_publish);
     let least = config.replay.ratio;
+    if config.selfplay.actors == 0 {
+        // Nothing is waited for: all games are there.
+        let none = f64::MIN_POSITIVE;
+        return Schedule { first: 0, warmup: 0, quota: none, largest_quota: none };
+    }
     Schedule {
         first: 0,
         warmup: config.replay.min_positions,

@@ -26,8 +26,11 @@ pub mod selfplay {
         /// How games are played.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Options {
-            /// Threads that play games.
-            key actors: u32 = 1, whole(1, 1024);
+            /// Threads that play games. With 0 the run learns from the games that it begins with.
+            ///
+            /// That is from the games of `train --games`. The replay ratio then has no meaning, and
+            /// the run needs a limit of steps or minutes.
+            key actors: u32 = 1, whole(0, 1024);
 
             /// Games that an actor plays at the same time; also the batch size of the net in play.
             key games_per_actor: u32 = 128, whole(1, 65536);

@@ -54,6 +54,28 @@ fn a_run_starts_with_the_games_of_another() {
     assert_eq!(count(&first, "games"), games, "the first run is unchanged");
 }
 
+/// A run without actors ends at its limit of steps, with the games that it began with.
+#[test]
+fn a_run_can_learn_from_given_games_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name| folder.path().join(name);
+    let (config, first, second) = (path("given.toml"), path("first"), path("second"));
+    fs::write(&config, CONFIG).expect("a file");
+    succeeds(&train(&config, &first, &["--set", "limits.positions=700"]));
+
+    let none = ["selfplay.actors=0", "limits.positions=0", "limits.steps=30"];
+    let none = none.map(|key| ["--set", key]).concat();
+    let output = train(&config, &second, &none);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && !second.exists(), "{stderr}");
+    assert!(stderr.contains("selfplay.actors = 0: a run that plays no games needs"), "{stderr}");
+
+    let source = first.display().to_string();
+    succeeds(&train(&config, &second, &[&none[..], &["--games", &source]].concat()));
+    assert_eq!(count(&second, "steps"), 30.0);
+    assert_eq!(count(&second, "games"), count(&first, "games"));
+}
+
 #[test]
 fn games_of_another_board_create_no_run() {
     let folder = tempfile::tempdir().expect("a folder");
