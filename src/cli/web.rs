@@ -10,7 +10,7 @@ use super::machine::cores;
 use super::success_on_broken_pipe;
 use crate::game::Goal;
 use crate::players::spec::PlayerSpec;
-use crate::web::{DEFAULT_PORT, OpenedFile, Options, PublicUrl, Server, Token};
+use crate::web::{DEFAULT_PORT, OpenedFile, Options, PublicUrl, Server, ShownBook, Token};
 
 /// Opens a page in the browser: play, analyse games, and watch training.
 ///
@@ -46,6 +46,9 @@ pub struct Args {
     /// Keep no games and show no library
     #[arg(long, conflicts_with = "library")]
     no_library: bool,
+    /// An opening book whose scores the explorer shows; by default none
+    #[arg(long, value_name = "FILE")]
+    book: Option<PathBuf>,
     /// A player that the page offers besides its own, which `outflank players` explains; by default
     /// none
     #[arg(long, value_name = "SPEC")]
@@ -113,6 +116,7 @@ impl Args {
                 true => None,
                 false => self.library.clone().or_else(default_library),
             },
+            book: self.book.as_deref().map(ShownBook::read).transpose()?,
             players: self.player.clone(),
             trainer: self.allow_training.then(std::env::current_exe).transpose()?,
             context: context(Goal::Most, &self.device, threads),

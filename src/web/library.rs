@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::error::ApiError;
+use super::explore;
 use super::game::{Game, line};
 use super::routes::{App, body};
 use super::runs::reading;
-use crate::game::notation::square_name;
 use crate::game::record::{GameRecord, MoveRecord};
-use crate::game::{Geometry, Position, Square};
+use crate::game::{Geometry, Square};
 use crate::store::library::{self, Library, LibraryError, OwnGame, Query, Row, Sort, Winner};
-use crate::store::{openings, with_causes};
+use crate::store::with_causes;
 
 /// How long a request waits for another one that uses the index.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -103,7 +103,7 @@ pub(super) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/api/library", get(refresh))
         .route("/api/library/search", post(search))
-        .route("/api/library/explore", post(explore))
+        .route("/api/library/explore", post(explore::explore))
         .route("/api/library/keep", post(keep))
         .route("/api/library/games/{id}", get(game).delete(delete))
 }
@@ -136,7 +136,7 @@ async fn refresh(State(app): State<Arc<App>>) -> Result<Json<Refreshed>, ApiErro
 /// What is searched for. Empty texts are none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Wanted {
+pub(super) struct Wanted {
     player: String,
     opponent: String,
     event: String,
@@ -149,11 +149,11 @@ struct Wanted {
     skip: usize,
     most: usize,
     /// Only games that had the last position of this one.
-    game: Option<Game>,
+    pub game: Option<Game>,
 }
 
 impl Wanted {
-    fn query(&self) -> Result<Query, ApiError> {
+    pub fn query(&self) -> Result<Query, ApiError> {
         let text = |field: &str, text: &str| {
             if text.len() > LONGEST_TEXT {
                 return Err(ApiError::bad("the text is too long")
@@ -245,69 +245,6 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Result<Json<Se
         Ok(Json(Search { total: found.total, games }))
     })
     .await
-}
-
-/// What was played in a position.
-#[derive(Serialize)]
-struct Explored {
-    games: u64,
-    moves: Vec<Next>,
-}
-
-/// How games went on with a move. Wins and the mean score are black's and white's, not those of the
-/// side to move.
-#[derive(Serialize)]
-struct Next {
-    #[serde(rename = "move")]
-    name: String,
-    games: u64,
-    black: u64,
-    white: u64,
-    draws: u64,
-    mean: Option<f64>,
-    /// The name of the opening after it, if that is a new one.
-    opening: Option<&'static str>,
-    /// The same in Japanese.
-    opening_ja: Option<&'static str>,
-}
-
-async fn explore(
-    State(app): State<Arc<App>>,
-    request: Request,
-) -> Result<Json<Explored>, ApiError> {
-    let wanted: Wanted = body(request).await?;
-    let query = wanted.query()?;
-    reading(move || {
-        let game = wanted.game.ok_or_else(|| ApiError::bad("there is no game").at("game"))?;
-        dispatch!(game.shape()?, G => explored::<G>(&app.library, &query, &game)).map(Json)
-    })
-    .await
-}
-
-fn explored<G: Geometry>(shelf: &Shelf, query: &Query, game: &Game) -> Result<Explored, ApiError> {
-    let (goal, session) = (game.goal()?, game.session::<G>()?);
-    let position = session.position();
-    let found = shelf.with(|library| {
-        let among = library.among(query)?;
-        library.explore(position, goal, among.as_ref())
-    })?;
-    let (start, moves): (Position<G>, &[Square]) = (session.start(), session.moves());
-    let named = openings::in_all_languages(start, moves);
-    let next = |following: &library::Following| {
-        let after: Vec<Square> = moves.iter().copied().chain([following.square]).collect();
-        let after = openings::in_all_languages(start, &after);
-        Next {
-            name: square_name::<G>(following.square),
-            games: following.games,
-            black: following.black,
-            white: following.white,
-            draws: following.draws,
-            mean: following.mean(),
-            opening: after.english.filter(|_| after.english != named.english),
-            opening_ja: after.japanese.filter(|_| after.japanese != named.japanese),
-        }
-    };
-    Ok(Explored { games: found.games, moves: found.moves.iter().map(next).collect() })
 }
 
 /// A game with what is known of it.

@@ -11,8 +11,10 @@
 mod advice;
 mod analyse;
 mod assets;
+mod book;
 mod engines;
 mod error;
+mod explore;
 mod export;
 mod game;
 mod guard;
@@ -32,6 +34,7 @@ mod training;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
+pub use book::ShownBook;
 pub use guard::{PublicUrl, PublicUrlError, Token, TokenError};
 
 use crate::players::contestant::PlayerContext;
@@ -58,6 +61,8 @@ pub struct Options {
     pub runs: Vec<PathBuf>,
     /// The folder of the library, which is made when it is needed; `None` for no library.
     pub library: Option<PathBuf>,
+    /// An opening book that the explorer shows.
+    pub book: Option<ShownBook>,
     /// Players that the menu has besides its own.
     pub players: Vec<PlayerSpec>,
     /// The program that trains, if the page may start and stop runs.

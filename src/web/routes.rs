@@ -119,6 +119,8 @@ struct About {
     file: Option<String>,
     /// Whether there is a library.
     library: bool,
+    /// Whether there is an opening book.
+    book: bool,
     /// Whether there are folders of runs.
     runs: bool,
     /// Whether the page may start and stop runs.
@@ -150,6 +152,7 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         solved_from: endings::EMPTIES,
         file: app.options.file.as_ref().map(|file| file.name.clone()),
         library: app.options.library.is_some(),
+        book: app.options.book.is_some(),
         runs: !app.options.runs.is_empty(),
         training: app.options.trainer.is_some(),
     })

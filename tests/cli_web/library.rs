@@ -2,11 +2,14 @@
 
 use std::fs;
 
+use outflank::game::notation::parse_square;
+use outflank::game::{Board, Goal, Square8};
+use outflank::store::book::{Book, Leaf};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Page};
 
-fn start(folder: &std::path::Path, more: &[&str]) -> Page {
+fn start_page(folder: &std::path::Path, more: &[&str]) -> Page {
     let options = ["--threads", "1", "--library", folder.to_str().expect("a path")];
     Page::start(&[&options[..], more].concat())
 }
@@ -19,7 +22,7 @@ fn ask(page: &Page, what: &str, body: &Value) -> Answer {
 fn games_are_searched_explored_kept_and_deleted() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("a.txt"), "f5d6c3d3c4f4\nf5f6e6f4e3\n").expect("written");
-    let page = start(folder.path(), &[]);
+    let page = start_page(folder.path(), &[]);
     assert_eq!(page.get("/api/about").ok().json()["library"], true);
     let state = page.get("/api/library").ok().json();
     assert_eq!((&state["games"], &state["problems"]), (&json!(2), &json!([])));
@@ -52,10 +55,47 @@ fn games_are_searched_explored_kept_and_deleted() {
 }
 
 #[test]
+fn the_explorer_has_the_scores_of_a_book() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book = folder.path().join("tiny.book");
+    let (mut scores, start) = (Book::<Square8>::new(Goal::Most), Board::start());
+    let [f5, f4] = ["f5", "f4"].map(|name| parse_square::<Square8>(name).expect("a square"));
+    let after = start.play(f5).expect("a legal move");
+    scores.add(start);
+    scores.set_leaf(after, Leaf { square: f4, score: 250, depth: 12 });
+    scores.revalue();
+    scores.write(&book).expect("written");
+    let games = folder.path().join("games");
+    fs::create_dir(&games).expect("made");
+    fs::write(games.join("a.txt"), "f5d6c3d3c4f4\n").expect("written");
+    let book = book.to_str().expect("a path");
+    let score = |low: f32| json!({"low": low, "high": low, "exact": false});
+
+    let page = start_page(&games, &["--book", book]);
+    page.get("/api/library").ok();
+    assert_eq!(page.get("/api/about").ok().json()["book"], true);
+    let explored = ask(&page, "explore", &json!({"game": {"moves": ""}})).ok().json();
+    // The four first moves are images of each other.
+    assert_eq!(explored["moves"].as_array().expect("moves").len(), 1);
+    assert_eq!(explored["moves"][0]["book"], score(-2.5));
+    let explored = ask(&page, "explore", &json!({"game": {"moves": "f5"}})).ok().json();
+    let names = |next: &Value| (next["move"].clone(), next["games"].clone(), next["book"].clone());
+    let found: Vec<_> = explored["moves"].as_array().expect("moves").iter().map(names).collect();
+    let [d6, f4] = [json!("d6"), json!("f4")];
+    assert_eq!(found, [(d6, json!(1), Value::Null), (f4, json!(0), score(-2.5))]);
+    let other = json!({"game": {"board": "6x6", "moves": ""}});
+    assert_eq!(ask(&page, "explore", &other).ok().json()["moves"], json!([]));
+
+    let page = Page::start(&["--threads", "1", "--no-library", "--book", book]);
+    let explored = ask(&page, "explore", &json!({"game": {"moves": "f5"}})).ok().json();
+    assert_eq!((&explored["games"], &explored["moves"][0]["book"]), (&json!(0), &score(-2.5)));
+}
+
+#[test]
 fn wrong_requests_and_damage_get_one_clear_error() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("outflank-library.db"), [1; 3000]).expect("written");
-    let page = start(folder.path(), &[]);
+    let page = start_page(folder.path(), &[]);
     let error = page.get("/api/library").refused(500);
     assert!(error["error"].as_str().expect("a text").contains("remove it"), "{error}");
     // Games are kept without the index, and nothing of the file is lost.
@@ -96,7 +136,7 @@ fn a_file_is_opened_with_the_page() {
 #[test]
 fn mistakes_and_puzzles_are_asked_and_answers_kept() {
     let folder = tempfile::tempdir().expect("a folder");
-    let page = start(folder.path(), &[]);
+    let page = start_page(folder.path(), &[]);
     let lesson = json!({"kind": "mistake", "board": "8x8", "goal": "most", "moves": "f5d6",
         "values": [{"move": "c5", "score": -1.0, "exact": false},
             {"move": "c3", "score": 2.5, "exact": false}], "played": "c5", "source": "me – Club"});

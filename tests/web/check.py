@@ -297,7 +297,10 @@ class Server:
         self.begun = time.monotonic()
         self._folder = tempfile.TemporaryDirectory()
         self.library = pathlib.Path(self._folder.name) / "library"
-        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs), "--library", str(self.library),
+        book = str(pathlib.Path(self._folder.name) / "tiny.book")
+        subprocess.run([program, "book", "build", book, "--positions", "12", "--player", "alphabeta:depth=2"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [program, "web", "--port", "0", "--no-open", "--runs", str(runs), "--library", str(self.library), "--book", book,
                    "--allow-training", "--player", "alphabeta:depth=6,eval=positional,name=Quick"]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.address = self._process.stdout.readline().strip().removeprefix("http://").strip("/")

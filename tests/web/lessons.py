@@ -87,8 +87,15 @@ class Lessons:
         page.wait("the game", "() => document.querySelector('.analyse .branches .move')")
 
     def explores(self):
-        """The explorer counts what was played, and plays it."""
+        """The explorer counts what was played, plays it, and shows what the book says."""
         page = self.page
+        page.push("Paste or open")
+        page.run("() => { document.querySelector('#paste-text').value = 'f5'; }")
+        page.push("Read")
+        page.wait("the line", "() => document.querySelectorAll('.branches .move').length === 1")
+        page.run("() => { document.querySelector('.explorer').open = true; }")
+        page.wait("the book", "() => /^[+-]?[0-9.]+$/.test(document.querySelector('.explored .book')?.textContent)")
+        report(page.run(FAULTS, ".explorer"), "the explorer with a book")
         page.push("Paste or open")
         page.run("() => { document.querySelector('#paste-text').value = 'f5d6c3d3'; }")
         page.push("Read")

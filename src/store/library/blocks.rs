@@ -133,6 +133,11 @@ pub struct Following {
 }
 
 impl Following {
+    /// A move of no game.
+    pub fn unplayed(square: Square) -> Following {
+        Following { square, games: 0, black: 0, white: 0, draws: 0, sum: 0 }
+    }
+
     /// Black's mean score; `None` without a finished game.
     pub fn mean(&self) -> Option<f64> {
         let scored = self.black + self.white + self.draws;
@@ -242,8 +247,8 @@ impl Library {
             let Some(&next) = entry.moves.get(wanted.moves) else { return };
             let images = back.iter().map(|symmetry| symmetry.square::<G>(Square(next)));
             if let Some(square) = images.min() {
-                let nothing = Following { square, games: 0, black: 0, white: 0, draws: 0, sum: 0 };
-                moves.entry(square).or_insert(nothing).add(entry.score);
+                let of_square = moves.entry(square).or_insert(Following::unplayed(square));
+                of_square.add(entry.score);
             }
         })?;
         let mut moves: Vec<Following> = moves.into_values().collect();

@@ -81,7 +81,7 @@ export class AnalyseView {
       ended: () => this.#update(),
     });
     p.lens = this.#about.runs ? new Lens(() => this.#redraw()) : null;
-    p.explorer = this.#about.library ? new Explorer((move) => this.#play(move), (game) => this.#list(game)) : null;
+    p.explorer = this.#about.library || this.#about.book ? new Explorer(this.#about, (move) => this.#play(move), (game) => this.#list(game)) : null;
     p.editor = new Editor({
       ondraw: () => this.#redraw(),
       ondone: (start) => this.#useEdited(start),

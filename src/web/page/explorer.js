@@ -1,4 +1,4 @@
-// The explorer: what was played in the position that is analysed, and how it ended.
+// The explorer: what was played in the position that is analysed, how it ended, and what a book says.
 
 import { Latest, post } from "./api.js";
 import { button, h, s } from "./dom.js";
@@ -11,17 +11,24 @@ export class Explorer {
   #asks = new Latest();
   /** The position that is shown. @type {?{node: any, game: import("./api.js").Game}} */
   #position = null;
+  #hasBook;
   #rows = h("div", { class: "explored" });
   #count = h("p", { class: "soft", role: "status" });
   #list = button(t("explorer.list"), () => this.#onlist(this.#position.game), { class: "quiet", hidden: true });
   element;
 
-  /** @param {(move: string) => void} onmove plays a move @param {(game) => void} onlist lists the games with a position */
-  constructor(onmove, onlist) {
+  /**
+   * @param {{library: boolean, book: boolean}} about what there is
+   * @param {(move: string) => void} onmove plays a move @param {(game) => void} onlist lists the games with a position
+   */
+  constructor(about, onmove, onlist) {
+    this.#hasBook = about.book;
+    this.#rows.classList.toggle("with-book", about.book);
     this.#onmove = onmove;
     this.#onlist = onlist;
     this.element = h("details", { class: "card explorer", ontoggle: () => this.#ask() },
-      h("summary", {}, t("explorer.title")), this.#count, this.#rows, this.#list);
+      h("summary", {}, t("explorer.title")), about.library ? this.#count : null,
+      about.book ? h("p", { class: "soft" }, t("explorer.book")) : null, this.#rows, this.#list);
   }
 
   /** @param {{node: any, game: import("./api.js").Game}} position */
@@ -57,13 +64,26 @@ export class Explorer {
     this.#rows.replaceChildren(...moves.map((next) => this.#row(next)));
   }
 
-  #row({ move, games, black, draws, white, mean, ...names }) {
-    const score = mean === null ? "" : `${mean > 0 ? "+" : ""}${mean.toFixed(1)}`;
+  #row({ move, games, black, draws, white, mean, book, ...names }) {
+    const score = mean === null ? "" : signed(mean);
+    const said = book ? bookWord(book) : "";
     const label = t("explorer.label", { move, games, black, draws, white });
     return button([
-      h("b", {}, move), h("span", {}, games.toLocaleString("en")), bar([["black", black], ["draw", draws], ["white", white]]), h("span", {}, score), h("span", { class: "soft" }, openingWord(names) ?? ""),
-    ], () => this.#onmove(move), { "aria-label": label });
+      h("b", {}, move), h("span", {}, games.toLocaleString("en")), bar([["black", black], ["draw", draws], ["white", white]]), h("span", {}, score),
+      this.#hasBook ? h("span", { class: "book" }, said) : null, h("span", { class: "soft" }, openingWord(names) ?? ""),
+    ], () => this.#onmove(move), { "aria-label": book ? `${label}. ${t("explorer.label.book", { score: said })}` : label });
   }
+}
+
+/** @param {number} discs */
+function signed(discs) {
+  return `${discs > 0 ? "+" : ""}${discs.toFixed(1)}`;
+}
+
+/** @param {{low: number, high: number, exact: boolean}} score */
+function bookWord({ low, high, exact }) {
+  if (low === high) return `${exact ? "= " : ""}${signed(low)}`;
+  return `${signed(low)} … ${signed(high)}`;
 }
 
 /** The shares of the results. Attributes, since the server allows no styles in elements. @param {[string, number][]} counts */

@@ -43,6 +43,8 @@ export default {
   "explorer.title": "Explorer: what was played here",
   "explorer.count": "{count} games in the library had this position.",
   "explorer.list": "Show these games",
+  "explorer.book": "The last number is the book's score, in discs for black; \"=\" marks an exact one.",
+  "explorer.label.book": "The book's score is {score}",
   "explorer.label": "{move}: {games} games, black won {black}, {draws} draws, white won {white}",
 
   // Matches, and nets of runs.

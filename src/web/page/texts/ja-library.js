@@ -43,6 +43,8 @@ export default {
   "explorer.title": "局面検索：ここで打たれた手",
   "explorer.count": "棋譜集の {count} 局にこの局面があります。",
   "explorer.list": "この局面の棋譜を表示",
+  "explorer.book": "最後の数字は定石ファイルの評価（黒から見た石差）です。「=」は正確な値です。",
+  "explorer.label.book": "定石ファイルの評価は {score}",
   "explorer.label": "{move}：{games} 局、黒勝ち {black}、引き分け {draws}、白勝ち {white}",
 
   // Matches, and nets of runs.
