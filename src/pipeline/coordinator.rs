@@ -4,6 +4,7 @@
 //! and publishes a net. Checkpoints and reports come between generations. A game is counted only
 //! after it is in the game file.
 
+mod openings;
 mod report;
 
 use std::path::PathBuf;

@@ -65,6 +65,11 @@ const CURVES: &[Curve] = &[
         "3_policy/target_entropy",
         "entropy of the search's policy on held-out games, in nats",
     ),
+    curve(
+        "opening/",
+        "3_policy/opening_",
+        "black's chance to win after this opening, by the newest net without a search, 0 to 1",
+    ),
     curve("speed/games_per_second", "4_speed/games_per_second", "self-play games per second"),
     curve(
         "speed/positions_per_second",
@@ -162,6 +167,7 @@ mod tests {
     fn rows() -> Vec<String> {
         let whole = |name: &str| match name.ends_with(['/', '_']) {
             true if name.contains("_error") => format!("{name}BOARDS"),
+            true if name.contains("opening") => format!("{name}OPENING"),
             true if name.contains("workers/") => format!("{name}WORKER"),
             true => format!("{name}PLAYER"),
             false => name.to_string(),

@@ -43,6 +43,8 @@ impl<G: Geometry> Coordinator<'_, G> {
             self.held_out.sample(HELD_OUT_BATCH, false, 0.0, &mut random, &mut batch);
             self.learner.evaluate(&batch).into_iter().for_each(|(name, value)| put(name, value));
         }
+        // Weights that are not finite end the run where it publishes them.
+        values.extend(self.opinions().unwrap_or_default());
         values
     }
 

@@ -37,6 +37,7 @@ const GROUPS = [
     chart("held_out_error", ["held_out/value_error", "error"]),
     chart("agreement", ["policy/agreement", "agreement"]),
     chart("entropy", ["policy/entropy", "net"], ["policy/target_entropy", "search"]),
+    chart("opening", ["opening/*", "*"]),
     chart("rate", ["learner/rate", "rate"]),
     chart("steps", ["learner/steps", "steps"]),
   ]],

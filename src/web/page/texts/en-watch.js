@@ -150,6 +150,8 @@ export default {
   "chart.held_out_error.about": "How far the expected result is from the real one, as a root mean square; lower is better.",
   "chart.agreement.title": "Net and search agree",
   "chart.agreement.about": "How often the net alone prefers the move that the search prefers; higher is better.",
+  "chart.opening.title": "Opinion of openings",
+  "chart.opening.about": "Black's chance to win after well-known openings, by the newest net at first glance. On 8x8 all are nearly even, so lines that settle near 0.5 are good.",
   "chart.entropy.title": "Entropy of the policy",
   "chart.entropy.about": "How undecided net and search are between moves, in nats, where 0 is certain; a net close to the search is good.",
   "chart.rate.title": "Learning rate",

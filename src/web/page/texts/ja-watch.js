@@ -150,6 +150,8 @@ export default {
   "chart.held_out_error.about": "予想した結果と実際の結果の二乗平均誤差で、低いほど良い値です。",
   "chart.agreement.title": "ネットと読みの一致",
   "chart.agreement.about": "ネットだけの手が読みの手と一致する割合で、高いほど良い値です。",
+  "chart.opening.title": "定石の評価",
+  "chart.opening.about": "有名な定石の後の黒の勝率を、最新のネットが読みなしで見積もった値です。8x8ではどれもほぼ互角なので、0.5の近くに落ち着くのが良い状態です。",
   "chart.entropy.title": "着手確率のエントロピー",
   "chart.entropy.about": "ネットと読みの迷いの大きさ（ナット、0は確信）で、ネットが読みに近いのが良い状態です。",
   "chart.rate.title": "学習率",
