@@ -17,7 +17,7 @@ use tokio_stream::Stream;
 use super::advice::Scope;
 use super::engines::{Engine, EngineError, Running};
 use super::error::ApiError;
-use super::game::{Game, Line, line};
+use super::game::{Game, Line, Ply, line};
 use super::menu::{find, menu};
 use super::routes::{App, body};
 use super::runs;
@@ -26,6 +26,7 @@ use crate::players::control::{Analysis, Caps, Control, Effort};
 use crate::players::endings;
 use crate::players::player::combine;
 use crate::players::spec::{PlayerKind, PlayerSpec};
+use crate::search::alphabeta::Allotment;
 
 /// The longest search for a move.
 const MOVE_TIME: Duration = Duration::from_secs(30);
@@ -40,6 +41,12 @@ const EVENTS: usize = 16;
 /// The most simulations for a position that a request may set.
 const MOST_SIMULATIONS: u32 = 100_000;
 
+/// The most seconds that a clock may have.
+const MOST_LEFT: f64 = 86_400.0;
+/// The share of an increment that a move uses: answers take time too.
+const USED: f64 = 0.9;
+/// The largest share of a clock's time that a move uses.
+const MOST_OF_LEFT: f64 = 0.5;
 /// The greatest depth that a request may set, in plies.
 const MOST_DEPTH: u32 = 60;
 
@@ -68,6 +75,12 @@ pub(super) struct Question {
     /// The seed of varied play; by default another one for each request.
     #[serde(default)]
     seed: Option<u64>,
+    /// The seconds that the player's clock has left; by default it has no clock.
+    #[serde(default)]
+    left: Option<f64>,
+    /// The seconds that its clock gets for each move.
+    #[serde(default)]
+    increment: f64,
 }
 
 fn all_hints() -> usize {
@@ -144,6 +157,21 @@ impl Question {
     fn limit(&self) -> Duration {
         Duration::from_secs(self.seconds.into())
     }
+
+    /// The most time for a move with so many empty squares, by the player's clock.
+    fn clock(&self, empties: u32) -> Result<Option<Duration>, ApiError> {
+        let seconds = |name: &str, value: f64| match (0.0..=MOST_LEFT).contains(&value) {
+            true => Ok(Duration::from_secs_f64(value)),
+            false => Err(ApiError::bad("the clock cannot have this time")
+                .at(name)
+                .allowing(format!("0 to {MOST_LEFT} seconds"))),
+        };
+        let increment = seconds("increment", self.increment)?;
+        let Some(left) = self.left else { return Ok(None) };
+        let left = seconds("left", left)?;
+        let share = Allotment::Even.time_for_move(left, empties) + increment.mul_f64(USED);
+        Ok(Some(share.min(left.mul_f64(MOST_OF_LEFT))))
+    }
 }
 
 impl Asked {
@@ -178,11 +206,13 @@ pub(super) async fn choose(
             format!("at most {} empty squares", asked.scope.answers_from.unwrap_or_default()),
         ));
     }
+    let empties = asked.line.plies.last().map_or(0, Ply::empties);
+    let time = question.clock(empties)?;
     let place = app.engines.place().await?;
     let running = Running::for_at_most(MOVE_TIME);
     let (stop, shape, game) = (running.stop.clone(), asked.player.1, asked.line.game);
     let (sender, receiver) = oneshot::channel();
-    let (variety, effort) = (asked.variety, asked.effort);
+    let (variety, effort) = (asked.variety, Effort { time, ..asked.effort });
     let seed = question.seed.unwrap_or_else(new_seed);
     let work = move |engine: &mut dyn Engine| {
         let mut control = Control::new(stop, effort);

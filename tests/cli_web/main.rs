@@ -114,6 +114,24 @@ fn a_level_varies_its_play_by_the_seed() {
     }
 }
 
+#[test]
+fn a_player_knows_its_clock() {
+    let page = Page::start(&["--threads", "1", "--player", "alphabeta:movetime=20s,name=Slow"]);
+    let about = page.get("/api/about").ok().json();
+    let menus = about["menus"].as_array().expect("menus").iter();
+    let mut players = menus.flat_map(|menu| menu["players"].as_array().expect("players"));
+    let slow = players.find(|player| player["word"] == "Slow").expect("the player");
+    let ask = |clock: &str| {
+        let question = format!("{{\"moves\":\"f5d6\",\"player\":{}{clock}}}", slow["id"]);
+        page.post("/api/move", &question)
+    };
+    let made = ask(",\"left\":2,\"increment\":0.1").ok().json();
+    // An even share of two seconds, not twenty seconds.
+    assert!(made["seconds"].as_f64().expect("a time") < 10.0, "{made}");
+    assert_eq!(ask(",\"left\":-1").refused(400)["field"], "left");
+    assert_eq!(ask(",\"left\":1,\"increment\":1e9").refused(400)["field"], "increment");
+}
+
 /// The moves of a game to the end: the first legal one each time.
 fn finished(page: &Page, board: &str) -> String {
     let mut moves = String::new();

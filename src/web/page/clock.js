@@ -43,6 +43,12 @@ export class Clock {
     return this.#left;
   }
 
+  /** What a level is told of its clock, in seconds; `null` if its time is unlimited. */
+  of(side) {
+    const left = this.#left[side];
+    return left === Infinity ? null : { left: Math.max(0, left), increment: this.#times[side].add };
+  }
+
   /** Takes the time since the last call from a side; `null` lets it pass. Whether the side has some left. */
   pass(side) {
     const now = performance.now();

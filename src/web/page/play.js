@@ -246,9 +246,13 @@ export class PlayView {
     const signal = this.#moves.begin();
     this.#thinking = signal;
     this.#status();
-    const pause = new Promise((resolve) => setTimeout(resolve, tree.current.move ? (this.#people.size ? LEAST_PAUSE : MATCH_PAUSE) : 0));
+    const side = tree.current.ply.side;
+    const clock = this.#clock?.of(side);
+    // With little time left a level moves at once.
+    const wait = Math.min(this.#people.size ? LEAST_PAUSE : MATCH_PAUSE, clock ? clock.left * 20 : Infinity);
+    const pause = new Promise((resolve) => setTimeout(resolve, tree.current.move ? wait : 0));
     try {
-      const question = { ...tree.game(), player: this.#level(tree.current.ply.side).id };
+      const question = { ...tree.game(), player: this.#level(side).id, ...clock };
       const [answer] = await Promise.all([post("/api/move", question, signal), pause]);
       if (signal.aborted) return;
       this.#thinking = null;
