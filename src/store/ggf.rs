@@ -57,6 +57,8 @@ pub enum GgfError {
     IllegalMove {
         /// Counted from 1, passes included.
         number: usize,
+        /// Offset of its tag, in bytes from 0.
+        offset: usize,
         /// The move as written.
         shown: Box<str>,
         /// The side that moves.
@@ -229,10 +231,9 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
     };
     let mut position = game.start;
     while !rest.is_empty() && !rest.starts_with([';', ')']) {
-        let (name, value, after) = tag(rest).ok_or_else(|| GgfError::NoTag {
-            offset: text.len() - rest.len(),
-            shown: shown(rest),
-        })?;
+        let offset = text.len() - rest.len();
+        let no_tag = || GgfError::NoTag { offset, shown: shown(rest) };
+        let (name, value, after) = tag(rest).ok_or_else(no_tag)?;
         rest = after.trim_start();
         match name.to_ascii_uppercase().as_str() {
             "GM" if !value.eq_ignore_ascii_case("othello") => {
@@ -256,6 +257,7 @@ pub fn read<G: Geometry>(text: &str) -> Result<GgfGame<G>, GgfError> {
                 let side = if name == "B" { Colour::Black } else { Colour::White };
                 let illegal = || GgfError::IllegalMove {
                     number: game.moves.len() + 1,
+                    offset,
                     shown: shown(&value),
                     side,
                     allowed: allowed(position),

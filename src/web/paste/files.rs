@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{MOST_GAMES, Pasted, PastedGame};
 use crate::game::{Goal, Position, Shape, Square, Square8};
 use crate::protocol::session::Session;
+use crate::store::ggf::GgfError;
 use crate::store::import;
 use crate::store::import::names::{Kind, Names};
 use crate::store::import::wthor::WthorFile;
@@ -58,12 +59,19 @@ fn names(bytes: &[u8], length: usize, kind: Kind) -> Result<(Names, &[u8]), ApiE
     Ok((names, rest))
 }
 
-/// The games of a GGF text. Games that cannot be read are left out, unless all are such.
+/// The games of a GGF text. Games that cannot be read are left out, unless all are such. The error of
+/// a single game has the part before its wrong move.
 pub(super) fn ggf(bytes: &[u8], preferred: Shape) -> Result<Pasted, ApiError> {
     let all = import::ggf_games(bytes).take(MOST_GAMES + 1);
     let (mut games, mut left_out, mut first_fault) = (Vec::new(), 0, None);
     for (number, text) in (1..).zip(all) {
-        match text.and_then(|text| ggf_game(&text, preferred)) {
+        let game = text.map_err(|fault| (fault, None)).and_then(|text| {
+            ggf_game(&text, preferred).map_err(|fault| {
+                let before = before_fault(&text, &fault, preferred);
+                (fault, before)
+            })
+        });
+        match game {
             Ok(game) if games.len() < MOST_GAMES => games.push(game),
             Ok(_) => left_out += 1,
             Err(fault) => {
@@ -73,11 +81,19 @@ pub(super) fn ggf(bytes: &[u8], preferred: Shape) -> Result<Pasted, ApiError> {
         }
     }
     match first_fault {
-        Some((number, fault)) if games.is_empty() => {
-            Err(ApiError::bad(format!("game {number}: {fault}")).at("text"))
+        Some((number, (fault, before))) if games.is_empty() => {
+            let before = before.filter(|_| left_out == 1);
+            Err(ApiError::bad(format!("game {number}: {fault}")).at("text").after(before))
         }
         _ => Ok(Pasted { format: "ggf", left_out, games }),
     }
+}
+
+/// The part of a game before its wrong move; `None` if something else is wrong.
+fn before_fault(text: &str, fault: &import::Fault, preferred: Shape) -> Option<Box<Game>> {
+    let import::Fault::Ggf(GgfError::IllegalMove { offset, .. }) = fault else { return None };
+    let before = format!("{};)", &text[..*offset]);
+    ggf_game(&before, preferred).ok().map(|pasted| Box::new(pasted.game))
 }
 
 /// A game on the board that fits its `BO`. If none does, the error is about the preferred one.

@@ -98,6 +98,18 @@ fn ggf_games_come_with_their_names() {
 }
 
 #[test]
+fn a_wrong_ggf_game_comes_with_the_part_before_its_wrong_move() {
+    let board = "8 ---------------------------O*------*O--------------------------- *";
+    let text = format!("(;GM[Othello]PB[a]BO[{board}]B[F5]W[D6]B[A1]W[C3];)");
+    let error = wrong(&text);
+    assert!(error["error"].as_str().expect("a text").contains("move 3, `A1`"), "{error}");
+    assert_eq!((&error["game"]["moves"], &error["field"]), (&"f5d6".into(), &"text".into()));
+    // Of two games neither is offered, and what is no move has no part before it.
+    assert!(wrong(format!("{text}\n{text}"))["game"].is_null());
+    assert!(wrong("(;GM[Othello]BO[8 --- *];)")["game"].is_null());
+}
+
+#[test]
 fn a_file_of_wthor_is_read() {
     let mut bytes = vec![0; 16 + 2 * 68];
     (bytes[4], bytes[10], bytes[11]) = (2, 0xE8, 0x07);
