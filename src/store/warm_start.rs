@@ -79,7 +79,7 @@ pub struct LeftOut {
     pub unfinished: u64,
     /// They break the rules, or cannot be read.
     pub faulty: u64,
-    /// The first of each file, each with its fault.
+    /// The first of them, each with its fault.
     pub first: Vec<String>,
 }
 
@@ -244,7 +244,6 @@ impl Source {
         let files = import::files(path, None)?;
         let mut positions = 0;
         for file in &files {
-            let mut named = SHOWN;
             for found in file.games(wanted.0, wanted.1)? {
                 let found = found?;
                 match found.whole_game().map(|game| &game.record) {
@@ -258,8 +257,7 @@ impl Source {
                             true => &mut left_out.unfinished,
                             false => &mut left_out.faulty,
                         } += 1;
-                        if named > 0 {
-                            named -= 1;
+                        if left_out.first.len() < SHOWN {
                             let (path, unit) = (file.path.display(), file.unit());
                             left_out
                                 .first

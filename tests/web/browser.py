@@ -201,7 +201,7 @@ class Page:
 
     def press(self, key):
         """Presses a key."""
-        codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27}
+        codes = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27, "Tab": 9}
         params = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
         if len(key) == 1:
             params["text"] = key

@@ -28,6 +28,7 @@ from browser import Browser, Fault, installed
 from clocks import Clocks
 from details import Details, write_runs
 from games import Games
+from keyboard import Keyboard
 from layout import measure
 from lessons import Lessons
 from matches import Matches
@@ -370,6 +371,9 @@ def details(browser, program):
             Appearance(page, server.address).all()
             Clocks(page, server.address).all()
             Lessons(page, server.library, GAME).all()
+            for size in reversed(SIZES):
+                page.resize(*size)
+                Keyboard(page).all()
             Matches(page).all()
             measure(page)
         finally:
