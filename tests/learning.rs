@@ -259,6 +259,7 @@ fn a_restored_learner_continues_exactly() {
     for optimizer in learner::OptimizerKind::ALL {
         let mut options = learner_options();
         options.optimizer = *optimizer;
+        options.threads = if *optimizer == learner::OptimizerKind::Sgd { 2 } else { 1 };
         options.learning_rate = vec![(0, 0.01)];
         let games = play(&settings(), 20);
         let mut whole = NetLearner::new(&spec(), &options, 1, Device::Cpu);

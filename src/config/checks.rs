@@ -24,12 +24,30 @@ pub(super) fn contradictions(reader: &mut Reader<'_>, config: &Config) {
 
 fn alphazero(reader: &mut Reader<'_>, config: &Config) {
     actors(reader, config);
+    learner(reader, config);
     net(reader, config);
     inference(reader, config);
     search(reader, config);
     openings(reader, config);
     replay(reader, config);
     opponents(reader, config);
+}
+
+/// The fewest positions of which a thread of the learner computes the statistics.
+const LEAST_OF_THREAD: u32 = 32;
+
+fn learner(reader: &mut Reader<'_>, config: &Config) {
+    let learner = &config.learner;
+    let threads = ("learner.threads", as_toml(&learner.threads));
+    if learner.threads > 1 && learner.batch / LEAST_OF_THREAD < learner.threads {
+        let why = "each thread needs 32 positions or more of a batch";
+        reader.contradiction(threads.clone(), ("learner.batch", as_toml(&learner.batch)), why);
+    }
+    if learner.threads > 1 && config.net.dropout > 0.0 {
+        let dropout = ("net.dropout", as_toml(&config.net.dropout));
+        let why = "with dropout the order of the threads would decide what is dropped";
+        reader.contradiction(threads, dropout, why);
+    }
 }
 
 fn actors(reader: &mut Reader<'_>, config: &Config) {

@@ -168,6 +168,14 @@ fn overrides_win_and_need_no_quotes() {
 /// A configuration with two contradicting keys, and the beginning of the message.
 const CONTRADICTIONS: &[(&str, &str)] = &[
     (
+        "[learner]\nthreads = 3\nbatch = 64",
+        "run.toml:2:11: learner.threads = 3 contradicts learner.batch = 64: each thread needs 32",
+    ),
+    (
+        "[learner]\nthreads = 2\n[net]\ntower = \"paper\"\ninputs = \"discs\"\nscore_head = false\nowner_head = false\nglobal_pooling = false\ndropout = 0.3\n[search]\nscore_weight = 0",
+        "run.toml:2:11: learner.threads = 2 contradicts net.dropout = 0.3: with dropout the order",
+    ),
+    (
         "[limits]\nminutes = 0\n[selfplay]\nactors = 0",
         "run.toml:4:10: selfplay.actors = 0 contradicts limits.steps = 0: a run without games of",
     ),

@@ -9,7 +9,7 @@ use super::options::Tower;
 use super::plan::{
     NORM_EPSILON, NORM_MOMENTUM, NetSpec, PAPER_HIDDEN, PAPER_PADDING, array_specs, check,
 };
-use super::variables::{Slices, Variables};
+use super::variables::{Slices, TRAINED, Variables};
 use crate::model::weights::{Weights, WeightsError};
 
 /// Settings of a forward pass.
@@ -114,6 +114,32 @@ impl Net {
     /// `weights` belong to another net. Nothing has changed then.
     pub fn load(&mut self, weights: &Weights) -> Result<(), WeightsError> {
         self.variables.load(weights)
+    }
+
+    /// Takes the variables and running statistics of another net of the same spec.
+    pub fn copy_from(&mut self, net: &Net) {
+        tch::no_grad(|| {
+            for (own, other) in self.variables.vectors().iter().zip(net.variables.vectors()) {
+                own.shallow_clone().copy_(other);
+            }
+        });
+    }
+
+    /// Replaces the running statistics by a weighted mean of them and those of other nets of the same
+    /// spec. The weights add up to 1.
+    pub fn average_statistics<'a>(
+        &mut self,
+        share: f64,
+        others: impl IntoIterator<Item = (&'a Net, f64)>,
+    ) {
+        tch::no_grad(|| {
+            let mut own = self.variables.vectors()[TRAINED].shallow_clone();
+            let mut mean = &own * share;
+            for (net, share) in others {
+                mean += &net.variables.vectors()[TRAINED] * share;
+            }
+            own.copy_(&mean);
+        });
     }
 
     /// The trained variables as a few long vectors.

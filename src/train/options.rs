@@ -158,6 +158,11 @@ pub mod learner {
             /// Batch norm needs at least 2.
             key batch: u32 = 1024, whole(2, 1_048_576);
 
+            /// Threads on a CPU; each computes a part of the batch, and normalises it by itself.
+            ///
+            /// A part has at least 32 positions. The same number of threads gives the same run.
+            key threads: u32 = 1, whole(1, 64);
+
             /// The actors get a new net after this many training steps.
             key steps_per_publish: u32 = 16, whole(1, 1_000_000);
 

@@ -160,7 +160,7 @@ impl Balance {
     fn disturbance(&self, config: &Config) -> Option<String> {
         let (_, cores) = self.process.filter(|_| config.device == "cpu")?;
         let actors = f64::from(config.selfplay.actors) * (1.0 - self.actors_waiting);
-        let wanted = actors + 1.0 - self.learner_waiting;
+        let wanted = actors + f64::from(config.learner.threads) * (1.0 - self.learner_waiting);
         (cores < 0.8 * wanted).then(|| {
             format!(
                 "note: the run could have used {wanted:.1} cores but had {cores:.1}: other \
@@ -201,7 +201,9 @@ impl Balance {
             (true, false) => vec![
                 format!("the actors wait for the learner, {actors} of their time"),
                 format!(
-                    "change: {better} (fewer samples per position), or {searches} (better games)"
+                    "change: {better} (fewer samples per position), or {searches} (better games), \
+                     or learner.threads up from {} if cores are free",
+                    config.learner.threads
                 ),
             ],
             (false, true) => vec![

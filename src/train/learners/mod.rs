@@ -6,5 +6,7 @@ mod lines;
 #[cfg(feature = "torch")]
 pub mod net;
 pub mod ntuple;
+#[cfg(feature = "torch")]
+mod shards;
 pub mod stages;
 pub mod td;

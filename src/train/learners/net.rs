@@ -4,6 +4,8 @@
 //! losses stay on the device and are read once per published net, so that no step waits for a
 //! transfer from the device.
 
+use std::ops::Range;
+
 use rand::RngExt as _;
 use tch::{Device, Kind, Tensor};
 
@@ -17,6 +19,7 @@ use crate::net::{Heads, Net, NetSpec, Pass};
 use crate::train::learner::{
     Backend, Learner, LearnerError, Losses, OptimizerKind, Options, Precision, RunProgress,
 };
+use crate::train::learners::shards::Shards;
 use crate::train::replay::Batch;
 use crate::train::seeds::Random;
 
@@ -48,6 +51,7 @@ pub struct NetLearner {
     net: Net,
     /// This program's own kernels; `None` if libtorch computes the gradients.
     trainer: Option<Trainer>,
+    shards: Shards,
     optimizer: Optimizer,
     /// The averaged weights; `None` if averaging is off.
     average: Option<Average>,
@@ -72,8 +76,12 @@ impl NetLearner {
         let net = Net::new(spec, seed, device);
         let allows_own_kernels = options.backend == Backend::Auto;
         let wanted = (options.precision != Precision::Auto).then(|| kind(options.precision));
+        let trainer = || allows_own_kernels.then(|| Trainer::new(spec, device, wanted)).flatten();
+        // One thread keeps a GPU busy.
+        let threads = if device == Device::Cpu { options.threads as usize } else { 1 };
         NetLearner {
-            trainer: allows_own_kernels.then(|| Trainer::new(spec, device, wanted)).flatten(),
+            shards: Shards::new(spec, (threads, kind(options.precision)), trainer),
+            trainer: trainer(),
             optimizer: Optimizer::new(&net, update_rule(options), options.weight_decay),
             average: (options.ema > 0.0).then(|| Average::new(&net)),
             net,
@@ -101,22 +109,16 @@ impl Learner for NetLearner {
             tch::manual_seed(random.random());
         }
         let device = self.net.device();
-        let targets = Targets::new(batch, device);
-        let loss = |heads: &Heads| targets.losses(heads, &self.options);
-        let (losses, gradients) = match &mut self.trainer {
-            Some(trainer) => trainer.gradients(&mut self.net, &batch.inputs, loss),
-            None => {
-                let planes = self.net.planes(&batch.inputs, self.kind);
-                let losses = loss(&self.net.forward(&planes, Pass::train(self.kind)));
-                let gradients = self.net.gradients(&losses.get(0));
-                (losses, gradients)
-            }
+        let loss = |part: Range<usize>, heads: &Heads| {
+            Targets::new(batch, part, device).losses(heads, &self.options)
         };
+        let computer = (&mut self.net, self.trainer.as_mut());
+        let (losses, gradients) = self.shards.gradients(computer, batch, loss);
         self.optimizer.step(&self.net, &gradients, self.learning_rate(progress));
         if let Some(average) = &mut self.average {
             average.update(&self.net, self.options.ema, self.steps);
         }
-        self.loss_sums += losses.detach();
+        self.loss_sums += losses;
         self.steps += 1;
         self.summed_steps += 1;
     }
@@ -132,7 +134,7 @@ impl Learner for NetLearner {
     /// Besides the losses: entropies of the net's and the search's policy in nats, how often both
     /// prefer the same move, and the root of the mean squared error of the value.
     fn evaluate(&mut self, batch: &Batch) -> Vec<(&'static str, f64)> {
-        let targets = Targets::new(batch, self.net.device());
+        let targets = Targets::new(batch, 0..batch.len(), self.net.device());
         tch::no_grad(|| {
             let planes = self.net.planes(&batch.inputs, self.kind);
             let heads = self.net.forward(&planes, Pass::INFERENCE);
@@ -199,10 +201,15 @@ impl Learner for NetLearner {
 }
 
 impl Targets {
-    fn new(batch: &Batch, device: Device) -> Targets {
-        let count = batch.len() as i64;
-        let rows = |data: &[f32]| upload(Tensor::from_slice(data).view([count, -1]), device);
-        let column = |data: &[f32]| upload(Tensor::from_slice(data), device);
+    /// The targets of a part of a batch.
+    fn new(batch: &Batch, part: Range<usize>, device: Device) -> Targets {
+        let count = part.len() as i64;
+        let column = |data: &[f32]| upload(Tensor::from_slice(&data[part.clone()]), device);
+        let rows = |data: &[f32]| {
+            let width = data.len() / batch.len();
+            let rows = &data[part.start * width..part.end * width];
+            upload(Tensor::from_slice(rows).view([count, -1]), device)
+        };
         Targets {
             legal: rows(&batch.legal),
             policy: rows(&batch.policy),
