@@ -296,6 +296,28 @@ fn without_values_and_policies_the_result_is_learnt_and_no_policy() {
     }
 }
 
+/// Weights of games from elsewhere may be small: only their shares count.
+#[test]
+fn small_policy_weights_teach_as_large_ones() {
+    type G = outflank::game::Square8;
+    let mut record = random_game::<G>(0, &mut stream(21, Purpose::Game, 0));
+    record.opening_moves = 0;
+    let mut learnt = |times: u16| {
+        for (played, at) in record.moves.iter_mut().zip(0..) {
+            let weight = |place: usize| u16::from(place != at % 3) * times;
+            played.policy = (0..played.policy.len()).map(weight).collect();
+        }
+        let mut window = Replay::<G>::new(&replay::Options::default());
+        window.add(&record).expect("a game by the rules");
+        let mut batch = Batch::default();
+        window.sample(300, false, 0.0, &mut stream(12, Purpose::Batch, 0), &mut batch);
+        batch
+    };
+    let (small, large) = (learnt(1), learnt(u16::MAX));
+    assert!(small.has_policy.contains(&1.0));
+    assert_eq!((small.policy, small.has_policy), (large.policy, large.has_policy));
+}
+
 #[test]
 fn positions_that_the_solver_plays_are_not_sampled() {
     type G = outflank::game::Square8;

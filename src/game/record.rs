@@ -13,7 +13,7 @@ pub struct MoveRecord {
     /// The square played.
     pub square: Square,
     /// The policy that the search found, as one weight for each legal move in the order of the
-    /// square numbers. Empty if no policy is trained on this position (an opening move, or a search
+    /// square numbers; only their shares count. Empty if no policy is trained on this position (an opening move, or a search
     /// with few simulations).
     pub policy: Vec<u16>,
     /// The search's value of the position for the side to move, -1 to 1; `None` if it is unknown, as

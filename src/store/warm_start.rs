@@ -187,7 +187,8 @@ fn imitated(mut game: GameRecord) -> GameRecord {
         for (played, position) in game.moves.iter_mut().zip(positions) {
             let legal = position.board.legal();
             if played.policy.is_empty() && legal.len() > 1 {
-                played.policy = legal.map(|square| u16::from(square == played.square)).collect();
+                let weight = |square| if square == played.square { u16::MAX } else { 0 };
+                played.policy = legal.map(weight).collect();
             }
         }
     });

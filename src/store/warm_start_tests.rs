@@ -152,7 +152,7 @@ fn moves_without_a_policy_teach_themselves_if_that_is_wished() {
                 continue;
             }
             let place = legal.iter().position(|&square| square == played.square).expect("legal");
-            let wanted = (0..legal.len()).map(|other| u16::from(other == place));
+            let wanted = (0..legal.len()).map(|other| if other == place { u16::MAX } else { 0 });
             assert!(played.policy.iter().copied().eq(wanted), "{:?}", played.policy);
         }
     }

@@ -174,7 +174,7 @@ impl<G: Geometry> Replay<G> {
                 policy_len,
                 side: position.side,
             });
-            self.policies.extend(played.policy.iter().map(|weight| (weight >> 8) as u8));
+            self.policies.extend(in_bytes(&played.policy));
             positions += 1;
             bytes += policy_len as u16;
         }
@@ -315,6 +315,15 @@ fn returns<G: Geometry>(record: &GameRecord, history: &[Position<G>], lambda: f3
     }
     values.reverse();
     values
+}
+
+/// The weights of a policy as bytes. Those of self-play reach the largest number; others may be small.
+fn in_bytes(policy: &[u16]) -> impl Iterator<Item = u8> {
+    let greatest = policy.iter().copied().max().unwrap_or(0).max(1);
+    policy.iter().map(move |&weight| match greatest {
+        u16::MAX => (weight >> 8) as u8,
+        _ => (u32::from(weight) * u32::from(u8::MAX) / u32::from(greatest)) as u8,
+    })
 }
 
 impl Batch {
