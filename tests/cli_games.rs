@@ -292,7 +292,7 @@ fn a_library_is_searched_and_follows_its_files() {
     let moves = at(&["--explore"]);
     let counts = moves.iter().map(|line| line["games"].as_u64().expect("a number"));
     assert_eq!(counts.sum::<u64>(), 3);
-    let number = at(&[])[0]["game"].to_string();
+    let number = at(&[])[0]["id"].to_string();
     let (whole, _) = done(folder, &["library", "games", "--game", &number]);
     assert!(whole.contains("moves    "), "{whole}");
     write(folder, "games/mine.txt", whole_game());

@@ -242,69 +242,43 @@ fn list(args: &Args, found: &Found) -> anyhow::Result<ExitCode> {
 
 /// A game as `--json` prints it.
 #[derive(Serialize)]
-struct Line {
+struct Line<'a> {
     version: u32,
-    game: i64,
-    file: String,
-    number: i64,
-    board: &'static str,
-    goal: &'static str,
-    black: Option<String>,
-    white: Option<String>,
-    date: Option<String>,
-    event: Option<String>,
-    opening: Option<String>,
-    /// Black's final score.
-    score: Option<i32>,
-    finished: bool,
+    #[serde(flatten)]
+    game: &'a Row,
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<String>,
 }
 
-impl Line {
-    fn of(row: &Row) -> Line {
-        Line {
-            version: 1,
-            game: row.id,
-            file: row.file.clone(),
-            number: row.number,
-            board: row.board.name(),
-            goal: row.goal.name(),
-            black: row.black.clone(),
-            white: row.white.clone(),
-            date: row.date.clone(),
-            event: row.event.clone(),
-            opening: row.opening.clone(),
-            score: row.score,
-            finished: row.is_finished,
-            moves: None,
-        }
+impl Line<'_> {
+    fn of(game: &Row) -> Line<'_> {
+        Line { version: 1, game, moves: None }
     }
 
     fn score(&self) -> String {
-        self.score.map_or("?".into(), |score| format!("{score:+}"))
+        self.game.score.map_or("?".into(), |score| format!("{score:+}"))
     }
 
     fn row(&self) -> Vec<String> {
         let short =
             |text: &Option<String>| plain_excerpt(text.as_deref().unwrap_or("-"), NAME).to_string();
-        let [date, black, white] = [&self.date, &self.black, &self.white].map(short);
-        let [opening, event] = [&self.opening, &self.event].map(short);
-        vec![self.game.to_string(), date, black, self.score(), white, opening, event]
+        let [date, black, white] = [&self.game.date, &self.game.black, &self.game.white].map(short);
+        let [opening, event] = [&self.game.opening, &self.game.event].map(short);
+        vec![self.game.id.to_string(), date, black, self.score(), white, opening, event]
     }
 
     /// All that is known, a line for each.
     fn text(&self) -> String {
         let text = |text: &Option<String>| plain_excerpt(text.as_deref().unwrap_or("-"), 200);
-        let file = format!("{}, game {}", plain_excerpt(&self.file, 1000), self.number);
+        let file = format!("{}, game {}", plain_excerpt(&self.game.file, 1000), self.game.number);
         let lines = [
-            ("black", text(&self.black)),
-            ("white", text(&self.white)),
+            ("black", text(&self.game.black)),
+            ("white", text(&self.game.white)),
             ("score", self.score().into()),
-            ("date", text(&self.date)),
-            ("event", text(&self.event)),
-            ("opening", text(&self.opening)),
-            ("board", format!("{}, goal {}", self.board, self.goal).into()),
+            ("date", text(&self.game.date)),
+            ("event", text(&self.game.event)),
+            ("opening", text(&self.game.opening)),
+            ("board", format!("{}, goal {}", self.game.board, self.game.goal).into()),
             ("file", file.into()),
             ("moves", self.moves.as_deref().unwrap_or_default().into()),
         ];

@@ -181,50 +181,10 @@ impl Wanted {
     }
 }
 
-/// A game of a list.
-#[derive(Serialize)]
-struct Listed {
-    id: i64,
-    file: String,
-    /// Its number in the file.
-    number: i64,
-    board: &'static str,
-    goal: &'static str,
-    black: Option<String>,
-    white: Option<String>,
-    date: Option<String>,
-    event: Option<String>,
-    opening: Option<String>,
-    /// Black's final score under the goal.
-    score: Option<i32>,
-    finished: bool,
-    own: bool,
-}
-
-impl Listed {
-    fn of(row: Row) -> Listed {
-        Listed {
-            id: row.id,
-            file: row.file,
-            number: row.number,
-            board: row.board.name(),
-            goal: row.goal.name(),
-            black: row.black,
-            white: row.white,
-            date: row.date,
-            event: row.event,
-            opening: row.opening,
-            score: row.score,
-            finished: row.is_finished,
-            own: row.is_own,
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Search {
     total: usize,
-    games: Vec<Listed>,
+    games: Vec<Row>,
 }
 
 async fn search(State(app): State<Arc<App>>, request: Request) -> Result<Json<Search>, ApiError> {
@@ -241,8 +201,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Result<Json<Se
                 })
             }
         };
-        let games = found.rows.into_iter().map(Listed::of).collect();
-        Ok(Json(Search { total: found.total, games }))
+        Ok(Json(Search { total: found.total, games: found.rows }))
     })
     .await
 }
@@ -251,7 +210,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Result<Json<Se
 #[derive(Serialize)]
 struct Whole {
     #[serde(flatten)]
-    listed: Listed,
+    row: Row,
     game: Game,
 }
 
@@ -263,7 +222,7 @@ async fn game(State(app): State<Arc<App>>, Path(id): Path<i64>) -> Result<Json<W
             record.start::<G>().map(|start| Game::of::<G>(start, &moves, record.goal))
         });
         let game = game.map_err(|error| ApiError::failed(error.to_string()))?;
-        Ok(Json(Whole { listed: Listed::of(row), game }))
+        Ok(Json(Whole { row, game }))
     })
     .await
 }

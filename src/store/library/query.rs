@@ -1,9 +1,11 @@
 //! Searches a library.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension as _, Row as SqlRow, params_from_iter};
+use serde::{Serialize, Serializer};
 
 use super::blocks::Entry;
 use super::sql::select;
@@ -100,8 +102,8 @@ impl Query {
     }
 }
 
-/// A game of a library.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A game of a library, and how lists of games are written.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
     /// Its number in the index.
     pub id: i64,
@@ -110,8 +112,10 @@ pub struct Row {
     /// Its number in the file, or of its line, counted from 1.
     pub number: i64,
     /// The board.
+    #[serde(serialize_with = "by_name")]
     pub board: Shape,
     /// The goal.
+    #[serde(serialize_with = "by_name")]
     pub goal: Goal,
     /// Black's name.
     pub black: Option<String>,
@@ -126,9 +130,15 @@ pub struct Row {
     /// Black's final score under the goal.
     pub score: Option<i32>,
     /// Whether the game was played to its end.
+    #[serde(rename = "finished")]
     pub is_finished: bool,
     /// Whether it was played on the page.
+    #[serde(rename = "own")]
     pub is_own: bool,
+}
+
+fn by_name<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 /// What a search found.
