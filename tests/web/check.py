@@ -28,7 +28,7 @@ from browser import Browser, Fault, installed
 from clocks import Clocks
 from details import Details, write_runs
 from games import Games
-from keyboard import Keyboard
+from keyboard import Keyboard, play_by_keys
 from layout import measure
 from lessons import Lessons
 from matches import Matches
@@ -154,13 +154,7 @@ class Walk:
         page.run("() => document.querySelector('.board').focus()")
         for key in ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"):
             page.press(key)
-        legal = page.run("() => document.querySelector('.board .can').dataset.square")
-        here = page.run("() => document.getElementById(document.querySelector('.board').getAttribute('aria-activedescendant')).dataset.square")
-        steps = [(ord(legal[0]) - ord(here[0]), "ArrowRight", "ArrowLeft"), (int(legal[1:]) - int(here[1:]), "ArrowDown", "ArrowUp")]
-        for distance, forward, back in steps:
-            for _ in range(abs(distance)):
-                page.press(forward if distance > 0 else back)
-        page.press("Enter")
+        play_by_keys(page, ".board")
         page.wait("a move by keys", f"() => ({PLAYED})() >= 1")
         self.quiet("keys")
 

@@ -21,6 +21,17 @@ def check(holds, what):
         raise Fault(what)
 
 
+def play_by_keys(page, board):
+    """Plays the first legal move on a board that has the focus, by arrows and Enter."""
+    legal = page.run("(board) => document.querySelector(board).querySelector('.can').dataset.square", board)
+    here = page.run("(board) => document.getElementById(document.querySelector(board).getAttribute('aria-activedescendant')).dataset.square", board)
+    steps = [(ord(legal[0]) - ord(here[0]), "ArrowRight", "ArrowLeft"), (int(legal[1:]) - int(here[1:]), "ArrowDown", "ArrowUp")]
+    for distance, forward, back in steps:
+        for _ in range(abs(distance)):
+            page.press(forward if distance > 0 else back)
+    page.press("Enter")
+
+
 class Keyboard:
     """The checks, on an open page of any width, after the checks of lessons."""
 
@@ -59,18 +70,12 @@ class Keyboard:
         self.page.call("Input.insertText", {"text": text})
 
     def move(self, view):
-        """Plays the first legal move on a view's board, by arrows and Enter."""
+        """Plays a move on a view's board."""
         page = self.page
         page.wait("a turn", f"() => document.querySelector('.{view} .board .can')")
         self.reach("the board", lambda found: any(words.startswith("Board") for words in found["words"]))
-        legal = page.run(f"() => document.querySelector('.{view} .board .can').dataset.square")
         page.press("ArrowRight")
-        here = page.run(f"() => document.getElementById(document.querySelector('.{view} .board').getAttribute('aria-activedescendant')).dataset.square")
-        steps = [(ord(legal[0]) - ord(here[0]), "ArrowRight", "ArrowLeft"), (int(legal[1:]) - int(here[1:]), "ArrowDown", "ArrowUp")]
-        for distance, forward, back in steps:
-            for _ in range(abs(distance)):
-                page.press(forward if distance > 0 else back)
-        page.press("Enter")
+        play_by_keys(page, f".{view} .board")
 
     def plays(self):
         page = self.page

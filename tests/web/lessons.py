@@ -86,20 +86,21 @@ class Lessons:
         page.run("() => document.querySelector('.library .found button').click()")
         page.wait("the game", "() => document.querySelector('.analyse .branches .move')")
 
+    def reads(self, moves):
+        """Opens a line in the analysis."""
+        self.page.push("Paste or open")
+        self.page.run("(moves) => { document.querySelector('#paste-text').value = moves; }", moves)
+        self.page.push("Read")
+        self.page.wait("the line", "(count) => document.querySelectorAll('.branches .move').length === count", len(moves) // 2)
+
     def explores(self):
         """The explorer counts what was played, plays it, and shows what the book says."""
         page = self.page
-        page.push("Paste or open")
-        page.run("() => { document.querySelector('#paste-text').value = 'f5'; }")
-        page.push("Read")
-        page.wait("the line", "() => document.querySelectorAll('.branches .move').length === 1")
+        self.reads("f5")
         page.run("() => { document.querySelector('.explorer').open = true; }")
         page.wait("the book", "() => /^[+-]?[0-9.]+$/.test(document.querySelector('.explored .book')?.textContent)")
         report(page.run(FAULTS, ".explorer"), "the explorer with a book")
-        page.push("Paste or open")
-        page.run("() => { document.querySelector('#paste-text').value = 'f5d6c3d3'; }")
-        page.push("Read")
-        page.wait("the line", "() => document.querySelectorAll('.branches .move').length === 4")
+        self.reads("f5d6c3d3")
         page.run("() => { document.querySelector('.explorer').open = true; }")
         page.wait("its moves", "() => document.querySelector('.explored button b')?.textContent === 'c4'")
         report(page.run(FAULTS, ".explorer"), "the explorer")
