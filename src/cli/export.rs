@@ -176,7 +176,7 @@ impl Origin {
         }
         let earlier = match self.begun_with {
             0 => String::new(),
-            games => format!(", {games} of them from earlier runs"),
+            games => format!(", {games} of them from earlier runs and files"),
         };
         let batch = config.learner.batch;
         let rows = format!(
