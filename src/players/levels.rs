@@ -32,7 +32,8 @@ const fn level(
 }
 
 /// All levels, the weakest first. They were rated on one ladder, so with the positional evaluator.
-/// Two draw their moves from the policy of a net that has learnt the moves of people. Their ratings lie between those of alpha-beta to depth 1 and 2 by matches of
+/// Two draw their moves from a net's policy, which names the moves of people more often than searches
+/// of their strength do. Their ratings lie between those of alpha-beta to depth 1 and 2 by matches of
 /// their own (docs/journal/people.md).
 pub const LEVELS: &[Level] = &[
     level("random", "First day", "random", -116, 0.0),
@@ -83,14 +84,7 @@ impl Level {
     /// assert!(medium.player(Shape::Square7, Goal::Fewest).is_some(), "on each board and goal");
     /// ```
     pub fn player(&self, shape: Shape, goal: Goal) -> Option<PlayerSpec> {
-        let people = || shipped::people(shape, goal).filter(|_| self.is_like_people());
-        with_net(self.spec, people().or_else(|| shipped::net(shape, goal)).as_ref())
-    }
-
-    /// Whether it draws its moves from a policy: from that of the net that has learnt the moves of
-    /// people, where there is one.
-    fn is_like_people(&self) -> bool {
-        self.spec.starts_with("policy:")
+        with_net(self.spec, shipped::net(shape, goal).as_ref())
     }
 }
 

@@ -63,17 +63,8 @@ mod tests {
             found.push(name);
         }
         found.sort();
-        let nets = [
-            "6x6",
-            "7x7",
-            "8x8",
-            "8x8-fewest",
-            "8x8-hour",
-            "8x8-people",
-            "8x8-small",
-            "cross92",
-            "octagon88",
-        ];
+        let nets =
+            ["6x6", "7x7", "8x8", "8x8-fewest", "8x8-hour", "8x8-small", "cross92", "octagon88"];
         let evaluators = [
             "ntuple-8x8",
             "onehot384-8x8",

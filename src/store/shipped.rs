@@ -13,12 +13,6 @@ pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
     model(&of_board(shape, goal))
 }
 
-/// The folder of the net that has learnt the moves of people on a board, such as
-/// `checkpoints/8x8-people`, looked for as [`net`] is. `None` if there is none.
-pub fn people(shape: Shape, goal: Goal) -> Option<PathBuf> {
-    model(&format!("{}-people", of_board(shape, goal)))
-}
-
 /// The folder of the evaluator by patterns for a board and goal, such as
 /// `checkpoints/patterns-8x8`, looked for as [`net`] is. `None` if there is none.
 pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
