@@ -125,11 +125,18 @@ pub trait Evaluator<G: Geometry>: Send + Sync {
     /// must be that of the board.
     fn evaluate(&self, board: Board<G>, state: &Self::State) -> i32;
 
-    /// A cheaper value in the same units. It decides which moves a search tries first, never what
-    /// the search returns.
+    /// A cheaper value in the same units. It decides which moves a search tries first, and what it
+    /// returns only where [`Evaluator::ordering_deviation`] says how far it is off.
     #[inline(always)]
     fn ordering_value(&self, board: Board<G>, state: &Self::State) -> i32 {
         self.evaluate(board, state)
+    }
+
+    /// The standard deviation of [`Evaluator::evaluate`] from [`Evaluator::ordering_value`] on boards
+    /// with so many discs, in the same units. `None` if it is unknown.
+    #[inline(always)]
+    fn ordering_deviation(&self, _discs: u32) -> Option<i32> {
+        None
     }
 
     /// The parameters of Multi-ProbCut for this evaluator; `None` if nobody has measured them.

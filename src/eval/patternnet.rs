@@ -16,6 +16,7 @@
 //! | `discs` | stages | the number of discs on the board at each stage, ascending |
 //! | `win_scale` | 1 | the [`WinScale`], in discs |
 //! | `probcut` | regressions, 6 | optional: as in [`Patterns`](super::patterns::Patterns) |
+//! | `estimate` | stages, 34 | optional: a linear function of the sums that estimates the value: 32 slopes, a constant, and the standard deviation of the value from it, in discs |
 //!
 //! The sums are limited to 0 to 1. Each of the first 16 is multiplied by one of the last 16, as the
 //! nets of chess programs do (nnue-pytorch, docs/nnue.md, "pairwise multiplication"). The hidden
@@ -24,6 +25,7 @@
 //! ([`one`]). Equal arrangements share their rows under the symmetries of the board, so the value of a
 //! board is that of its images.
 
+mod estimate;
 mod layers;
 
 use wide::{f32x16, i16x16, i32x16};
@@ -35,6 +37,7 @@ use super::stages::{discs_of_stages, weights_at};
 use super::{Evaluator, ModelError, SCALE, Step, WinScale};
 use crate::game::{Board, Geometry, Goal, SquareSet};
 use crate::model::{Description, Kind, Weights};
+use estimate::Estimate;
 pub use layers::{LAYER, Layer, Layout, MOVES_UNIT, PRODUCTS, SUMS, UNITS};
 
 pub use super::patterns::Options;
@@ -50,6 +53,9 @@ pub const MAX_WEIGHT: f32 = 1000.0;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Row([i16; SUMS]);
+
+/// The name of the optional array of estimates.
+pub const ESTIMATE: &str = "estimate";
 
 /// The net of a model.
 #[derive(Clone, Debug)]
@@ -69,6 +75,7 @@ pub struct PatternNet<G: Geometry> {
     layers: Box<[Layer]>,
     win_scale: WinScale,
     probcut: Option<ProbCut>,
+    estimate: Option<Estimate>,
     board: std::marker::PhantomData<G>,
 }
 
@@ -88,7 +95,7 @@ impl<G: Geometry> PatternNet<G> {
         let discs = discs_of_stages::<G>(model)?;
         let layout = Layout::new(&set, discs.len());
         let names = Layout::NAMES.iter().copied();
-        let names: Vec<&str> = names.chain(["discs", "win_scale", "probcut"]).collect();
+        let names: Vec<&str> = names.chain(["discs", "win_scale", "probcut", ESTIMATE]).collect();
         check_names(model, &names)?;
         let mut parts = Vec::new();
         for (name, shape) in Layout::NAMES.into_iter().zip(layout.shapes()) {
@@ -126,6 +133,21 @@ impl<G: Geometry> PatternNet<G> {
         for (lane, image) in centres.iter_mut().zip(set.images()) {
             *lane = centre(image);
         }
+        let estimate = match model.array(ESTIMATE) {
+            None => None,
+            Some(_) => {
+                let wanted = [discs.len(), estimate::NUMBERS];
+                let found =
+                    array(model, ESTIMATE, |found| found == wanted, &format!("{wanted:?}"))?;
+                let allowed = format!("-{MAX_WEIGHT} to {MAX_WEIGHT}");
+                check_numbers(ESTIMATE, found, |it| it.abs() <= MAX_WEIGHT, &allowed)?;
+                Some(Estimate::new(
+                    found,
+                    (&rows, &quantised(parts[1]), one.recip()),
+                    (discs, G::SQUARES),
+                ))
+            }
+        };
         Ok(PatternNet {
             goal: description.goal,
             images: set.images().len(),
@@ -136,18 +158,49 @@ impl<G: Geometry> PatternNet<G> {
             layers: (0..=G::SQUARES).map(layer).collect(),
             win_scale: win_scale(model)?,
             probcut: probcut(model)?,
+            estimate,
             set,
             board: std::marker::PhantomData,
         })
     }
 
+    /// The places of the rows, one for each lane.
+    #[inline(always)]
+    fn places(&self, codes: &Codes) -> [u32; LANES] {
+        std::array::from_fn(|lane| {
+            self.centres[lane].wrapping_add_signed(codes.lanes()[lane].into())
+        })
+    }
+
+    /// The array `estimate` of this net for these stages, fitted to boards. Finished games among them
+    /// are left out.
+    pub fn fit_estimate(&self, stages: &[f32], boards: &[Board<G>]) -> Vec<f32> {
+        let boards = boards.iter().filter(|board| !board.is_over());
+        estimate::fit(
+            stages,
+            boards.map(|&board| {
+                let codes = self.begin(board);
+                let value = f64::from(self.evaluate(board, &codes)) / f64::from(SCALE);
+                let sums: [i16; SUMS] = bytemuck::cast(self.sums_of_rows(&codes));
+                (board.discs(), sums.map(|sum| f32::from(sum) * self.unit), value)
+            }),
+        )
+    }
+
     /// The sums of the rows, limited to 0 to 1.
     #[inline(always)]
     fn sums(&self, codes: &Codes) -> [f32; SUMS] {
+        let limited = self.sums_of_rows(codes).map(|sum| {
+            let sum = f32x16::from_i32x16(i32x16::from_i16x16(sum)) * f32x16::splat(self.unit);
+            sum.fast_max(f32x16::ZERO).fast_min(f32x16::ONE).to_array()
+        });
+        bytemuck::cast(limited)
+    }
+
+    #[inline(always)]
+    fn sums_of_rows(&self, codes: &Codes) -> [i16x16; 2] {
         // All places first, so that the rows are read as soon as memory has them.
-        let place =
-            |lane: usize| self.centres[lane].wrapping_add_signed(codes.lanes()[lane].into());
-        let places: [u32; LANES] = std::array::from_fn(place);
+        let places = self.places(codes);
         let mut sums = halves(&self.bias);
         for &place in &places[..self.images] {
             // The scale is such that no sum leaves 16 bits.
@@ -155,11 +208,7 @@ impl<G: Geometry> PatternNet<G> {
                 *sum += numbers;
             }
         }
-        let limited = sums.map(|sum| {
-            let sum = f32x16::from_i32x16(i32x16::from_i16x16(sum)) * f32x16::splat(self.unit);
-            sum.fast_max(f32x16::ZERO).fast_min(f32x16::ONE).to_array()
-        });
-        bytemuck::cast(limited)
+        sums
     }
 }
 
@@ -204,6 +253,19 @@ impl<G: Geometry> Evaluator<G> for PatternNet<G> {
         let value = layer.value(&self.sums(codes), legal.map(SquareSet::len));
         let most = (SCALE * G::SQUARES as i32) as f32;
         value.clamp(-most, most).round_ties_even() as i32
+    }
+
+    #[inline(always)]
+    fn ordering_value(&self, board: Board<G>, codes: &Codes) -> i32 {
+        match &self.estimate {
+            Some(estimate) => estimate.value(board.discs(), &self.places(codes)[..self.images]),
+            None => self.evaluate(board, codes),
+        }
+    }
+
+    #[inline(always)]
+    fn ordering_deviation(&self, discs: u32) -> Option<i32> {
+        self.estimate.as_ref().map(|estimate| estimate.deviation(discs))
     }
 
     fn probcut(&self) -> Option<&ProbCut> {

@@ -82,6 +82,60 @@ fn values_are_those_of_a_plain_computation_and_of_all_images() {
     }
 }
 
+/// A net with fitted estimates, and its boards.
+fn with_estimates() -> (PatternNet<Square8>, Vec<Board<Square8>>) {
+    let (description, mut model) = random_model::<Square8>(5);
+    let net = PatternNet::<Square8>::read(&description, &model).expect("a net");
+    let boards: Vec<_> = (0..200).flat_map(random_game::<Square8>).collect();
+    let numbers = net.fit_estimate(&[10.0, 30.0], &boards);
+    model.insert(ESTIMATE, vec![2, numbers.len() / 2], numbers);
+    (PatternNet::read(&description, &model).expect("a net"), boards)
+}
+
+#[test]
+fn estimates_are_off_as_far_as_they_say() {
+    let (net, boards) = with_estimates();
+    let mut errors = [Vec::new(), Vec::new()];
+    let mut variances = [Vec::new(), Vec::new()];
+    for &board in boards.iter().filter(|board| !board.is_over()) {
+        let codes = net.begin(board);
+        let value = net.evaluate(board, &codes);
+        let stage = usize::from(board.discs() > 20);
+        errors[stage].push(f64::from(value - net.ordering_value(board, &codes)));
+        variances[stage].push(f64::from(value));
+        for symmetry in Symmetry::ALL {
+            let image = symmetry.board(board);
+            let image = net.ordering_value(image, &net.begin(image));
+            assert_eq!(image, net.ordering_value(board, &codes));
+        }
+    }
+    for stage in 0..2 {
+        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        let squares = |of: &[f64]| mean(&of.iter().map(|error| error * error).collect::<Vec<_>>());
+        let deviation = net.ordering_deviation([8, 40][stage]).expect("it has estimates");
+        let found = squares(&errors[stage]).sqrt();
+        // Each number of the table is rounded to 1/128 disc.
+        assert!((found - f64::from(deviation)).abs() < 6.0, "{found}, not {deviation}");
+        let spread = squares(&variances[stage]) - mean(&variances[stage]).powi(2);
+        assert!(found * found < 0.95 * spread, "stage {stage}: {found} of {spread}");
+    }
+}
+
+#[test]
+fn a_stage_without_boards_decides_nothing() {
+    let (description, mut model) = random_model::<Square8>(6);
+    let net = PatternNet::<Square8>::read(&description, &model).expect("a net");
+    assert_eq!(net.ordering_deviation(20), None);
+    let numbers = net.fit_estimate(&[10.0, 30.0], &[]);
+    model.insert(ESTIMATE, vec![2, numbers.len() / 2], numbers);
+    let net = PatternNet::<Square8>::read(&description, &model).expect("a net");
+    assert_eq!(net.ordering_deviation(20), Some(64 * SCALE));
+    let array = model.array(ESTIMATE).expect("the array").values.to_vec();
+    model.insert(ESTIMATE, vec![1, array.len()], array);
+    let error = PatternNet::<Square8>::read(&description, &model).expect_err("another shape");
+    assert!(error.to_string().contains(ESTIMATE), "{error}");
+}
+
 #[test]
 fn states_follow_moves() {
     let (description, model) = random_model::<Square6>(1);

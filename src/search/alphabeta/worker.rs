@@ -16,6 +16,8 @@ const TABLE_DEPTH: u32 = 3;
 /// Nodes of at least this depth first look up the positions after their moves: the enhanced
 /// transposition cutoff (ETC).
 const ETC_DEPTH: u32 = TABLE_DEPTH + 1;
+/// An estimate decides if it lies outside the window by half as many standard deviations.
+const SURE: i32 = 4;
 /// Below any score.
 const LOWEST: i32 = i32::MIN / 2;
 /// Half the width of the first aspiration window around the score of the last iteration.
@@ -206,15 +208,26 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             return -self.negamax(passed, legal, depth, -beta, -alpha);
         }
         if depth == 1 {
-            self.last_ply(node, legal, beta)
+            self.last_ply(node, legal, alpha, beta)
         } else {
             self.inner_node(node, legal, depth, alpha, beta)
         }
     }
 
-    /// The best score of the moves at depth 1, in any order.
-    fn last_ply(&mut self, node: TrackedBoard<G, E::State>, legal: SquareSet<G>, beta: i32) -> i32 {
+    /// The best score of the moves at depth 1.
+    fn last_ply(
+        &mut self,
+        node: TrackedBoard<G, E::State>,
+        legal: SquareSet<G>,
+        alpha: i32,
+        beta: i32,
+    ) -> i32 {
         let evaluator = &*self.search.evaluator;
+        if beta - alpha == 1
+            && let Some(deviation) = evaluator.ordering_deviation(node.board.discs() + 1)
+        {
+            return self.estimated_ply(node, legal, beta, SURE * deviation / 2);
+        }
         let mut best = LOWEST;
         for square in legal {
             self.visit();
@@ -223,6 +236,40 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
                 break;
             }
         }
+        best
+    }
+
+    /// The same with a null window. Moves are tried in the order of their estimates, and are not
+    /// evaluated where an estimate lies outside the window by more than `margin`.
+    fn estimated_ply(
+        &mut self,
+        node: TrackedBoard<G, E::State>,
+        legal: SquareSet<G>,
+        beta: i32,
+        margin: i32,
+    ) -> i32 {
+        let evaluator = &*self.search.evaluator;
+        let start = self.candidates.push_last(&node, legal, evaluator);
+        let mut best = LOWEST;
+        for index in start.. {
+            let Some(candidate) = self.candidates.take_best(index) else { break };
+            let estimate = candidate.estimate();
+            if let Some(most) = estimate.map(|estimate| estimate + margin)
+                && most < beta
+            {
+                best = best.max(most);
+                break;
+            }
+            self.visit();
+            best = best.max(match estimate.map(|estimate| estimate - margin) {
+                Some(least) if least >= beta => least,
+                _ => -candidate.child.evaluate(evaluator),
+            });
+            if best >= beta {
+                break;
+            }
+        }
+        self.candidates.pop(start);
         best
     }
 

@@ -17,10 +17,11 @@ mod students;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use crate::eval::patternnet::{ESTIMATE, PatternNet};
 use crate::eval::probcut::ProbCut;
 use crate::eval::{AnyEvaluator, WinScale};
 use crate::eval::{onehot, patternnet, patterns};
-use crate::game::{Geometry, Goal};
+use crate::game::{Board, Geometry, Goal};
 use crate::model::{Description, Weights};
 use crate::store::checkpoint::{CheckpointError, load_model};
 use crate::store::labels;
@@ -40,6 +41,8 @@ const PARTS: u64 = 4;
 /// few in tests, which have small boards and little time.
 const PROBCUT_BOARDS: usize = if cfg!(test) { 4 } else { 100 };
 const PROBCUT_DEPTH: u32 = if cfg!(test) { 5 } else { 10 };
+/// Boards with each number of empty squares to which a net's estimates are fitted.
+const ESTIMATE_BOARDS: usize = 4000;
 
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
@@ -83,6 +86,8 @@ pub struct NTupleLearner<G: Geometry> {
     teacher: Option<AnyEvaluator<G>>,
     /// The parameters of Multi-ProbCut, which a net over patterns has at the end.
     probcut: Option<ProbCut>,
+    /// The estimates of a net over patterns, which it has at the end.
+    estimate: Option<Vec<f32>>,
 }
 
 impl<G: Geometry> NTupleLearner<G> {
@@ -129,6 +134,7 @@ impl<G: Geometry> NTupleLearner<G> {
             files,
             teacher,
             probcut,
+            estimate: None,
         })
     }
 
@@ -153,6 +159,10 @@ impl<G: Geometry> NTupleLearner<G> {
         if let Some(probcut) = &self.probcut {
             margins::put(probcut, &mut model);
         }
+        if let Some(estimate) = &self.estimate {
+            let stages = self.options.stages as usize;
+            model.insert(ESTIMATE, vec![stages, estimate.len() / stages], estimate.clone());
+        }
         model
     }
 
@@ -161,16 +171,26 @@ impl<G: Geometry> NTupleLearner<G> {
         Ok(AnyEvaluator::<G>::from_model(&self.description(), &self.model())?)
     }
 
-    /// The last unit of a net over patterns: Multi-ProbCut, fitted to boards of the last round.
+    /// The last unit of a net over patterns: its estimates and Multi-ProbCut, fitted to boards of the
+    /// last round.
     fn finish(&mut self, context: &UnitContext<'_>) -> Result<Option<UnitReport>, StagewiseError> {
         let last = u64::from(self.options.rounds) - 1;
-        let boards = if self.files.is_empty() {
-            let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
-            margins::boards((0..PARTS).map(of_part), PROBCUT_BOARDS)?
-        } else {
-            let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
-            margins::boards(self.files.iter().map(of_file), PROBCUT_BOARDS)?
+        let boards = |most: usize| {
+            if self.files.is_empty() {
+                let of_part =
+                    |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
+                margins::boards((0..PARTS).map(of_part), most)
+            } else {
+                let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
+                margins::boards(self.files.iter().map(of_file), most)
+            }
         };
+        let wide: Vec<Board<G>> =
+            boards(ESTIMATE_BOARDS)?.iter().map(|label| label.board).collect();
+        let stages = self.options.discs_of_stages(G::SQUARES as u32);
+        let net = PatternNet::<G>::read(&self.description(), &self.model())?;
+        self.estimate = Some(net.fit_estimate(&stages, &wide));
+        let boards = boards(PROBCUT_BOARDS)?;
         let depths = (PROBCUT_DEPTH, self.options.solved);
         let searched = margins::search(self.goal, &self.evaluator()?, &boards, depths, context);
         let Some(searched) = searched else { return Ok(None) };
@@ -261,6 +281,7 @@ impl<G: Geometry> StagewiseLearner for NTupleLearner<G> {
         self.numbers = self.student.numbers(state)?;
         self.win_scale = state.get("win_scale", &[1])?[0];
         self.probcut = patterns::probcut(state)?;
+        self.estimate = state.array(ESTIMATE).map(|array| array.values.to_vec());
         Ok(())
     }
 }
