@@ -31,6 +31,10 @@ fn random_game<G: Geometry>(id: u64, random: &mut Random) -> GameRecord {
         let choice = random.random_range(0..legal.len().max(1));
         let Some(square) = legal.into_iter().nth(choice) else { break };
         let mut policy: Vec<u16> = legal.map(|_| random.random_range(256..=65535)).collect();
+        // As self-play writes it: the greatest weight is the largest number.
+        if let Some(greatest) = policy.iter_mut().max() {
+            *greatest = u16::MAX;
+        }
         if random.random_bool(0.3) {
             policy.clear();
         }

@@ -52,11 +52,52 @@ fn agrees_with_minimax<G: Geometry, E: Evaluator<G> + Debug>(
     }
 }
 
+/// An evaluator with estimates that are off by at most `most`, half of what a search allows for.
+#[derive(Debug)]
+struct Estimated<E> {
+    evaluator: E,
+    most: i32,
+}
+
+impl<G: Geometry, E: Evaluator<G>> Evaluator<G> for Estimated<E> {
+    type State = E::State;
+
+    fn begin(&self, board: Board<G>) -> E::State {
+        self.evaluator.begin(board)
+    }
+
+    fn follow(&self, state: &E::State, step: &crate::eval::Step<G>) -> E::State {
+        self.evaluator.follow(state, step)
+    }
+
+    fn pass(&self, state: &E::State) -> E::State {
+        self.evaluator.pass(state)
+    }
+
+    fn evaluate(&self, board: Board<G>, state: &E::State) -> i32 {
+        self.evaluator.evaluate(board, state)
+    }
+
+    fn ordering_value(&self, board: Board<G>, state: &E::State) -> i32 {
+        let noise = (board.mine.widen() % 1009) as i32 % (2 * self.most + 1);
+        self.evaluate(board, state) + noise - self.most
+    }
+
+    fn ordering_deviation(&self, _: u32) -> Option<i32> {
+        Some(self.most)
+    }
+}
+
 fn evaluators_agree_with_minimax<G: Geometry>(goal: Goal, threads: usize) {
     agrees_with_minimax::<G, _>(goal, threads, Positional::<G>::new(goal));
     agrees_with_minimax::<G, _>(goal, threads, Discs { goal });
     // Its state follows the moves of the search, and its order differs from its values.
     agrees_with_minimax::<G, _>(goal, threads, Lines { goal });
+    // What the last ply leaves out cannot matter.
+    for most in [0, 3 * SCALE] {
+        let evaluator = Positional::<G>::new(goal);
+        agrees_with_minimax::<G, _>(goal, threads, Estimated { evaluator, most });
+    }
 }
 
 #[test]
