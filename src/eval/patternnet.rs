@@ -133,28 +133,16 @@ impl<G: Geometry> PatternNet<G> {
         for (lane, image) in centres.iter_mut().zip(set.images()) {
             *lane = centre(image);
         }
-        let estimate = match model.array(ESTIMATE) {
-            None => None,
-            Some(_) => {
-                let wanted = [discs.len(), estimate::NUMBERS];
-                let found =
-                    array(model, ESTIMATE, |found| found == wanted, &format!("{wanted:?}"))?;
-                let allowed = format!("-{MAX_WEIGHT} to {MAX_WEIGHT}");
-                check_numbers(ESTIMATE, found, |it| it.abs() <= MAX_WEIGHT, &allowed)?;
-                Some(Estimate::new(
-                    found,
-                    (&rows, &quantised(parts[1]), one.recip()),
-                    (discs, G::SQUARES),
-                ))
-            }
-        };
+        let unit = one.recip();
+        let table = (&rows[..], &quantised(parts[1]), unit);
+        let estimate = estimate_of(model, table, (discs, G::SQUARES))?;
         Ok(PatternNet {
             goal: description.goal,
             images: set.images().len(),
             centres,
             rows: rows.into(),
             bias: quantised(parts[1]),
-            unit: one.recip(),
+            unit,
             layers: (0..=G::SQUARES).map(layer).collect(),
             win_scale: win_scale(model)?,
             probcut: probcut(model)?,
@@ -210,6 +198,22 @@ impl<G: Geometry> PatternNet<G> {
         }
         sums
     }
+}
+
+/// The estimates of a model, if it has them.
+fn estimate_of(
+    model: &Weights,
+    table: (&[Row], &Row, f32),
+    (stages, most): (&[f32], usize),
+) -> Result<Option<Estimate>, ModelError> {
+    if model.array(ESTIMATE).is_none() {
+        return Ok(None);
+    }
+    let wanted = [stages.len(), estimate::NUMBERS];
+    let found = array(model, ESTIMATE, |found| found == wanted, &format!("{wanted:?}"))?;
+    let allowed = format!("-{MAX_WEIGHT} to {MAX_WEIGHT}");
+    check_numbers(ESTIMATE, found, |it| it.abs() <= MAX_WEIGHT, &allowed)?;
+    Ok(Some(Estimate::new(found, table, (stages, most))))
 }
 
 /// The numbers of a row as two vectors.
