@@ -151,7 +151,7 @@ export default {
   "chart.agreement.title": "Net and search agree",
   "chart.agreement.about": "How often the net alone prefers the move that the search prefers; higher is better.",
   "chart.opening.title": "Opinion of openings",
-  "chart.opening.about": "Black's chance to win after well-known openings, by the newest net at first glance. On 8x8 all are nearly even, so lines that settle near 0.5 are good.",
+  "chart.opening.about": "Black's chance to win after well-known openings, by the newest net at first glance. On 8x8 most are nearly even, and Parallel is good for black. Lines that settle there are good.",
   "chart.entropy.title": "Entropy of the policy",
   "chart.entropy.about": "How undecided net and search are between moves, in nats, where 0 is certain; a net close to the search is good.",
   "chart.rate.title": "Learning rate",

@@ -151,7 +151,7 @@ export default {
   "chart.agreement.title": "ネットと読みの一致",
   "chart.agreement.about": "ネットだけの手が読みの手と一致する割合で、高いほど良い値です。",
   "chart.opening.title": "定石の評価",
-  "chart.opening.about": "有名な定石の後の黒の勝率を、最新のネットが読みなしで見積もった値です。8x8ではどれもほぼ互角なので、0.5の近くに落ち着くのが良い状態です。",
+  "chart.opening.about": "有名な定石の後の黒の勝率を、最新のネットが読みなしで見積もった値です。8x8では多くがほぼ互角で、並び取りは黒が有利です。その辺りに落ち着くのが良い状態です。",
   "chart.entropy.title": "着手確率のエントロピー",
   "chart.entropy.about": "ネットと読みの迷いの大きさ（ナット、0は確信）で、ネットが読みに近いのが良い状態です。",
   "chart.rate.title": "学習率",
