@@ -134,8 +134,7 @@ impl<G: Geometry> PatternNet<G> {
             *lane = centre(image);
         }
         let unit = one.recip();
-        let table = (&rows[..], &quantised(parts[1]), unit);
-        let estimate = estimate_of(model, table, (discs, G::SQUARES))?;
+        let estimate = estimate_of(model, (&set, parts[0], parts[1]), (discs, G::SQUARES))?;
         Ok(PatternNet {
             goal: description.goal,
             images: set.images().len(),
@@ -203,7 +202,7 @@ impl<G: Geometry> PatternNet<G> {
 /// The estimates of a model, if it has them.
 fn estimate_of(
     model: &Weights,
-    table: (&[Row], &Row, f32),
+    net: (&PatternSet, &[f32], &[f32]),
     (stages, most): (&[f32], usize),
 ) -> Result<Option<Estimate>, ModelError> {
     if model.array(ESTIMATE).is_none() {
@@ -213,7 +212,7 @@ fn estimate_of(
     let found = array(model, ESTIMATE, |found| found == wanted, &format!("{wanted:?}"))?;
     let allowed = format!("-{MAX_WEIGHT} to {MAX_WEIGHT}");
     check_numbers(ESTIMATE, found, |it| it.abs() <= MAX_WEIGHT, &allowed)?;
-    Ok(Some(Estimate::new(found, table, (stages, most))))
+    Ok(Some(Estimate::new(found, net, (stages, most))))
 }
 
 /// The numbers of a row as two vectors.
@@ -262,7 +261,7 @@ impl<G: Geometry> Evaluator<G> for PatternNet<G> {
     #[inline(always)]
     fn ordering_value(&self, board: Board<G>, codes: &Codes) -> i32 {
         match &self.estimate {
-            Some(estimate) => estimate.value(board.discs(), &self.places(codes)[..self.images]),
+            Some(estimate) => estimate.value(board.discs(), codes),
             None => self.evaluate(board, codes),
         }
     }

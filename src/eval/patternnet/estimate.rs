@@ -6,8 +6,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{Row, SUMS};
+use super::SUMS;
 use crate::eval::SCALE;
+use crate::eval::patterns::{Centres, Codes, PatternSet, Table};
 
 /// The numbers of a stage in the array `estimate`: a slope for each sum, a constant, and the standard
 /// deviation of the value from the estimate; all in discs.
@@ -20,53 +21,55 @@ const RIDGE: f64 = 1e-3;
 /// Estimates of a net's values.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
-    /// For each stage the numbers of all codes, one stage behind the other.
-    tables: Box<[i16]>,
+    centres: Centres,
+    /// For each stage the numbers of all codes.
+    tables: Box<[Table]>,
     /// For each number of discs.
     stages: Box<[Stage]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// The first number of the stage in the tables.
+    /// The stage's place among the tables.
     table: usize,
     constant: i32,
     deviation: i32,
 }
 
 impl Estimate {
-    /// The estimates of a net with these rows, this bias and the array `numbers`. `stages` has the
-    /// number of discs of each stage, and `unit` is 1 over the integer that stands for 1 in a row.
+    /// The estimates of a net with these rows and this bias, from the array `numbers`. `stages` has
+    /// the number of discs of each stage.
     pub fn new(
         numbers: &[f32],
-        (rows, bias, unit): (&[Row], &Row, f32),
+        (set, rows, bias): (&PatternSet, &[f32], &[f32]),
         (stages, most): (&[f32], usize),
     ) -> Self {
-        let scaled = |number: f32| (number * SCALE as f32).round_ties_even();
-        let times = |slopes: &[f32], row: &Row| {
-            let terms = row.0.iter().zip(slopes).map(|(&number, slope)| f32::from(number) * slope);
-            terms.sum::<f32>() * unit
+        let scale = SCALE as f32;
+        let times = |slopes: &[f32], row: &[f32]| {
+            scale * row.iter().zip(slopes).map(|(number, slope)| number * slope).sum::<f32>()
         };
-        // The cast saturates.
-        let of_row = |slopes: &[f32], row: &Row| scaled(times(slopes, row)) as i16;
-        let of_stage = |numbers: &[f32]| rows.iter().map(move |row| of_row(numbers, row)).collect();
-        let tables: Vec<Vec<i16>> = numbers.chunks_exact(NUMBERS).map(of_stage).collect();
+        let of_stage = |slopes: &[f32]| {
+            let weights: Vec<f32> = rows.chunks_exact(SUMS).map(|row| times(slopes, row)).collect();
+            Table::of(set, &weights)
+        };
+        let tables = numbers.chunks_exact(NUMBERS).map(of_stage).collect();
         let stage = |discs: usize| {
-            let stage = nearest(stages, discs as u32);
-            let numbers = &numbers[stage * NUMBERS..][..NUMBERS];
-            let constant = scaled(numbers[SUMS] + times(numbers, bias)) as i32;
-            let deviation = scaled(numbers[SUMS + 1]) as i32;
-            Stage { table: stage * rows.len(), constant, deviation }
+            let table = nearest(stages, discs as u32);
+            let numbers = &numbers[table * NUMBERS..][..NUMBERS];
+            let constant = scale * numbers[SUMS] + times(numbers, bias);
+            let deviation = scale * numbers[SUMS + 1];
+            let [constant, deviation] = [constant, deviation].map(|it| it.round_ties_even() as i32);
+            Stage { table, constant, deviation }
         };
-        Estimate { tables: tables.concat().into(), stages: (0..=most).map(stage).collect() }
+        let stages = (0..=most).map(stage).collect();
+        Estimate { centres: Centres::of(set), tables, stages }
     }
 
-    /// The estimate for a board with so many discs and codes at these places.
+    /// The estimate for a board with so many discs and these codes.
     #[inline(always)]
-    pub fn value(&self, discs: u32, places: &[u32]) -> i32 {
+    pub fn value(&self, discs: u32, codes: &Codes) -> i32 {
         let Stage { table, constant, .. } = self.stages[discs as usize];
-        let table = &self.tables[table..];
-        constant + places.iter().map(|&place| i32::from(table[place as usize])).sum::<i32>()
+        constant + self.tables[table].sum(&self.centres, codes)
     }
 
     /// The standard deviation of a net's value from the estimate, on a board with so many discs.

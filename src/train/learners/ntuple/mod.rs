@@ -39,7 +39,7 @@ const PARTS: u64 = 4;
 
 /// Boards with each number of empty squares that are searched for Multi-ProbCut, and to which depth;
 /// few in tests, which have small boards and little time.
-const PROBCUT_BOARDS: usize = if cfg!(test) { 4 } else { 100 };
+const PROBCUT_BOARDS: usize = if cfg!(test) { 4 } else { 50 };
 const PROBCUT_DEPTH: u32 = if cfg!(test) { 5 } else { 10 };
 /// Boards with each number of empty squares to which a net's estimates are fitted.
 const ESTIMATE_BOARDS: usize = 4000;
@@ -175,27 +175,28 @@ impl<G: Geometry> NTupleLearner<G> {
     /// last round.
     fn finish(&mut self, context: &UnitContext<'_>) -> Result<Option<UnitReport>, StagewiseError> {
         let last = u64::from(self.options.rounds) - 1;
-        let boards = |most: usize| {
-            if self.files.is_empty() {
-                let of_part =
-                    |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
-                margins::boards((0..PARTS).map(of_part), most)
-            } else {
-                let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
-                margins::boards(self.files.iter().map(of_file), most)
-            }
+        let mut labels = if self.files.is_empty() {
+            let of_part = |part| labelled::of_part::<G>(context.folder(), self.goal, (last, part));
+            margins::boards((0..PARTS).map(of_part), ESTIMATE_BOARDS)?
+        } else {
+            let of_file = |path: &PathBuf| labels::read::<G>(path, self.goal);
+            margins::boards(self.files.iter().map(of_file), ESTIMATE_BOARDS)?
         };
-        let wide: Vec<Board<G>> =
-            boards(ESTIMATE_BOARDS)?.iter().map(|label| label.board).collect();
+        let boards: Vec<Board<G>> = labels.iter().map(|label| label.board).collect();
         let stages = self.options.discs_of_stages(G::SQUARES as u32);
         let net = PatternNet::<G>::read(&self.description(), &self.model())?;
-        self.estimate = Some(net.fit_estimate(&stages, &wide));
-        let boards = boards(PROBCUT_BOARDS)?;
+        self.estimate = Some(net.fit_estimate(&stages, &boards));
+        let mut counts = vec![0; G::SQUARES + 1];
+        labels.retain(|label| {
+            let count = &mut counts[label.board.empties() as usize];
+            *count += 1;
+            *count <= PROBCUT_BOARDS
+        });
         let depths = (PROBCUT_DEPTH, self.options.solved);
-        let searched = margins::search(self.goal, &self.evaluator()?, &boards, depths, context);
+        let searched = margins::search(self.goal, &self.evaluator()?, &labels, depths, context);
         let Some(searched) = searched else { return Ok(None) };
         self.probcut = Some(margins::fit(&searched, G::SQUARES as u32));
-        let (name, positions) = ("Multi-ProbCut".into(), boards.len() as u64);
+        let (name, positions) = ("Multi-ProbCut".into(), labels.len() as u64);
         Ok(Some(UnitReport { name, games: 0, positions, curves: Vec::new() }))
     }
 
