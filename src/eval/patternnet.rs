@@ -215,6 +215,13 @@ fn estimate_of(
     Ok(Some(Estimate::new(found, net, (stages, most))))
 }
 
+/// The nearest possible score.
+#[inline(always)]
+fn limited<G: Geometry>(score: i32) -> i32 {
+    let most = SCALE * G::SQUARES as i32;
+    score.clamp(-most, most)
+}
+
 /// The numbers of a row as two vectors.
 #[inline(always)]
 fn halves(row: &Row) -> [i16x16; 2] {
@@ -254,14 +261,14 @@ impl<G: Geometry> Evaluator<G> for PatternNet<G> {
         }
         let layer = &self.layers[board.discs() as usize];
         let value = layer.value(&self.sums(codes), legal.map(SquareSet::len));
-        let most = (SCALE * G::SQUARES as i32) as f32;
-        value.clamp(-most, most).round_ties_even() as i32
+        limited::<G>(value.round_ties_even() as i32)
     }
 
     #[inline(always)]
     fn ordering_value(&self, board: Board<G>, codes: &Codes) -> i32 {
         match &self.estimate {
-            Some(estimate) => estimate.value(board.discs(), codes),
+            // A bound beyond all scores would not end a search.
+            Some(estimate) => limited::<G>(estimate.value(board.discs(), codes)),
             None => self.evaluate(board, codes),
         }
     }

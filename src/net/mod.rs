@@ -16,6 +16,8 @@ mod fold;
 pub mod inference;
 pub mod lookahead;
 #[cfg(feature = "torch")]
+mod muon;
+#[cfg(feature = "torch")]
 pub mod optimizer;
 mod options;
 mod plan;

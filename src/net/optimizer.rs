@@ -6,6 +6,7 @@
 
 use tch::Tensor;
 
+use super::muon;
 use super::plan::Role;
 use super::tower::Net;
 use super::variables::{ROLES, TRAINED, to_vec};
@@ -17,6 +18,8 @@ const EPSILON: f64 = 1e-8;
 const BETA1: f64 = 0.9;
 /// Share of the old value in Adam's second moment.
 const BETA2: f64 = 0.999;
+/// Share of the old value in Muon's mean gradient.
+const MUON_BETA: f64 = 0.95;
 /// float32 holds all whole numbers up to this exactly.
 const LOW_STEPS: u64 = 1 << 24;
 
@@ -32,13 +35,16 @@ pub enum UpdateRule {
     Adam,
     /// Adam with decoupled weight decay (Loshchilov and Hutter 2019).
     AdamW,
+    /// AdamW, but the steps of filters and other matrices within the net are orthogonal, with the
+    /// momentum of Nesterov (Muon, Jordan 2024).
+    Muon,
 }
 
 impl UpdateRule {
     fn moments(self) -> &'static [&'static str] {
         match self {
             UpdateRule::Sgd { .. } => &["momentum"],
-            UpdateRule::Adam | UpdateRule::AdamW => &["first", "second"],
+            UpdateRule::Adam | UpdateRule::AdamW | UpdateRule::Muon => &["first", "second"],
         }
     }
 }
@@ -86,7 +92,10 @@ impl Optimizer {
                     UpdateRule::Sgd { momentum } => {
                         self.sgd(vector, &mut weights, gradient, decay, momentum, rate);
                     }
-                    UpdateRule::Adam | UpdateRule::AdamW => {
+                    UpdateRule::Muon if ROLES[vector] == Role::Factor => {
+                        self.muon(net, vector, gradient, decay, rate);
+                    }
+                    UpdateRule::Adam | UpdateRule::AdamW | UpdateRule::Muon => {
                         self.adam(vector, &mut weights, gradient, decay, rate);
                     }
                 }
@@ -123,7 +132,7 @@ impl Optimizer {
             UpdateRule::Adam if decay > 0.0 => gradient + &*weights * decay,
             _ => gradient.shallow_clone(),
         };
-        if decay > 0.0 && self.rule == UpdateRule::AdamW {
+        if decay > 0.0 && self.rule != UpdateRule::Adam {
             let _ = weights.g_mul_scalar_(1.0 - rate * decay);
         }
         let (first, second) = self.moments.split_at_mut(1);
@@ -134,6 +143,21 @@ impl Optimizer {
         let (correct1, correct2) = (1.0 - BETA1.powf(steps), 1.0 - BETA2.powf(steps));
         let root = (second / correct2).sqrt_().g_add_scalar_(EPSILON);
         let _ = weights.g_sub_(&(first / root * (rate / correct1)));
+    }
+
+    /// The second moment is not used.
+    fn muon(&mut self, net: &Net, vector: usize, gradient: &Tensor, decay: f64, rate: f64) {
+        let mean = self.moments[0][vector].lerp_(gradient, 1.0 - MUON_BETA);
+        let directions: Vec<Tensor> = net
+            .arrays_of(vector, &gradient.lerp(&mean, MUON_BETA))
+            .iter()
+            .map(|array| muon::direction(array).flatten(0, -1))
+            .collect();
+        let mut weights = net.parameters()[vector].detach();
+        if decay > 0.0 {
+            let _ = weights.g_mul_scalar_(1.0 - rate * decay);
+        }
+        let _ = weights.g_sub_(&(Tensor::cat(&directions, 0) * rate));
     }
 
     /// The step count and the moments as named arrays.
@@ -213,7 +237,9 @@ mod tests {
                     return;
                 }
                 UpdateRule::Adam => gradient += self.decay * self.weight,
-                UpdateRule::AdamW => self.weight -= rate * self.decay * self.weight,
+                UpdateRule::AdamW | UpdateRule::Muon => {
+                    self.weight -= rate * self.decay * self.weight
+                }
             }
             self.first = 0.9 * self.first + 0.1 * gradient;
             self.second = 0.999 * self.second + 0.001 * gradient * gradient;
@@ -223,12 +249,12 @@ mod tests {
         }
     }
 
-    const RULES: [UpdateRule; 3] =
-        [UpdateRule::Sgd { momentum: 0.9 }, UpdateRule::Adam, UpdateRule::AdamW];
+    const RULES: [UpdateRule; 4] =
+        [UpdateRule::Sgd { momentum: 0.9 }, UpdateRule::Adam, UpdateRule::AdamW, UpdateRule::Muon];
 
     #[test]
     fn steps_are_those_of_the_papers() {
-        for rule in RULES {
+        for rule in [RULES[0], RULES[1], RULES[2]] {
             let net = net();
             let mut optimizer = Optimizer::new(&net, rule, 0.01);
             let mut reference: Vec<Vec<Reference>> = (net.parameters().iter().enumerate())
@@ -259,6 +285,32 @@ mod tests {
                     assert!((found as f64 - wanted.weight).abs() < 1e-5, "{rule:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn muon_steps_along_the_nesterov_mean_of_matrices_and_as_adamw_elsewhere() {
+        let (nets, decay, rate) = ([net(), net()], 0.01, 0.05);
+        let [mut muon, mut adamw] = [(&nets[0], UpdateRule::Muon), (&nets[1], UpdateRule::AdamW)]
+            .map(|(net, rule)| Optimizer::new(net, rule, decay));
+        let mut mean = nets[0].parameters()[0].detach().zeros_like();
+        for step in 0..3 {
+            let gradients = gradients(&nets[0], step);
+            mean = mean * 0.95 + &gradients[0] * 0.05;
+            let nesterov = &mean * 0.95 + &gradients[0] * 0.05;
+            let arrays = nets[0].arrays_of(0, &nesterov);
+            let directions: Vec<Tensor> =
+                arrays.iter().map(|array| muon::direction(array).flatten(0, -1)).collect();
+            let before = nets[0].parameters()[0].detach().copy();
+            let wanted = before * (1.0 - rate * decay) - Tensor::cat(&directions, 0) * rate;
+            muon.step(&nets[0], &gradients, rate);
+            adamw.step(&nets[1], &gradients, rate);
+            let off = (nets[0].parameters()[0].detach() - wanted).abs().max();
+            assert!(f64::try_from(off).unwrap() < 1e-5);
+        }
+        for vector in 1..TRAINED {
+            let [own, other] = nets.each_ref().map(|net| to_vec(&net.parameters()[vector]));
+            assert_eq!(own, other);
         }
     }
 

@@ -152,6 +152,11 @@ impl Net {
         Tensor::run_backward(&[loss], self.parameters(), false, false)
     }
 
+    /// The arrays that lie in a long vector like the parameters with this index.
+    pub(super) fn arrays_of(&self, index: usize, vector: &Tensor) -> Vec<Tensor> {
+        self.variables.arrays_of(index, vector)
+    }
+
     pub(super) fn variables(&self) -> &Variables {
         &self.variables
     }

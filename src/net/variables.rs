@@ -81,11 +81,16 @@ impl Variables {
             } else {
                 self.vectors[vector].shallow_clone()
             };
-            let slices = long.split_with_sizes(&self.sizes[vector], 0);
-            let shapes = self.shapes[vector].iter();
-            slices.into_iter().zip(shapes).map(|(slice, shape)| slice.view(&shape[..])).collect()
+            self.arrays_of(vector, &long)
         });
         Slices { variables: self, tensors }
+    }
+
+    /// The arrays of the long vector `index`, as slices of `long`.
+    pub(super) fn arrays_of(&self, index: usize, long: &Tensor) -> Vec<Tensor> {
+        let slices = long.split_with_sizes(&self.sizes[index], 0);
+        let shapes = self.shapes[index].iter();
+        slices.into_iter().zip(shapes).map(|(slice, shape)| slice.view(&shape[..])).collect()
     }
 
     /// A copy of `vectors` as named arrays. `vectors` are this net's, or an average of them.

@@ -117,6 +117,8 @@ pub mod learner {
             Adamw = "adamw",
             /// Adam; weight decay is part of the gradient.
             Adam = "adam",
+            /// AdamW, but the steps of filters are orthogonal (Jordan 2024).
+            Muon = "muon",
         }
     }
 

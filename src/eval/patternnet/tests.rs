@@ -122,6 +122,20 @@ fn estimates_are_off_as_far_as_they_say() {
 }
 
 #[test]
+fn no_estimate_lies_beyond_all_scores() {
+    let (description, mut model) = random_model::<Square6>(6);
+    let mut numbers = vec![0.0; 2 * (SUMS + 2)];
+    // The constants.
+    for stage in 0..2 {
+        numbers[stage * (SUMS + 2) + SUMS] = 1000.0;
+    }
+    model.insert(ESTIMATE, vec![2, SUMS + 2], numbers);
+    let net = PatternNet::<Square6>::read(&description, &model).expect("a net");
+    let start = Board::start();
+    assert_eq!(net.ordering_value(start, &net.begin(start)), 36 * SCALE);
+}
+
+#[test]
 fn a_stage_without_boards_decides_nothing() {
     let (description, mut model) = random_model::<Square8>(6);
     let net = PatternNet::<Square8>::read(&description, &model).expect("a net");

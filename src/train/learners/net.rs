@@ -265,6 +265,7 @@ fn update_rule(options: &Options) -> UpdateRule {
         OptimizerKind::Sgd => UpdateRule::Sgd { momentum: MOMENTUM },
         OptimizerKind::Adam => UpdateRule::Adam,
         OptimizerKind::Adamw => UpdateRule::AdamW,
+        OptimizerKind::Muon => UpdateRule::Muon,
     }
 }
 
