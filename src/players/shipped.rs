@@ -50,7 +50,8 @@ mod tests {
             }
             let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
             // Evaluators are named by their method first.
-            let methods = ["stages-", "patterns-", "ntuple-", "onehot384-", "onehot512-"];
+            let methods =
+                ["stages-", "patterns-", "patternnet-", "ntuple-", "onehot384-", "onehot512-"];
             let board = match methods.iter().find_map(|method| name.strip_prefix(method)) {
                 Some(board) => board,
                 None if name == "perversi" => "cross92",
@@ -69,6 +70,7 @@ mod tests {
             "ntuple-8x8",
             "onehot384-8x8",
             "onehot512-8x8",
+            "patternnet-8x8",
             "patterns-6x6",
             "patterns-6x6-fewest",
             "patterns-7x7",

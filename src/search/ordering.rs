@@ -8,7 +8,7 @@
 //! searched. A candidate keeps it in between: to copy a state costs less than to follow a move.
 
 use crate::eval::{Evaluator, SCALE, TrackedBoard};
-use crate::game::{Bitboard, Geometry, Square, SquareSet};
+use crate::game::{Geometry, Square, SquareSet};
 
 /// The penalty of a move for each reply to it, since moves with few replies have small subtrees.
 const REPLY_COST: i32 = SCALE;
@@ -27,11 +27,6 @@ pub(super) struct Candidate<G: Geometry, S> {
 }
 
 impl<G: Geometry, S> Candidate<G, S> {
-    /// The estimate of its score; `None` if it is not one.
-    pub(super) fn estimate(&self) -> Option<i32> {
-        Some(self.value).filter(|&value| value != i32::MAX)
-    }
-
     /// Whether the move was deferred until all others were tried.
     pub(super) fn is_deferred(&self) -> bool {
         self.value == i32::MIN
@@ -51,47 +46,32 @@ impl<G: Geometry, S: Copy> Candidates<G, S> {
         Candidates { stack: Vec::with_capacity(1024) }
     }
 
-    /// Appends the moves of a node, with `first` as the best of them. Returns the index of the
-    /// first one in the list.
+    /// Appends the moves of a node, with `first` as the best of them. Those of a node that is worth it
+    /// (`precise`) are ordered by the evaluation itself, unless the evaluator has estimates. Returns the
+    /// index of the first one in the list.
     pub(super) fn push<E: Evaluator<G, State = S>>(
         &mut self,
         node: &TrackedBoard<G, S>,
         legal: SquareSet<G>,
-        first: Option<Square>,
+        (first, precise): (Option<Square>, bool),
         evaluator: &E,
     ) -> usize {
         let start = self.stack.len();
+        let precise = precise && evaluator.ordering_deviation(node.board.discs() + 1).is_none();
         for square in legal {
             let child = node.play(evaluator, square);
             let legal = child.board.legal();
             let value = if first == Some(square) {
                 i32::MAX
             } else {
-                -child.ordering_value(evaluator) - legal.len() as i32 * REPLY_COST
+                let value = match precise {
+                    true => child.evaluate(evaluator),
+                    false => child.ordering_value(evaluator),
+                };
+                -value - legal.len() as i32 * REPLY_COST
             };
             self.stack.push(Candidate { square, child, legal, value });
         }
-        start
-    }
-
-    /// Appends the moves of a node whose replies are not searched, with the [ordering
-    /// values](Evaluator::ordering_value) alone. Returns the index of the first one in the list.
-    pub(super) fn push_last<E: Evaluator<G, State = S>>(
-        &mut self,
-        node: &TrackedBoard<G, S>,
-        legal: SquareSet<G>,
-        evaluator: &E,
-    ) -> usize {
-        let start = self.stack.len();
-        self.stack.extend(legal.into_iter().map(|square| {
-            let child = node.play(evaluator, square);
-            // A side without discs has lost, which no estimate knows: such a move comes first.
-            let value = match child.board.mine == G::Bitboard::ZERO {
-                true => i32::MAX,
-                false => -child.ordering_value(evaluator),
-            };
-            Candidate { square, child, legal: SquareSet(G::Bitboard::ZERO), value }
-        }));
         start
     }
 

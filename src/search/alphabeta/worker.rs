@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::probcut::Checks;
 use super::{AlphaBetaSearch, BestMove, Iteration, Root, SHARED_DEPTH, Skips};
 use crate::eval::{Evaluator, SCALE, TrackedBoard};
-use crate::game::{Geometry, Square, SquareSet};
+use crate::game::{Bitboard, Geometry, Square, SquareSet};
 use crate::search::clock::SearchClock;
 use crate::search::endgame::{NEAR_END, NearEndSearch};
 use crate::search::ordering::{Candidate, Candidates};
@@ -132,7 +132,8 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         let mut lower = alpha;
         let mut highest = LOWEST;
         let evaluator = &*self.search.evaluator;
-        let start = self.candidates.push(&root.board, root.moves, Some(last.square), evaluator);
+        let start =
+            self.candidates.push(&root.board, root.moves, (Some(last.square), true), evaluator);
         for index in start.. {
             let Some(candidate) = self.candidates.take_best(index) else { break };
             let score = self.search_move(&candidate, depth, lower, beta, index == start);
@@ -214,7 +215,8 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         }
     }
 
-    /// The best score of the moves at depth 1.
+    /// The best score of the moves at depth 1, in any order. With a null window a move is not
+    /// evaluated where its estimate lies outside the window by more than the margin.
     fn last_ply(
         &mut self,
         node: TrackedBoard<G, E::State>,
@@ -223,53 +225,18 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         beta: i32,
     ) -> i32 {
         let evaluator = &*self.search.evaluator;
-        if beta - alpha == 1
-            && let Some(deviation) = evaluator.ordering_deviation(node.board.discs() + 1)
-        {
-            return self.estimated_ply(node, legal, beta, SURE * deviation / 2);
-        }
+        let deviation = evaluator.ordering_deviation(node.board.discs() + 1);
+        let margin = deviation.filter(|_| beta - alpha == 1).map(|it| SURE * it / 2);
         let mut best = LOWEST;
         for square in legal {
             self.visit();
-            best = best.max(-node.play(evaluator, square).evaluate(evaluator));
+            let child = node.play(evaluator, square);
+            let bound = margin.and_then(|margin| bound(evaluator, &child, beta, margin));
+            best = best.max(bound.unwrap_or_else(|| -child.evaluate(evaluator)));
             if best >= beta {
                 break;
             }
         }
-        best
-    }
-
-    /// The same with a null window. Moves are tried in the order of their estimates, and are not
-    /// evaluated where an estimate lies outside the window by more than `margin`.
-    fn estimated_ply(
-        &mut self,
-        node: TrackedBoard<G, E::State>,
-        legal: SquareSet<G>,
-        beta: i32,
-        margin: i32,
-    ) -> i32 {
-        let evaluator = &*self.search.evaluator;
-        let start = self.candidates.push_last(&node, legal, evaluator);
-        let mut best = LOWEST;
-        for index in start.. {
-            let Some(candidate) = self.candidates.take_best(index) else { break };
-            let estimate = candidate.estimate();
-            if let Some(most) = estimate.map(|estimate| estimate + margin)
-                && most < beta
-            {
-                best = best.max(most);
-                break;
-            }
-            self.visit();
-            best = best.max(match estimate.map(|estimate| estimate - margin) {
-                Some(least) if least >= beta => least,
-                _ => -candidate.child.evaluate(evaluator),
-            });
-            if best >= beta {
-                break;
-            }
-        }
-        self.candidates.pop(start);
         best
     }
 
@@ -288,7 +255,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
             return 0;
         }
         if depth < TABLE_DEPTH {
-            let start = self.candidates.push(&node, legal, None, &*self.search.evaluator);
+            let start = self.candidates.push(&node, legal, (None, false), &*self.search.evaluator);
             let (best, _) = self.try_all(start, depth, alpha, beta);
             self.candidates.pop(start);
             return best;
@@ -332,7 +299,7 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         (alpha, beta): (i32, i32),
         hint: Option<Square>,
     ) -> (i32, Option<Square>) {
-        let start = self.candidates.push(node, legal, hint, &*self.search.evaluator);
+        let start = self.candidates.push(node, legal, (hint, true), &*self.search.evaluator);
         let found = match self.child_cutoff(start, depth, beta) {
             Some(known) => known,
             None => self.try_all(start, depth, alpha, beta),
@@ -397,4 +364,22 @@ impl<'a, G: Geometry, E: Evaluator<G>> Worker<'a, G, E> {
         }
         (best, square)
     }
+}
+
+/// A bound on the score of a move that leads to `child`, on the same side of the null window below
+/// `beta`; `None` if the estimate lies within `margin` of the window.
+#[inline(always)]
+fn bound<G: Geometry, E: Evaluator<G>>(
+    evaluator: &E,
+    child: &TrackedBoard<G, E::State>,
+    beta: i32,
+    margin: i32,
+) -> Option<i32> {
+    // A side without discs has lost, which no estimate knows.
+    if child.board.mine == G::Bitboard::ZERO {
+        return None;
+    }
+    let estimate = -child.ordering_value(evaluator);
+    let (most, least) = (estimate + margin, estimate - margin);
+    if most < beta { Some(most) } else { Some(least).filter(|&least| least >= beta) }
 }
