@@ -252,12 +252,18 @@ fn measured(
     seconds: Duration,
     mut work: impl FnMut() -> anyhow::Result<f64>,
 ) -> anyhow::Result<f64> {
+    repeated(seconds / 10, &mut work)?;
+    repeated(seconds, work)
+}
+
+/// The units of work a second over at least `seconds`, and over one call at least: a busy machine
+/// may take the processor away for longer than a short measurement.
+fn repeated(
+    seconds: Duration,
+    mut work: impl FnMut() -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
     let start = Instant::now();
-    while start.elapsed() < seconds / 10 {
-        work()?;
-    }
-    let start = Instant::now();
-    let mut done = 0.0;
+    let mut done = work()?;
     while start.elapsed() < seconds {
         done += work()?;
     }
@@ -279,7 +285,7 @@ fn selfplay(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
         figures.push(Figure::new(name("games"), games, "games/s"));
         if actors == 1 {
             single = simulations;
-        } else {
+        } else if single > 0.0 {
             figures.push(Figure::new(name("scaling"), simulations / single, "times one actor"));
         }
     }
@@ -330,19 +336,15 @@ fn one_actor<G: Geometry>(
         games += finished.drain(..).len();
     }
     actor.take_work();
-    let (mut work, mut games) = (Work::default(), 0);
+    let mut work = Work::default();
     let start = Instant::now();
-    while start.elapsed() < seconds {
+    let games = repeated(seconds, || {
         actor.step(numbers, &mut finished)?;
-        games += finished.drain(..).len();
-    }
+        work += actor.take_work();
+        Ok(finished.drain(..).len() as f64)
+    })?;
     let elapsed = start.elapsed().as_secs_f64();
-    work += actor.take_work();
-    Ok((
-        work.simulations as f64 / elapsed,
-        work.evaluations as f64 / elapsed,
-        games as f64 / elapsed,
-    ))
+    Ok((work.simulations as f64 / elapsed, work.evaluations as f64 / elapsed, games))
 }
 
 fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use crossbeam_channel::bounded;
 
 use crate::config::{Config, Method};
@@ -48,6 +48,7 @@ use crate::telemetry::Telemetry;
 use crate::train::game::SelfPlaySettings;
 use crate::train::replay::Replay;
 use crate::train::selfplay::{GameNumbers, NetVersion};
+use crate::train::starts::Starts;
 use cluster::ServeOptions;
 use cluster::serve::WithWorkers;
 use coordinator::Coordinator;
@@ -230,6 +231,8 @@ fn train_on<G: Geometry>(
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
     let RestoredRun { mut state, lost_games, counted, excluded } =
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
+    let starts = Starts::restore::<G>(&config.selfplay, config.seed, state.starts.clone())
+        .with_context(|| format!("the newest checkpoint in {}", run.checkpoints().display()))?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
         return Ok(RunEnd { state, ending: Ending::at(limit) });
@@ -242,7 +245,7 @@ fn train_on<G: Geometry>(
     let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     let games = begin(config, run, lost_games)?;
-    let shared = shared(&state, replay.is_empty(), limit, stop);
+    let shared = shared(&state, starts, replay.is_empty(), limit, stop);
     let (channels, mut local) = in_process(games_in_flight::<G>(schedule));
     let (rating_sender, ratings) = bounded(RATINGS_IN_FLIGHT);
     let net = NetVersion { version: state.version, positions: state.positions };
@@ -301,12 +304,13 @@ fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
 /// The shared state of a run's threads at its start. `limit` is a limit that is already reached.
 fn shared<'a>(
     state: &RunState,
+    starts: Starts,
     is_starved: bool,
     limit: Option<RunLimit>,
     stop: &'a AtomicBool,
 ) -> Shared<'a> {
     let counters = Counters {
-        numbers: GameNumbers::from(state.next_game),
+        numbers: GameNumbers::from(state.next_game).with_starts(starts),
         positions: AtomicU64::new(state.positions),
         learner_starved: AtomicBool::new(is_starved),
     };

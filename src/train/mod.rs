@@ -9,3 +9,4 @@ pub mod replay;
 pub mod seeds;
 pub mod selfplay;
 pub mod stagewise;
+pub mod starts;

@@ -6,7 +6,7 @@ use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
 pub mod selfplay {
-    use super::{Allowed, MOST_SIMULATIONS, above, choices, keys, schedule, whole};
+    use super::{Allowed, MOST_SIMULATIONS, above, choices, keys, schedule, whole, within};
 
     /// The allowed numbers of simulations.
     const SIMULATIONS: Allowed = whole(1, MOST_SIMULATIONS);
@@ -19,6 +19,17 @@ pub mod selfplay {
             Random = "random",
             /// Drawn from the net's policy, without a search.
             Policy = "policy",
+        }
+    }
+
+    choices! {
+        /// Which positions of earlier games new games begin at.
+        pub enum RestartFrom {
+            /// Those that the searches misjudged most.
+            #[default]
+            Regret = "regret",
+            /// Any.
+            Any = "any",
         }
     }
 
@@ -48,6 +59,13 @@ pub mod selfplay {
 
             /// The number of such moves is drawn uniformly from 0 to this.
             key opening_plies: u32 = 8, whole(0, 60);
+
+            /// Share of the games that begin at a position of an earlier game of this machine.
+            key restarts: f32 = 0.0, within(0.0, 1.0);
+
+            /// At which positions: `regret`, those where the values of the searches differ most
+            /// from the results, or `any`.
+            key restart_from: RestartFrom = RestartFrom::Regret;
 
             /// Pairs [positions played so far, simulations of a full search from there on]; before
             /// the first pair `search.simulations` applies.
