@@ -392,5 +392,5 @@ fn a_model_of_another_board_is_refused() {
     let output = output(&games);
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("the model is for board 6x6; the match is on 8x8"), "{error}");
+    assert!(error.contains("the model is for board 6x6, not 8x8"), "{error}");
 }

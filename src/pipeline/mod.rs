@@ -26,6 +26,7 @@ mod stagewise;
 mod state;
 mod statistics;
 mod sync;
+mod teacher;
 mod threads;
 mod trainee;
 mod transport;
@@ -42,6 +43,7 @@ use crate::config::{Config, Method};
 use crate::game::Geometry;
 use crate::model::Description;
 use crate::net::NetSpec;
+use crate::players::models::LoadError;
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::Telemetry;
@@ -61,6 +63,7 @@ pub use restore::InitialModel;
 use restore::{RestoredRun, restore};
 pub use state::{Ending, ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Counters, Pace, Schedule, Shared};
+use teacher::Teacher;
 use threads::{EndRunOnDrop, ThreadParts, join_threads};
 pub use trainee::{NetTrainee, Trainee};
 use transport::{InProcess, Transport, in_process};
@@ -91,8 +94,8 @@ pub fn net_spec(config: &Config) -> NetSpec {
 ///
 /// # Errors
 ///
-/// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or an opponent of the
-/// evaluations cannot be opened.
+/// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or the teacher or an
+/// opponent of the evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     if config.method != Method::AlphaZero {
         return stagewise::check(config);
@@ -100,6 +103,7 @@ pub fn check(config: &Config) -> anyhow::Result<()> {
     trainee::check_build()?;
     let (options, device) = (&config.inference, &config.device);
     crate::net::inference::check(&net_spec(config), options, device)?;
+    Teacher::open(config)?;
     if config.evaluation.every_minutes > 0.0 {
         dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
     }
@@ -242,10 +246,15 @@ fn train_on<G: Geometry>(
     // A run that has reached a limit has no actors.
     let actors = if limit.is_none() && with.plays { config.selfplay.actors } else { 0 };
     let weights = Arc::new(learner.play_weights());
-    let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
+    let teacher = Teacher::open(config)?;
+    let (_inference, mut predictors) = Inference::start(config, &description, &weights, actors)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     let games = begin(config, run, lost_games)?;
     let shared = shared(&state, starts, replay.is_empty(), limit, stop);
+    if let Some(teacher) = &teacher {
+        let taught = |(net, groups)| Ok((teacher.before(net, &shared.counters)?, groups));
+        predictors = predictors.into_iter().map(taught).collect::<Result<_, LoadError>>()?;
+    }
     let (channels, mut local) = in_process(games_in_flight::<G>(schedule));
     let (rating_sender, ratings) = bounded(RATINGS_IN_FLIGHT);
     let net = NetVersion { version: state.version, positions: state.positions };

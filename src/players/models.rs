@@ -41,7 +41,7 @@ pub enum LoadError {
         problem: WeightsError,
     },
     /// The model is for another board.
-    #[error("{}: the model is for board {found}; the match is on {wanted}", path.display())]
+    #[error("{}: the model is for board {found}, not {wanted}", path.display())]
     OtherBoard {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum LoadError {
         wanted: Shape,
     },
     /// The model is for the other goal.
-    #[error("{}: the model is for goal `{found}`; the match is for goal `{wanted}`", path.display())]
+    #[error("{}: the model is for goal `{found}`, not `{wanted}`", path.display())]
     OtherGoal {
         /// The file.
         path: PathBuf,

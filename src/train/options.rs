@@ -1,12 +1,14 @@
 //! The settings of self-play, the replay window and the learner.
 
 use crate::choices::choices;
-use crate::keys::{Allowed, above, at_least, below, keys, schedule, whole, within};
+use crate::keys::{Allowed, above, at_least, below, keys, schedule, text, whole, within};
 use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
 pub mod selfplay {
-    use super::{Allowed, MOST_SIMULATIONS, above, choices, keys, schedule, whole, within};
+    use super::{
+        Allowed, MOST_SIMULATIONS, above, at_least, choices, keys, schedule, text, whole, within,
+    };
 
     /// The allowed numbers of simulations.
     const SIMULATIONS: Allowed = whole(1, MOST_SIMULATIONS);
@@ -59,6 +61,14 @@ pub mod selfplay {
 
             /// The number of such moves is drawn uniformly from 0 to this.
             key opening_plies: u32 = 8, whole(0, 60);
+
+            /// A model that answers the searches of the first games in place of the net, whose policies
+            /// and values the net then learns: `best` for the strongest shipped by patterns, or the
+            /// path of a model. Workers on other machines have no teacher.
+            key teacher: String = String::new(), text("`best`, or the path of a model", |_| true);
+
+            /// Positions of the run that are played with the teacher.
+            key teacher_positions: u64 = 500_000, at_least(0);
 
             /// Share of the games that begin at a position of an earlier game of this machine.
             key restarts: f32 = 0.0, within(0.0, 1.0);
