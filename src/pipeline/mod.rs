@@ -36,20 +36,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use crossbeam_channel::bounded;
 
 use crate::config::{Config, Method};
 use crate::game::Geometry;
 use crate::model::Description;
 use crate::net::NetSpec;
-use crate::players::models::LoadError;
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::Telemetry;
 use crate::train::game::SelfPlaySettings;
 use crate::train::replay::Replay;
-use crate::train::selfplay::{GameNumbers, NetVersion};
+use crate::train::selfplay::GameNumbers;
 use crate::train::starts::Starts;
 use cluster::ServeOptions;
 use cluster::serve::WithWorkers;
@@ -233,10 +232,8 @@ fn train_on<G: Geometry>(
     let mut learner = trainee.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let RestoredRun { mut state, lost_games, counted, excluded } =
+    let RestoredRun { mut state, starts, lost_games, counted, excluded } =
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
-    let starts = Starts::restore::<G>(&config.selfplay, config.seed, state.starts.clone())
-        .with_context(|| format!("the newest checkpoint in {}", run.checkpoints().display()))?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
         return Ok(RunEnd { state, ending: Ending::at(limit) });
@@ -246,23 +243,18 @@ fn train_on<G: Geometry>(
     // A run that has reached a limit has no actors.
     let actors = if limit.is_none() && with.plays { config.selfplay.actors } else { 0 };
     let weights = Arc::new(learner.play_weights());
-    let teacher = Teacher::open(config)?;
-    let (_inference, mut predictors) = Inference::start(config, &description, &weights, actors)?;
+    let shared = shared(&state, starts, replay.is_empty(), limit, stop);
+    let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
+    let predictors = teacher::before(config, predictors, &shared.counters)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     let games = begin(config, run, lost_games)?;
-    let shared = shared(&state, starts, replay.is_empty(), limit, stop);
-    if let Some(teacher) = &teacher {
-        let taught = |(net, groups)| Ok((teacher.before(net, &shared.counters)?, groups));
-        predictors = predictors.into_iter().map(taught).collect::<Result<_, LoadError>>()?;
-    }
     let (channels, mut local) = in_process(games_in_flight::<G>(schedule));
     let (rating_sender, ratings) = bounded(RATINGS_IN_FLIGHT);
-    let net = NetVersion { version: state.version, positions: state.positions };
     let parts = ThreadParts { config, shared: &shared, pace: Pace::Schedule(schedule) };
 
     thread::scope(|scope| {
         let end = EndRunOnDrop(&shared);
-        let actors = parts.actors::<G>(scope, predictors, net, channels, &mut local);
+        let actors = parts.actors::<G>(scope, predictors, state.net(), channels, &mut local);
         let facts = RunParts {
             config,
             description: &description,

@@ -6,6 +6,7 @@ use super::limits::RunLimit;
 use super::sync::Schedule;
 use crate::arena::rating::Rating;
 use crate::store::run_dir;
+use crate::train::selfplay::NetVersion;
 use crate::train::starts::Start;
 
 /// The rating of one of a run's nets.
@@ -95,6 +96,11 @@ impl RunState {
             return Err(ImpossibleCounter::new("seconds", self.seconds, allowed));
         }
         self.schedule.map_or(Ok(()), |schedule| schedule.check(self.version))
+    }
+
+    /// The newest published net.
+    pub(super) fn net(&self) -> NetVersion {
+        NetVersion { version: self.version, positions: self.positions }
     }
 
     /// The counters as `run.json` holds them.

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 
+use super::inference::PredictorAndGroups;
 use super::sync::Counters;
 use crate::config::Config;
 use crate::model::Weights;
@@ -40,13 +41,13 @@ impl<'a> Teacher<'a> {
         Ok(Some(Teacher { config, model }))
     }
 
-    /// A predictor that asks the teacher until the run has generated `teacher_positions` positions,
+    /// A predictor that asks this teacher until the run has generated `teacher_positions` positions,
     /// and then `net`.
     ///
     /// # Errors
     ///
     /// The teacher cannot be computed on the run's device.
-    pub fn before(
+    fn taught(
         &self,
         net: Box<dyn Predictor>,
         counters: &Arc<Counters>,
@@ -60,6 +61,21 @@ impl<'a> Teacher<'a> {
             asked_teacher: Vec::new(),
         }))
     }
+}
+
+/// The predictors of actors whose games begin with a teacher, if there is one.
+///
+/// # Errors
+///
+/// As for [`Teacher::open`] and [`Teacher::taught`].
+pub(super) fn before(
+    config: &Config,
+    predictors: Vec<PredictorAndGroups>,
+    counters: &Arc<Counters>,
+) -> anyhow::Result<Vec<PredictorAndGroups>> {
+    let Some(teacher) = Teacher::open(config)? else { return Ok(predictors) };
+    let taught = |(net, groups)| Ok((teacher.taught(net, counters)?, groups));
+    predictors.into_iter().map(taught).collect()
 }
 
 fn read(name: &str, config: &Config) -> anyhow::Result<LoadedModel> {
@@ -158,7 +174,7 @@ mod tests {
         let nines = Nines::default();
         let loaded = Arc::clone(&nines.loaded);
         let teacher = Teacher::open(&config).expect("it is shipped").expect("it is set");
-        let mut taught = teacher.before(Box::new(nines), &counters).expect("a predictor");
+        let mut taught = teacher.taught(Box::new(nines), &counters).expect("a predictor");
 
         let board = Board::<Square6>::start();
         let query = || Query { inputs: vec![Input::new(board, board.legal())], ..Query::default() };

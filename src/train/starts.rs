@@ -248,7 +248,7 @@ mod tests {
         };
         let (place, regret) = greatest(&first);
         let kept = Start { moves: prefix(&first, place), regret };
-        assert_eq!(starts.saved(), [kept.clone()]);
+        assert_eq!(starts.saved(), std::slice::from_ref(&kept));
 
         // A game that begins there, with better values.
         let mut again = game(first.id, place, 0.5);
