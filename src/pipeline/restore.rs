@@ -295,7 +295,9 @@ mod tests {
             NetTrainee(&Config::parse("test", "", &changes).expect("a configuration")).description()
         };
         let plain = description("seed=1");
-        let options = plain.options.as_object().expect("options").keys();
+        // A head that is off by default is not in the description.
+        let all = description("net.soft_policy_head=true");
+        let options = all.options.as_object().expect("options").keys();
         let keys: Vec<String> = options.map(|option| format!("net.{option}")).collect();
         let (free, fixed): (Vec<_>, Vec<_>) =
             keys.iter().partition(|key| !FIXED_KEYS.contains(&key.as_str()));
@@ -304,7 +306,13 @@ mod tests {
         dropping.options["dropout"] = 0.1.into();
         assert_eq!(dropping.difference(&plain), None);
         assert_eq!(fixed.len(), FIXED_KEYS.iter().filter(|key| key.starts_with("net.")).count());
-        for change in ["board=6x6", "goal=fewest", "net.blocks=5", "net.score_head=false"] {
+        for change in [
+            "board=6x6",
+            "goal=fewest",
+            "net.blocks=5",
+            "net.score_head=false",
+            "net.soft_policy_head=true",
+        ] {
             let found = description(change).difference(&plain).expect("a difference");
             assert_eq!(found.key, change.split('=').next().expect("a key"));
         }
