@@ -62,9 +62,9 @@ pub mod selfplay {
             /// The number of such moves is drawn uniformly from 0 to this.
             key opening_plies: u32 = 8, whole(0, 60);
 
-            /// A model that answers the searches of the first games in place of the net, whose policies
-            /// and values the net then learns: `best` for the strongest shipped by patterns, or the
-            /// path of a model. Workers on other machines have no teacher.
+            /// A model that answers the searches of the first games in place of the net: `best` for the
+            /// strongest shipped by patterns, or the path of a model. Workers on other machines have
+            /// none.
             key teacher: String = String::new(), text("`best`, or the path of a model", |_| true);
 
             /// Positions of the run that are played with the teacher.

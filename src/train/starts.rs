@@ -106,8 +106,11 @@ impl Starts {
     /// Keeps a position of a finished game, and brings the regret of the one at which it began up to
     /// date.
     pub fn learn<G: Geometry>(&self, game: &GameRecord) {
+        if self.share == 0.0 {
+            return;
+        }
         let regrets = regrets::<G>(game);
-        let Some(&(first, regret)) = regrets.first().filter(|_| self.share > 0.0) else { return };
+        let Some(&(first, regret)) = regrets.first() else { return };
         let moves = |place: usize| transcript::<G>(game.moves[..place].iter().map(|m| m.square));
         let mut kept = self.kept();
         match self.from {
@@ -169,7 +172,8 @@ fn regrets<G: Geometry>(game: &GameRecord) -> Vec<(usize, f32)> {
             Colour::Black => game.score.signum(),
             Colour::White => -game.score.signum(),
         };
-        sum += (value - f32::from(result)).powi(2);
+        // Rounding may carry a value a little beyond 1.
+        sum += (value - f32::from(result)).powi(2).min(MOST_REGRET);
         count += 1.0;
         found.push((place, sum / count));
     }
@@ -235,6 +239,21 @@ mod tests {
             let sum: f32 = rest.iter().map(|&place| (0.5 - result(place)).powi(2)).sum();
             assert!((regret - sum / rest.len() as f32).abs() < 1e-5, "{index}");
         }
+    }
+
+    /// Otherwise a run could not be resumed from its own checkpoint.
+    #[test]
+    fn values_a_little_beyond_1_give_positions_that_can_be_restored() {
+        let starts = starts(RestartFrom::Regret);
+        let mut game = won(2);
+        let positions = game.replay::<Square6>().expect("legal moves");
+        for (played, position) in game.moves.iter_mut().zip(&positions).skip(2) {
+            played.value = Some(if position.side == Colour::Black { -1.0005 } else { 1.0005 });
+        }
+        starts.learn::<Square6>(&game);
+        let saved = starts.saved();
+        assert_eq!(saved[0].regret, MOST_REGRET);
+        Starts::restore::<Square6>(&options(RestartFrom::Regret), 7, saved).expect("its own");
     }
 
     #[test]
