@@ -84,8 +84,8 @@ mod tests {
         wanted.sort_unstable();
         assert_eq!(found, wanted);
         assert_eq!(shipped::evaluator(Shape::Square7, Goal::Fewest), None);
-        let patterns = shipped::evaluator(Shape::Square8, Goal::Most).expect("patterns");
-        assert!(patterns.ends_with("checkpoints/patterns-8x8"), "{}", patterns.display());
+        let strongest = shipped::evaluator(Shape::Square8, Goal::Most).expect("a model");
+        assert!(strongest.ends_with("checkpoints/patternnet-8x8"), "{}", strongest.display());
         assert!(Shape::ALL.iter().all(|&shape| shipped::net(shape, Goal::Most).is_some()));
     }
 }

@@ -19,8 +19,9 @@ pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
     model(&format!("patterns-{}", of_board(shape, goal)))
 }
 
-/// The folder of the strongest evaluator for a board and goal: patterns, or a linear one that beats
-/// the positional one (docs/stages.md, docs/td.md). `None` if there is none.
+/// The folder of the strongest evaluator for a board and goal: a net over patterns, patterns, or a
+/// linear one that beats the positional one (docs/ntuple.md, docs/stages.md, docs/td.md). `None` if
+/// there is none.
 ///
 /// ```
 /// use outflank::game::{Goal, Shape};
@@ -36,7 +37,8 @@ pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
         (Shape::Cross92, Goal::Most) => model("perversi"),
         _ => None,
     };
-    patterns(shape, goal).or_else(linear)
+    let net = model(&format!("patternnet-{}", of_board(shape, goal)));
+    net.or_else(|| patterns(shape, goal)).or_else(linear)
 }
 
 fn of_board(shape: Shape, goal: Goal) -> String {

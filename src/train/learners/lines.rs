@@ -44,6 +44,9 @@ pub struct Lines {
     pub probable: u32,
     /// Boards with at most this many empty squares are labelled.
     pub labelled: u32,
+    /// For this share of the moves that were searched, a board after another move, drawn at random, is
+    /// labelled too, by a search of its own. Searches meet such boards more than games do.
+    pub others: f32,
     /// How much of the label of a board that is not solved comes from later boards of its line, from
     /// move to move.
     pub lambda: f32,
@@ -129,7 +132,7 @@ impl<'a, G: Geometry> Worker<'a, G> {
         let mut random = stream(seed, Purpose::Stage, round << 40 | number);
         let opening = random.random_range(lines.opening.0..=lines.opening.1);
         let mut board = Board::<G>::start();
-        let mut plies = Vec::new();
+        let (mut plies, mut others) = (Vec::new(), Vec::new());
         let first = board.discs();
         let mut side = 1.0;
         loop {
@@ -149,6 +152,9 @@ impl<'a, G: Geometry> Worker<'a, G> {
             let score = found.as_ref().map(|found| side * found.score);
             let chosen = found.map(|found| found.square);
             let Some(square) = chosen.or_else(|| random_move(board, &mut random)) else { break };
+            if chosen.is_some() && lines.others > 0.0 && random.random::<f32>() < lines.others {
+                others.extend(self.other(board, square, &mut random));
+            }
             plies.push(Ply { board, side, score, is_probable: board.empties() <= lines.probable });
             board = board.play_unchecked(square);
             side = -side;
@@ -158,7 +164,20 @@ impl<'a, G: Geometry> Worker<'a, G> {
         let mut labels = returns(&plies, side * score as f32, lines.lambda);
         labels.retain(|label| label.board.empties() <= lines.labelled);
         labels.extend(solved(board, score, &line));
+        others.retain(|label| label.board.empties() <= lines.labelled);
+        labels.extend(others);
         labels
+    }
+
+    /// The label of a board after a random move that is not the `chosen` one; `None` if there is no such
+    /// move, or if the board is too near the end or a pass.
+    fn other(&mut self, board: Board<G>, chosen: Square, random: &mut Random) -> Option<Label<G>> {
+        let square = random_move(board, random).filter(|&square| square != chosen)?;
+        let board = board.play_unchecked(square);
+        if board.empties() <= self.labeller.lines.solved {
+            return None;
+        }
+        self.search(board).map(|found| label(board, found.score.round() as i32))
     }
 
     fn search(&mut self, board: Board<G>) -> Option<SearchResult> {
@@ -248,6 +267,7 @@ mod tests {
             probcut: None,
             probable: 0,
             labelled: 20,
+            others: 0.0,
             lambda: 1.0,
         }
     }
@@ -324,6 +344,27 @@ mod tests {
         // The fourth is a probable score: 2 stands, and 10/2 + 2/2 = 6.
         plies[3].is_probable = true;
         assert_eq!(scores(&plies), [4, 6, -2, -4]);
+    }
+
+    #[test]
+    fn boards_after_other_moves_have_the_scores_of_searches() {
+        let with = labels::<Square7>(Goal::Most, Lines { others: 0.5, ..lines(20) }, 1);
+        let evaluator = Positional::new(Goal::Most).into();
+        let mut search = alphabeta::plain::<Square7>(Goal::Most, &evaluator, TABLE_BYTES);
+        // Those of a game follow its solved boards.
+        let mut found = 0;
+        for line in with.chunk_by(|a, b| b.board.empties() < a.board.empties()) {
+            if line.iter().any(|label| label.board.empties() <= 9) {
+                continue;
+            }
+            for label in line {
+                search.forget();
+                let score = search.think(label.board, &SearchLimits::depth(2)).map(|it| it.score);
+                assert_eq!(Some(f32::from(label.score)), score.map(f32::round), "{label:?}");
+                found += 1;
+            }
+        }
+        assert!(found > 50, "{found} boards");
     }
 
     #[test]

@@ -134,6 +134,7 @@ impl Options {
                 probcut: None,
                 probable: 0,
                 labelled: self.first_solved,
+                others: 0.0,
                 lambda: 1.0,
             },
             1 => Lines {
@@ -145,6 +146,7 @@ impl Options {
                 probcut: None,
                 probable: 0,
                 labelled: self.solved,
+                others: 0.0,
                 lambda: 1.0,
             },
             _ if self.is_last(round) => Lines {
@@ -168,6 +170,7 @@ impl Options {
             solved: self.solved,
             probable: 0,
             labelled: squares,
+            others: 0.0,
             lambda: self.lambda,
         }
     }

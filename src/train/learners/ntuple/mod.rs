@@ -47,28 +47,50 @@ const ESTIMATE_BOARDS: usize = 4000;
 /// The number of the random stream of the first numbers. The others are numbers of units.
 const INITIAL: u64 = u64::MAX;
 
-/// The evaluator of a model that others learn from.
-fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, TeacherError> {
+/// A model that others learn from.
+fn given<G: Geometry>(path: &Path, goal: Goal) -> Result<(Description, Weights), GivenError> {
     let file = load_model(path)?;
-    let unfit =
-        |problem: Box<dyn Error + Send + Sync>| TeacherError::Unfit { path: path.into(), problem };
     let description = serde_json::from_value::<Description>(file.description().clone());
-    let description = description.map_err(|error| unfit(error.into()))?;
+    let description = description.map_err(|error| unfit(path, error.into()))?;
     if (description.shape, description.goal) != (G::SHAPE, goal) {
         let Description { shape, goal, .. } = description;
-        return Err(unfit(format!("it is for {shape} and the {goal} discs").into()));
+        return Err(unfit(path, format!("it is for {shape} and the {goal} discs").into()));
     }
-    let (weights, _) = Weights::from_bytes(file.bytes()).map_err(|error| unfit(error.into()))?;
-    AnyEvaluator::from_model(&description, &weights).map_err(|error| unfit(error.into()))
+    let (weights, _) =
+        Weights::from_bytes(file.bytes()).map_err(|error| unfit(path, error.into()))?;
+    Ok((description, weights))
 }
 
-/// Why a model cannot be a teacher.
+/// The evaluator of a model that plays and labels games.
+fn teacher<G: Geometry>(path: &Path, goal: Goal) -> Result<AnyEvaluator<G>, GivenError> {
+    let (description, weights) = given::<G>(path, goal)?;
+    AnyEvaluator::from_model(&description, &weights).map_err(|error| unfit(path, error.into()))
+}
+
+/// The numbers of a model from which learning begins.
+fn initial<G: Geometry>(
+    path: &Path,
+    goal: Goal,
+    student: &dyn Student<G>,
+) -> Result<Vec<f32>, GivenError> {
+    let (description, weights) = given::<G>(path, goal)?;
+    if let Some(difference) = description.difference(&student.description(goal)) {
+        return Err(unfit(path, difference.to_string().into()));
+    }
+    student.numbers(&weights).map_err(|error| unfit(path, error.into()))
+}
+
+/// Why a model cannot be a teacher or the first one.
 #[derive(Debug, thiserror::Error)]
-enum TeacherError {
+enum GivenError {
     #[error(transparent)]
     Load(#[from] CheckpointError),
-    #[error("{} cannot be the teacher: {problem}", path.display())]
+    #[error("{} cannot be learnt from: {problem}", path.display())]
     Unfit { path: PathBuf, problem: Box<dyn Error + Send + Sync> },
+}
+
+fn unfit(path: &Path, problem: Box<dyn Error + Send + Sync>) -> GivenError {
+    GivenError::Unfit { path: path.into(), problem }
 }
 
 /// Trains an n-tuple perceptron or a one-hot net.
@@ -116,7 +138,10 @@ impl<G: Geometry> NTupleLearner<G> {
         for run in &options.labels {
             files.extend(labels::newest_files(Path::new(run), ROUNDS_OF_RESULTS)?);
         }
-        let numbers = student.initial(&mut stream(seed, Purpose::Batch, INITIAL));
+        let numbers = match &options.initial[..] {
+            "" => student.initial(&mut stream(seed, Purpose::Batch, INITIAL)),
+            path => initial(Path::new(path), goal, &*student).map_err(StagewiseError::method)?,
+        };
         let options = options.clone();
         let win_scale = WinScale::default().0;
         let teacher = match &options.teacher[..] {

@@ -59,6 +59,10 @@ keys! {
         /// Share of random moves after them.
         key random: f32 = 0.02, within(0.0, 1.0);
 
+        /// For this share of the moves that were searched, a board after another legal move, drawn at
+        /// random, is labelled too, by a search of its own.
+        key others: f32 = 0.0, within(0.0, 1.0);
+
         /// Empty squares from which games are solved.
         key solved: u32 = 12, whole(4, 24);
 
@@ -75,6 +79,10 @@ keys! {
         /// model, or a run. By default the model itself.
         key teacher: String = String::new(), text("the path of a model", |_| true);
 
+        /// A model of the same inputs, patterns and stages whose numbers are the first: a file or folder of
+        /// a model, or a run. By default they are random.
+        key initial: String = String::new(), text("the path of a model", |_| true);
+
         /// How often the model learns from each label in a round.
         key epochs: u32 = 4, whole(1, 1000);
 
@@ -90,7 +98,7 @@ impl Options {
     /// The lines of a round, counted from 0, on a board of `squares` squares. Without a teacher the
     /// first is played by a model that knows nothing, so only the results count.
     pub fn lines(&self, round: u64, squares: u32) -> Lines {
-        let &Options { opening, random, solved, .. } = self;
+        let &Options { opening, random, solved, others, .. } = self;
         let latest = squares.saturating_sub(solved + 8).max(2);
         let games = u64::from(self.games);
         match round {
@@ -103,6 +111,7 @@ impl Options {
                 probcut: None,
                 probable: 0,
                 labelled: squares,
+                others: 0.0,
                 lambda: 1.0,
             },
             _ => Lines {
@@ -114,6 +123,7 @@ impl Options {
                 probcut: None,
                 probable: 0,
                 labelled: squares,
+                others,
                 lambda: self.lambda,
             },
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::game::{Shape, Square6};
+use crate::game::{Shape, Square6, Square8};
 
 fn options(inputs: Inputs) -> Options {
     Options {
@@ -126,6 +126,30 @@ fn a_teacher_s_games_teach_a_net_over_patterns_the_same_after_a_break() {
     };
     assert!(refused(shipped("patterns-7x7")).contains("it is for 7x7"));
     assert!(refused("nowhere".into()).contains("nowhere"));
+}
+
+#[test]
+fn a_model_begins_with_the_numbers_of_another_one_of_its_form() {
+    let shipped = |name: &str| format!("{}/checkpoints/{name}", env!("CARGO_MANIFEST_DIR"));
+    let begun = |name: &str, stages| {
+        let options = Options {
+            initial: shipped(name),
+            patterns: crate::train::learners::endgame::edges_and_lines(),
+            stages,
+            ..options(Inputs::Patterns)
+        };
+        NTupleLearner::<Square8>::new(&options, Goal::Most, 1)
+    };
+    let file = load_model(Path::new(&shipped("patternnet-8x8"))).expect("a model");
+    let (wanted, _) = Weights::from_bytes(file.bytes()).expect("weights");
+    let model = begun("patternnet-8x8", 10).expect("a learner").model();
+    for name in ["rows", "first", "output", "moves"] {
+        assert!(model.array(name) == wanted.array(name), "{name}");
+    }
+    let refused = |name, stages| begun(name, stages).err().expect("another form").to_string();
+    assert!(refused("patterns-8x8", 10).contains("kind = \"patterns\""));
+    assert!(refused("patternnet-8x8", 9).contains("patternnet-8x8 cannot be learnt from"));
+    assert!(refused("nowhere", 10).contains("nowhere"));
 }
 
 #[test]
