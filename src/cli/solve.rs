@@ -16,12 +16,11 @@ use super::bench::number;
 use super::screen;
 use crate::game::notation;
 use crate::game::{Geometry, Goal, Position, Shape};
-use crate::players::spec::{EvaluatorKind, EvaluatorSource};
+use crate::players::spec::EvaluatorSource;
 use crate::search::endgame::{SolveGoal, SolveMonitor, Solver};
 use crate::search::memory::room_for;
 use crate::store::import::text::{self, TextFault};
 use crate::store::lines::{BadLines, Line, LineError, Lines, shortened};
-use crate::store::shipped;
 use report::{Solved, Total};
 use selective::{Selective, SelectiveSolver};
 
@@ -132,17 +131,11 @@ impl Source {
     }
 }
 
-/// The evaluator that orders moves best. On a board without patterns that is the positional one,
-/// even if a linear one plays better: with it the solver takes 15 % fewer positions on 88 squares.
-fn default_order(shape: Shape, goal: Goal) -> EvaluatorSource {
-    let positional = EvaluatorSource::Named(EvaluatorKind::Positional);
-    shipped::patterns(shape, goal).map_or(positional, EvaluatorSource::Model)
-}
-
 fn solve_all<G: Geometry>(args: &Args, source: Source) -> anyhow::Result<ExitCode> {
     let table_bytes = (args.table_mb as usize) << 20;
     room_for(table_bytes as u64).context("--table-mb")?;
-    let order = args.eval.clone().unwrap_or_else(|| default_order(G::SHAPE, args.goal));
+    let order =
+        args.eval.clone().unwrap_or_else(|| EvaluatorSource::of_solver(G::SHAPE, args.goal));
     let (evaluator, _) = order.open::<G>(args.goal)?;
     let mut selective = SelectiveSolver::new(args, &evaluator)?;
     let mut solver = Solver::with_evaluator(args.goal, &evaluator, table_bytes)

@@ -81,7 +81,7 @@ pub fn complete<G: Geometry>(
 
 /// A solver with the best order of moves that the program has for the board.
 fn solver<G: Geometry>(goal: Goal) -> Solver<G> {
-    match EvaluatorSource::Best.open::<G>(goal) {
+    match EvaluatorSource::of_solver(G::SHAPE, goal).open::<G>(goal) {
         Ok((evaluator, _)) => Solver::with_evaluator(goal, &evaluator, TABLE_BYTES),
         Err(_) => Solver::new(goal, TABLE_BYTES),
     }

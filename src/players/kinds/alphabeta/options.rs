@@ -44,7 +44,7 @@ keys! {
         /// Multi-ProbCut: the search skips lines that a shallower search predicts to be irrelevant
         /// by this many standard deviations. Only with an evaluator whose prediction errors are
         /// measured: models by patterns, and `positional` on 8x8 for the most discs. 0 skips no line.
-        /// Without the key it is 2.5 for such an evaluator with a time limit, else 0.
+        /// Without the key it is 1.3 for such an evaluator with a time limit, else 0.
         key probcut: Option<f32> = None, within(0.0, 10.0);
 
         /// How `gametime` is divided among the moves: evenly, or on a straight line that falls from
@@ -67,9 +67,9 @@ keys! {
     }
 }
 
-/// The margin of Multi-ProbCut for players with a time limit, in standard deviations. With 2 a search is
-/// as strong on the whole, and now and then throws a game away (docs/journal/patterns.md).
-pub(super) const TIMED_PROBCUT: f32 = 2.5;
+/// The margin of Multi-ProbCut for players with a time limit, in standard deviations. It won matches
+/// against others (docs/journal/patterns.md).
+pub(super) const TIMED_PROBCUT: f32 = 1.3;
 
 impl AlphaBetaSpec {
     /// The margin of Multi-ProbCut; `None` if no line is skipped.
