@@ -49,8 +49,13 @@ pub const LEVELS: &[Level] = &[
     level("net16", "Master", "net:NET,simulations=16", 1726, 1.0),
     level("net100", "Grandmaster", "net:NET,simulations=100", 1948, 0.7),
     level("net400", "Champion", "net:NET,simulations=400", 2086, 0.5),
-    level("net1600", "Best", "net:NET,simulations=1600", 2210, 0.3),
+    level("net1600", "Legend", "net:NET,simulations=1600", 2210, 0.3),
+    level(ENGINE, "Engine", "alphabeta:movetime=1s", 2300, 0.3),
 ];
+
+/// The id of the level that searches with the net over patterns. Only boards with one have it: on the
+/// others nets are stronger.
+const ENGINE: &str = "engine";
 
 /// The id of the level to begin with.
 pub const FIRST: &str = "depth4";
@@ -72,7 +77,7 @@ impl Level {
         LEVELS.iter().find(is_named)
     }
 
-    /// The player for a board and goal; `None` if it needs a net and there is none.
+    /// The player for a board and goal; `None` if it needs a net, of whichever kind, and there is none.
     ///
     /// ```
     /// use outflank::game::{Goal, Shape};
@@ -84,6 +89,9 @@ impl Level {
     /// assert!(medium.player(Shape::Square7, Goal::Fewest).is_some(), "on each board and goal");
     /// ```
     pub fn player(&self, shape: Shape, goal: Goal) -> Option<PlayerSpec> {
+        if self.id == ENGINE && shipped::patternnet(shape, goal).is_none() {
+            return None;
+        }
         with_net(self.spec, shipped::net(shape, goal).as_ref())
     }
 }
@@ -120,7 +128,9 @@ mod tests {
     fn levels_without_a_net_play_on_every_board() {
         for shape in Shape::ALL {
             let players = LEVELS.iter().filter_map(|level| level.player(shape, Goal::Fewest));
-            let wanted = if shipped::net(shape, Goal::Fewest).is_some() { LEVELS.len() } else { 7 };
+            // Only one board and goal has the engine.
+            let with_net = shipped::net(shape, Goal::Fewest).is_some();
+            let wanted = if with_net { LEVELS.len() - 1 } else { 7 };
             assert_eq!(players.count(), wanted, "{shape}");
         }
     }

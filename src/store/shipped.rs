@@ -19,6 +19,12 @@ pub fn patterns(shape: Shape, goal: Goal) -> Option<PathBuf> {
     model(&format!("patterns-{}", of_board(shape, goal)))
 }
 
+/// The folder of the net over patterns for a board and goal, such as `checkpoints/patternnet-8x8`,
+/// looked for as [`net`] is. `None` if there is none.
+pub fn patternnet(shape: Shape, goal: Goal) -> Option<PathBuf> {
+    model(&format!("patternnet-{}", of_board(shape, goal)))
+}
+
 /// The folder of the strongest evaluator for a board and goal: a net over patterns, patterns, or a
 /// linear one that beats the positional one (docs/ntuple.md, docs/stages.md, docs/td.md). `None` if
 /// there is none.
@@ -37,8 +43,7 @@ pub fn evaluator(shape: Shape, goal: Goal) -> Option<PathBuf> {
         (Shape::Cross92, Goal::Most) => model("perversi"),
         _ => None,
     };
-    let net = model(&format!("patternnet-{}", of_board(shape, goal)));
-    net.or_else(|| patterns(shape, goal)).or_else(linear)
+    patternnet(shape, goal).or_else(|| patterns(shape, goal)).or_else(linear)
 }
 
 fn of_board(shape: Shape, goal: Goal) -> String {

@@ -24,7 +24,7 @@ use crate::game::{Geometry, Goal, Position, Shape, Square};
 use crate::players::control::{Control, Effort};
 use crate::players::levels::LEVELS;
 use crate::players::player::combine;
-use crate::players::spec::PlayerKind;
+use crate::players::spec::{PlayerKind, ThinkingLimit};
 use crate::search::endgame::Solver;
 use crate::search::stop::Stop;
 use crate::store::lessons::{self, Kind, Lesson, Lessons, LessonsError, MoveValue};
@@ -308,7 +308,12 @@ impl Maker {
         let (mut found, mut all) = (0, 0);
         for level in LEVELS {
             let Some(spec) = level.player(shape, goal) else { continue };
-            if !matches!(spec.kind, PlayerKind::Greedy(_) | PlayerKind::AlphaBeta(_)) {
+            let is_quick = match &spec.kind {
+                PlayerKind::Greedy(_) => true,
+                PlayerKind::AlphaBeta(spec) => matches!(spec.limit, ThinkingLimit::Depth(_)),
+                _ => false,
+            };
+            if !is_quick {
                 continue;
             }
             let work = |engine: &mut dyn Engine| -> Result<Square, EngineError> {

@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(value_name = "SPEC")]
     player: Option<PlayerSpec>,
     /// A level instead: first-day, disc-grabber, beginner, newcomer, casual, tournament, steady, club,
-    /// strong-club, expert, master, grandmaster, champion or best. Each game goes another way; newcomer
+    /// strong-club, expert, master, grandmaster, champion, legend or engine. Each game goes another way; newcomer
     /// and tournament err like people. They, and all from expert on, need the net that comes with the
     /// program
     #[arg(long, value_name = "LEVEL", default_value = "club", value_parser = level, conflicts_with = "player")]
@@ -113,9 +113,11 @@ fn play<G: Geometry>(args: &Args) -> anyhow::Result<ExitCode> {
 fn opponent(level: &Level, shape: Shape, goal: Goal) -> anyhow::Result<PlayerSpec> {
     let Some(player) = level.player(shape, goal) else {
         let word = level.word;
+        let strongest = LEVELS.iter().rfind(|level| level.player(shape, goal).is_some());
+        let strongest = strongest.map_or("", |level| level.word);
         bail!(
-            "level \"{word}\" needs a net for {shape}, and none comes with the program; allowed: up to \
-             strong-club"
+            "level \"{word}\" needs a net for {shape} that does not come with the program; allowed: up \
+             to \"{strongest}\""
         )
     };
     Ok(PlayerSpec { name: PlayerName::new(level.word), ..player })
