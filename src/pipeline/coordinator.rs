@@ -339,7 +339,6 @@ impl<G: Geometry> Coordinator<'_, G> {
         let play = self.learner.finite_weights()?;
         self.state.seconds = clock.seconds();
         self.state.next_game = self.shared.counters.numbers.next();
-        self.state.starts = self.shared.counters.numbers.starts();
         self.state.leases = leases::length(self.run.path())?;
         let description = serde_json::to_value(Description {
             positions: self.state.positions,

@@ -49,7 +49,6 @@ use crate::telemetry::Telemetry;
 use crate::train::game::SelfPlaySettings;
 use crate::train::replay::Replay;
 use crate::train::selfplay::GameNumbers;
-use crate::train::starts::Starts;
 use cluster::ServeOptions;
 use cluster::serve::WithWorkers;
 use coordinator::Coordinator;
@@ -232,7 +231,7 @@ fn train_on<G: Geometry>(
     let mut learner = trainee.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut held_out = Replay::<G>::new(&held_out::options(&config.replay));
-    let RestoredRun { mut state, starts, lost_games, counted, excluded } =
+    let RestoredRun { mut state, lost_games, counted, excluded } =
         restore(&description, config, run, learner.as_mut(), &mut replay, &mut held_out)?;
     let limit = limits::reached_limit(&config.limits, &state, state.seconds);
     if limit.is_some() && is_finished(config, run, &state) {
@@ -243,7 +242,7 @@ fn train_on<G: Geometry>(
     // A run that has reached a limit has no actors.
     let actors = if limit.is_none() && with.plays { config.selfplay.actors } else { 0 };
     let weights = Arc::new(learner.play_weights());
-    let shared = shared(&state, starts, replay.is_empty(), limit, stop);
+    let shared = shared(&state, replay.is_empty(), limit, stop);
     let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
     let predictors = teacher::before(config, predictors, &shared.counters)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
@@ -305,13 +304,12 @@ fn is_finished(config: &Config, run: &RunDir, state: &RunState) -> bool {
 /// The shared state of a run's threads at its start. `limit` is a limit that is already reached.
 fn shared<'a>(
     state: &RunState,
-    starts: Starts,
     is_starved: bool,
     limit: Option<RunLimit>,
     stop: &'a AtomicBool,
 ) -> Shared<'a> {
     let counters = Counters {
-        numbers: GameNumbers::from(state.next_game).with_starts(starts),
+        numbers: GameNumbers::from(state.next_game),
         positions: AtomicU64::new(state.positions),
         learner_starved: AtomicBool::new(is_starved),
     };

@@ -18,7 +18,6 @@ use crate::store::run_dir::{InitialNetInfo, RunDir};
 use crate::store::set_aside::{self, SetAside};
 use crate::train::learner::Learner;
 use crate::train::replay::Replay;
-use crate::train::starts::Starts;
 
 /// A net that a new run starts with instead of random weights.
 pub struct InitialModel {
@@ -74,8 +73,6 @@ impl InitialModel {
 pub(super) struct RestoredRun {
     /// The counters.
     pub state: RunState,
-    /// The positions at which games begin.
-    pub starts: Starts,
     /// Games that the newest checkpoint counts but that were lost to damage.
     pub lost_games: u64,
     /// The numbers of the stored games.
@@ -119,8 +116,6 @@ pub(super) fn restore<G: Geometry>(
     let count = |id| {
         counted.insert(id);
     };
-    let starts = Starts::restore::<G>(&config.selfplay, config.seed, state.starts.clone())
-        .with_context(|| format!("the newest checkpoint in {}", run.checkpoints().display()))?;
     let totals = match games::totals_with(&run.games(), count) {
         Err(GamesError::File(error)) if error.is_missing() => Totals::default(),
         totals => totals?,
@@ -152,7 +147,7 @@ pub(super) fn restore<G: Geometry>(
         replay.len(),
         held_out.len()
     );
-    Ok(RestoredRun { state, starts, lost_games, counted, excluded })
+    Ok(RestoredRun { state, lost_games, counted, excluded })
 }
 
 /// The state of a run without a checkpoint: that of a new run, unless a checkpoint is missing.

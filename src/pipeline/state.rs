@@ -7,7 +7,6 @@ use super::sync::Schedule;
 use crate::arena::rating::Rating;
 use crate::store::run_dir;
 use crate::train::selfplay::NetVersion;
-use crate::train::starts::Start;
 
 /// The rating of one of a run's nets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,9 +64,6 @@ pub struct RunState {
     /// of older versions.
     #[serde(default)]
     pub schedule: Option<Schedule>,
-    /// The positions at which games begin instead of the start.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub starts: Vec<Start>,
 }
 
 impl RunState {
@@ -179,7 +175,6 @@ mod tests {
             rating: None,
             evaluated: None,
             schedule: Some(Schedule { first: 2, warmup: 500, quota: 640.0, largest_quota: 640.0 }),
-            starts: Vec::new(),
         }
     }
 

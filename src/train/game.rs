@@ -2,9 +2,8 @@
 //!
 //! A game plays its opening moves, then searches each move. When few squares are empty, the exact
 //! solver plays the rest. A game owns its tree and its random stream, so its moves depend only on
-//! its number, the net's predictions, and the position at which it begins. There is one exception:
-//! among moves proven to be equally good, the choice may depend on the positions that the actor's
-//! solver has stored.
+//! its number and the net's predictions. There is one exception: among moves proven to be equally
+//! good, the choice may depend on the positions that the actor's solver has stored.
 
 use rand::RngExt;
 
@@ -182,15 +181,6 @@ impl<G: Geometry> SelfPlayGame<G> {
         }
         let moves = game.record.moves.iter().map(|played| played.square).collect();
         DrawnOpening { length, moves: Some(moves) }
-    }
-
-    /// Makes a new game begin with these moves in place of its own opening. Without moves it changes
-    /// nothing.
-    pub fn begin_after(&mut self, moves: &[Square]) {
-        for &square in moves {
-            self.make_move(square, Vec::new(), None, None);
-            self.phase = Phase::Opening(0);
-        }
     }
 
     /// Makes a new game play these moves in place of those that its searches choose, as long as

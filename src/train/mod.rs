@@ -9,4 +9,3 @@ pub mod replay;
 pub mod seeds;
 pub mod selfplay;
 pub mod stagewise;
-pub mod starts;

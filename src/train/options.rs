@@ -6,9 +6,7 @@ use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
 pub mod selfplay {
-    use super::{
-        Allowed, MOST_SIMULATIONS, above, at_least, choices, keys, schedule, text, whole, within,
-    };
+    use super::{Allowed, MOST_SIMULATIONS, above, at_least, choices, keys, schedule, text, whole};
 
     /// The allowed numbers of simulations.
     const SIMULATIONS: Allowed = whole(1, MOST_SIMULATIONS);
@@ -21,17 +19,6 @@ pub mod selfplay {
             Random = "random",
             /// Drawn from the net's policy, without a search.
             Policy = "policy",
-        }
-    }
-
-    choices! {
-        /// Which positions of earlier games new games begin at.
-        pub enum RestartFrom {
-            /// Those that the searches misjudged most.
-            #[default]
-            Regret = "regret",
-            /// Any.
-            Any = "any",
         }
     }
 
@@ -69,13 +56,6 @@ pub mod selfplay {
 
             /// Positions of the run that are played with the teacher.
             key teacher_positions: u64 = 500_000, at_least(0);
-
-            /// Share of the games that begin at a position of an earlier game of this machine.
-            key restarts: f32 = 0.0, within(0.0, 1.0);
-
-            /// At which positions: `regret`, those where the values of the searches differ most
-            /// from the results, or `any`.
-            key restart_from: RestartFrom = RestartFrom::Regret;
 
             /// Pairs [positions played so far, simulations of a full search from there on]; before
             /// the first pair `search.simulations` applies.

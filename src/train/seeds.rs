@@ -24,10 +24,6 @@ pub enum Purpose {
     Match = 3,
     /// One board of a stage; the number has the unit in its upper half.
     Stage = 5,
-    /// Where one game begins.
-    Start = 6,
-    /// Which position of one game is kept to begin others at.
-    Kept = 7,
 }
 
 /// The stream of a run's `seed` for a purpose and a counter.

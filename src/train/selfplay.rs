@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use super::options::selfplay::{Opening, Options, RestartFrom};
+pub use super::options::selfplay::{Opening, Options};
 
 use super::game::{GameStatus, SelfPlayGame, SelfPlaySettings, Work};
-use super::starts::{Start, Starts};
+use crate::game::Geometry;
 use crate::game::record::GameRecord;
-use crate::game::{Geometry, Square};
 use crate::model::weights::Weights;
 use crate::predict::Input;
 use crate::predict::{PredictError, Predictions};
@@ -23,37 +22,21 @@ use crate::search::endgame::Solver;
 /// Size of the exact solver's table in bytes: it fits in a core's second-level cache.
 const SOLVER_TABLE_BYTES: usize = 1 << 20;
 
-/// The numbers of new games, which all actors of a process share: each number is given once. Also
-/// the positions at which some of these games begin.
+/// The numbers of new games, which all actors of a process share: each number is given once.
 ///
-/// A run has all numbers from a first one on. A worker has ranges that the run leased to it, and its
-/// games begin at the start.
+/// A run has all numbers from a first one on. A worker has ranges that the run leased to it.
 #[derive(Debug)]
-pub struct GameNumbers {
-    ranges: Mutex<VecDeque<Range<u64>>>,
-    starts: Option<Starts>,
-}
+pub struct GameNumbers(Mutex<VecDeque<Range<u64>>>);
 
 impl GameNumbers {
     /// All numbers from `first` on.
     pub fn from(first: u64) -> GameNumbers {
-        let ranges = std::iter::once(first..u64::MAX).collect();
-        GameNumbers { ranges: Mutex::new(ranges), starts: None }
+        GameNumbers(Mutex::new(std::iter::once(first..u64::MAX).collect()))
     }
 
     /// No numbers yet.
     pub fn none() -> GameNumbers {
-        GameNumbers { ranges: Mutex::default(), starts: None }
-    }
-
-    /// The same, with positions at which games begin.
-    pub fn with_starts(self, starts: Starts) -> GameNumbers {
-        GameNumbers { starts: Some(starts), ..self }
-    }
-
-    /// The positions at which games begin, for a checkpoint.
-    pub fn starts(&self) -> Vec<Start> {
-        self.starts.as_ref().map(Starts::saved).unwrap_or_default()
+        GameNumbers(Mutex::default())
     }
 
     /// Takes the next number. Without numbers it is `u64::MAX`, which no run accepts.
@@ -88,19 +71,8 @@ impl GameNumbers {
         self.ranges().front().map_or(u64::MAX, |range| range.start)
     }
 
-    /// The moves to the position at which a game begins; none if it begins at the start.
-    fn opening<G: Geometry>(&self, number: u64) -> Vec<Square> {
-        self.starts.as_ref().map(|starts| starts.draw::<G>(number)).unwrap_or_default()
-    }
-
-    fn learn<G: Geometry>(&self, game: &GameRecord) {
-        if let Some(starts) = &self.starts {
-            starts.learn::<G>(game);
-        }
-    }
-
     fn ranges(&self) -> MutexGuard<'_, VecDeque<Range<u64>>> {
-        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,12 +131,8 @@ impl<G: Geometry> Actor<G> {
         let games = actor.settings.selfplay.games_per_actor as usize;
         for index in 0..groups.clamp(1, games) {
             let share = games / groups + usize::from(index < games % groups);
-            let game = |_| {
-                let number = numbers.take();
-                let mut game = SelfPlayGame::new(&actor.settings, number, net.version, simulations);
-                game.begin_after(&numbers.opening::<G>(number));
-                game
-            };
+            let game =
+                |_| SelfPlayGame::new(&actor.settings, numbers.take(), net.version, simulations);
             actor.groups.push(Group {
                 games: (0..share).map(game).collect(),
                 is_waiting: false,
@@ -222,9 +190,7 @@ impl<G: Geometry> Actor<G> {
                     GameStatus::Finished => {
                         self.work += std::mem::take(&mut game.work);
                         let (number, version) = (numbers.take(), self.net.version);
-                        numbers.learn::<G>(game.record());
                         finished.push(game.restart(&self.settings, number, version, simulations));
-                        game.begin_after(&numbers.opening::<G>(number));
                     }
                 }
             };

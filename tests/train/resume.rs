@@ -2,13 +2,10 @@
 
 use std::fs;
 
-use outflank::game::Square6;
-use outflank::game::notation::transcript;
-use outflank::game::record::GameRecord;
 use outflank::pipeline::holds_out;
 use outflank::store::games::{self, GameWriter};
 
-use crate::common::{FinishedRun, count, edit_json, manifest, refused, succeeds};
+use crate::common::{FinishedRun, edit_json, manifest, refused, succeeds};
 
 #[test]
 fn a_refused_resume_changes_nothing() {
@@ -157,34 +154,4 @@ fn lost_games_are_still_accepted_by_the_next_start() {
     assert!(stderr.contains("1 games of "), "{stderr}");
     succeeds(&run.resume_for(300.0, &[]));
     assert_eq!(manifest(&run.path)["lost_games"], 0);
-}
-
-/// A run that begins its games at positions of earlier games keeps these positions.
-#[test]
-fn a_resumed_run_begins_games_at_the_positions_that_its_checkpoint_keeps() {
-    let run = FinishedRun::new(&["--set", "selfplay.restarts=1"]);
-    let state = run.newest_checkpoint().join("state.json");
-    let saved: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&state).expect("a file")).expect("JSON");
-    let saved = saved["state"]["starts"].as_array().expect("positions").clone();
-    assert!(saved.len() > 20, "{} positions", saved.len());
-    let next_game = count(&run.path, "games");
-    succeeds(&run.resume_for(500.0, &[]));
-    let is_kept = |game: &GameRecord| {
-        let opening = &game.moves[..usize::from(game.opening_moves)];
-        let moves = transcript::<Square6>(opening.iter().map(|played| played.square));
-        saved.iter().any(|start| start["moves"] == moves)
-    };
-    let first: Vec<GameRecord> = games::read_all(&run.path.join("games"))
-        .expect("games")
-        .map(|game| game.expect("a whole game"))
-        .skip(next_game as usize)
-        .take(8)
-        .collect();
-    assert!(first.len() >= 4 && first.iter().all(is_kept), "{first:?}");
-
-    edit_json(&run.newest_checkpoint().join("state.json"), |state| {
-        state["state"]["starts"][1]["moves"] = "a1".into();
-    });
-    refused(&run.resume(&["--set", "limits.positions=9000"]), "`starts[1].moves`: move `a1`");
 }
