@@ -13,9 +13,9 @@ OUTFLANK = Path(os.environ["OUTFLANK"]).resolve()
 POSITIONAL = "positional"
 
 
-def alphabeta(evaluator, more=""):
+def alphabeta(evaluator):
     """Alpha-beta with an evaluator, as a specification without its time."""
-    return f"alphabeta:movetime={{time}},threads=1,eval={evaluator}{more}"
+    return f"alphabeta:movetime={{time}},threads=1,eval={evaluator}"
 
 
 def searched(model):
@@ -23,14 +23,15 @@ def searched(model):
     return f"net:checkpoints/{model},movetime={{time}},threads=1"
 
 
-def evaluator(model, more=""):
-    return alphabeta(f"checkpoints/{model}", more)
+def evaluator(model):
+    return alphabeta(f"checkpoints/{model}")
 
 
 # The systems of each board, by the names that the tables have.
 BOARDS = {
     "8x8": {
-        "patterns": evaluator("patterns-8x8", ",probcut=1.5"),
+        "net over patterns": evaluator("patternnet-8x8"),
+        "patterns": evaluator("patterns-8x8"),
         "net": searched("8x8"),
         "net of an hour": searched("8x8-hour"),
         "small net": searched("8x8-small"),
@@ -57,7 +58,7 @@ BOARDS = {
 }
 for board in ("6x6", "7x7", "8x8-fewest"):
     BOARDS[board] = {
-        "patterns": evaluator(f"patterns-{board}", ",probcut=1.5"),
+        "patterns": evaluator(f"patterns-{board}"),
         "net": searched(board),
         POSITIONAL: alphabeta("positional"),
         "greedy": "greedy",
