@@ -148,6 +148,8 @@ fn a_key_in_the_wrong_section_gets_the_right_one_suggested() {
         &[],
         "run.toml:2:1: unknown key `net.actors`; did you mean `selfplay.actors`?",
     );
+    // Nothing is like it.
+    one_problem("[net]\nzzz = 4", &[], "run.toml:2:1: unknown key `net.zzz`; allowed: ");
 }
 
 #[test]
