@@ -18,7 +18,8 @@ pub(super) fn unknown(keys: &[ConfigKey], path: &str) -> Fault {
         .or_else(|| elsewhere().next().map(ConfigKey::path))
         .or_else(|| nearest(path, sections.iter().copied()).map(|near| format!("[{near}]")))
         .or_else(|| {
-            let near = nearest(section, sections.iter().copied()).filter(|&near| near != section)?;
+            let near =
+                nearest(section, sections.iter().copied()).filter(|&near| near != section)?;
             let is_key = keys.iter().any(|key| (key.section, key.name) == (near, name));
             Some(if is_key { join(near, name) } else { format!("[{near}]") })
         });
