@@ -101,9 +101,9 @@ fn an_exported_net_plays_like_its_checkpoint_and_is_never_overwritten() {
 
     // The upper levels are the net in `checkpoints`: none comes with the program for this goal.
     let play =
-        ["play", "--level", "best", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
+        ["play", "--level", "legend", "--shape", "6x6", "--goal", "fewest", "--colour", "white"];
     let text = assert_success(&outflank(&play, folder));
-    assert!(text.contains("you play white against Best"), "{text}");
+    assert!(text.contains("you play white against Legend"), "{text}");
     let elsewhere = tempfile::tempdir().expect("a folder");
     assert_failure(&outflank(&play, elsewhere.path()), "needs a net for 6x6");
 }
