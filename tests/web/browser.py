@@ -27,6 +27,10 @@ class Fault(Exception):
     """A check failed."""
 
 
+class Ended(Fault):
+    """The browser has ended by itself, which says nothing about the page."""
+
+
 class Browser:
     """One Chromium with a profile of its own."""
 
@@ -40,14 +44,17 @@ class Browser:
         high = [self._high(end) for end in ends]
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
                  "--no-first-run", "--disable-background-networking", "--disable-component-update",
+                 # Containers often have a /dev/shm that is too small for a page.
+                 "--disable-dev-shm-usage",
                  "--hide-scrollbars", f"--user-data-dir={self._profile}", "about:blank"]
 
         def place():
             os.dup2(high[0], 3)
             os.dup2(high[1], 4)
 
+        self._said = tempfile.TemporaryFile()
         self._process = subprocess.Popen([program, *flags], preexec_fn=place, close_fds=False,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                         stdout=subprocess.DEVNULL, stderr=self._said)
         for end in (to_child, from_child, *ends, *high):
             os.close(end)
         self._buffer = b""
@@ -76,7 +83,10 @@ class Browser:
         command = {"id": number, "method": method, "params": params or {}}
         if session:
             command["sessionId"] = session
-        os.write(self._write, json.dumps(command).encode() + b"\0")
+        try:
+            os.write(self._write, json.dumps(command).encode() + b"\0")
+        except BrokenPipeError:
+            raise self._ended() from None
         end = time.monotonic() + PATIENCE
         while number not in self._answers:
             if time.monotonic() > end:
@@ -93,13 +103,23 @@ class Browser:
             return
         read = os.read(self._read, 1 << 20)
         if not read:
-            raise Fault("the browser has ended")
+            raise self._ended()
         *messages, self._buffer = (self._buffer + read).split(b"\0")
         for message in map(json.loads, messages):
             if "id" in message:
                 self._answers[message["id"]] = message
             elif message.get("sessionId") in self._pages:
                 self._pages[message["sessionId"]].happened(message["method"], message["params"])
+
+    def _ended(self):
+        """What is known of a browser that is gone."""
+        try:
+            code = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            code = "none yet"
+        self._said.seek(0)
+        last = self._said.read().decode(errors="replace").splitlines()[-5:]
+        return Ended("\n  ".join([f"the browser has ended; exit code: {code}; its last lines:", *last]))
 
     def close(self):
         """Ends the browser and removes its profile."""
@@ -111,6 +131,7 @@ class Browser:
             self._process.wait()
         os.close(self._write)
         os.close(self._read)
+        self._said.close()
         shutil.rmtree(self._profile, ignore_errors=True)
 
 
