@@ -161,10 +161,10 @@ class Details:
         return self.page.run("(word) => [...document.querySelectorAll('button')].some((button) => button.textContent === word && button.checkVisibility())", word)
 
     def tries_during_a_review(self):
-        """Trying a move asks the server, which must not end the review."""
+        """Trying a move asks the server, which must not end the review. A fast net would end it first."""
         page = self.page
         page.run(SPY)
-        self.opens("net100")
+        self.opens("net1600")
         page.wait("a move whose value must be asked for", """async () => {
             const hints = () => window.spied.filter(({ path }) => path === "/api/hints").length;
             const before = hints();
@@ -254,7 +254,7 @@ class Details:
         check(self.text(".branches") == before[0], "a reload has changed the moves")
         check(page.run("() => [...document.querySelectorAll('.opinion select')].map((select) => select.value)") == players, "a reload has lost an opinion")
         # The net's review was kept as well.
-        page.run(CHOICE, ".opinion select", "net100")
+        page.run(CHOICE, ".opinion select", "net1600")
         page.run("() => document.querySelector('.branches .move').click()")
         page.wait("the kept review", "() => document.querySelector('.totals div')")
         passes = page.run("async (moves) => { const { plies, over } = await (await fetch('/api/line', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ moves }) })).json(); return plies.filter((ply) => ply.passed).length; }", self.game)
