@@ -227,7 +227,7 @@ fn leaves<G: Geometry>(depth: u32) -> Vec<Figure> {
 }
 
 fn random_net(config: &Config) -> anyhow::Result<(NetSpec, Weights)> {
-    let spec = pipeline::net_spec(config);
+    let spec = pipeline::net_spec(config, None)?;
     let weights = initial_weights(&spec, config.seed);
     Ok((spec, weights))
 }
@@ -348,7 +348,7 @@ fn one_actor<G: Geometry>(
 }
 
 fn learner<G: Geometry>(config: &Config, seconds: Duration) -> anyhow::Result<Vec<Figure>> {
-    let mut learner = NetTrainee(config).learner()?;
+    let mut learner = NetTrainee::open(config, None)?.learner()?;
     let mut replay = Replay::<G>::new(&config.replay);
     let mut random = stream(config.seed, Purpose::Game, 0);
     // A window of a small `max_positions` never holds 10,000, so count the positions added.

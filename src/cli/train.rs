@@ -11,8 +11,10 @@ use super::machine::processor;
 use super::server_args::LoginArgs;
 use super::tell_how_to_play;
 use crate::config::{Config, Method};
+use crate::net::Inputs;
 use crate::pipeline::cluster::ServeOptions;
 use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
+use crate::players::inputs;
 use crate::store::run_dir::{self, RunDir, RunDirError, State};
 use crate::store::warm_start::{CopiedGames, LeftOut, WarmStart};
 use crate::telemetry::Telemetry;
@@ -165,7 +167,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// Creates a new run.
 fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let path = args.config.as_deref().context("a new run needs a configuration")?;
-    let config = Config::load(path, &args.overrides)?;
+    let mut config = Config::load(path, &args.overrides)?;
     args.cluster.check(&config)?;
     if config.method == Method::AlphaZero && config.selfplay.actors == 0 && args.games.is_empty() {
         bail!("selfplay.actors = 0: a run that plays no games needs the games of --games");
@@ -176,6 +178,8 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     }
     // First, so that a run that cannot start leaves no directory behind.
     pipeline::check(&config)?;
+    // With the checksum of the evaluator of its inputs, so that the run always needs the same one.
+    config.net = pipeline::net_spec(&config, None)?.options;
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
     let warm_start = warm_start.imitating(args.imitate);
@@ -189,6 +193,9 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         }
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
+    if config.net.inputs == Inputs::Evaluations {
+        inputs::keep_copy(config.board, config.goal, run.path())?;
+    }
     if !args.games.is_empty() {
         run.note_copying()?;
     }
@@ -228,7 +235,7 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let stored = |overrides| -> anyhow::Result<Config> {
         Ok(Config::parse_stored(&origin, &run.config()?, overrides)?)
     };
-    let config = match &args.config {
+    let mut config = match &args.config {
         Some(path) => Config::load(path, &args.overrides)?,
         None => stored(&args.overrides)?,
     };
@@ -236,6 +243,9 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let before = stored(&[]).unwrap_or_else(|_| config.clone());
     // `run.json` has the seed too.
     let before = Config { seed: run.manifest().seed, ..before };
+    if config.net.evaluator.is_empty() {
+        config.net.evaluator.clone_from(&before.net.evaluator);
+    }
     check_fixed_keys(&dir, &before, &config)?;
     args.cluster.check(&config)?;
     Ok((run, config))

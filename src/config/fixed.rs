@@ -9,13 +9,14 @@ use super::sections::{ConfigKey, keys};
 use super::value::as_toml;
 
 /// The keys with their sections, without those of whole sections that cannot change either.
-pub const FIXED_KEYS: [&str; 13] = [
+pub const FIXED_KEYS: [&str; 14] = [
     "method",
     "board",
     "goal",
     "seed",
     "net.tower",
     "net.inputs",
+    "net.evaluator",
     "net.blocks",
     "net.channels",
     "net.global_pooling",

@@ -39,7 +39,7 @@ use patternnet::PatternNet;
 use patterns::Patterns;
 use positional::Positional;
 use probcut::ProbCut;
-pub use tracked::{Step, TrackedBoard};
+pub use tracked::{Step, TrackedBoard, one_ply};
 pub use win_scale::WinScale;
 
 // The table of all evaluators.

@@ -3,7 +3,8 @@
 #[cfg(feature = "torch")]
 pub mod tensors;
 
-use super::lookahead::{NUMBER_PLANES, SET_PLANES, look_ahead};
+use super::evaluations::InputEvaluator;
+use super::lookahead::{NUMBER_PLANES, SET_PLANES, TURNED_PLANE, look_ahead};
 use super::options::{Inputs, Tower, TowerOptions};
 use super::plan::{DISC_PLANES, NetSpec, plane_count};
 use crate::game::{Geometry, Layout};
@@ -20,28 +21,35 @@ const fn no_discs<const P: usize>() -> [f32; P] {
 }
 
 /// Encodes positions as the input planes of one net.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Encoding {
     layout: &'static Layout,
     /// The cell of each bit of an [`Input`].
     cell_of_bit: [u8; u128::BITS as usize],
     tower: Tower,
     inputs: Inputs,
+    evaluator: Option<InputEvaluator>,
     /// The number of planes.
     pub planes: usize,
 }
 
 impl Encoding {
     /// The encoding of nets of `spec`.
+    ///
+    /// # Panics
+    ///
+    /// The inputs are evaluations, and `spec` has no evaluator.
     pub fn new(spec: &NetSpec) -> Encoding {
         let TowerOptions { tower, inputs, .. } = spec.options;
+        let evaluator = spec.evaluator.clone();
+        assert_eq!(inputs == Inputs::Evaluations, evaluator.is_some(), "the evaluator of {spec:?}");
         let planes = plane_count(&spec.options);
         let layout = spec.shape.layout();
         let mut cell_of_bit = [0; u128::BITS as usize];
         for (&bit, &cell) in layout.bit_of.iter().zip(&layout.cell_of) {
             cell_of_bit[usize::from(bit)] = cell;
         }
-        Encoding { layout, cell_of_bit, tower, inputs, planes }
+        Encoding { layout, cell_of_bit, tower, inputs, evaluator, planes }
     }
 
     /// Writes a position's planes as `row[cell * stride + plane]`. Cells that are not squares of
@@ -63,11 +71,14 @@ impl Encoding {
                 writer.fill(self.layout, no_discs::<DISC_PLANES>());
                 writer.discs(input);
             }
-            (Tower::Resnet, Inputs::Lookahead) => {
+            (Tower::Resnet, Inputs::Lookahead | Inputs::Evaluations) => {
                 const PLANES: usize = DISC_PLANES + SET_PLANES + 2 * NUMBER_PLANES;
                 writer.fill(self.layout, no_discs::<PLANES>());
                 writer.discs(input);
                 dispatch!(self.layout.shape, G => writer.lookahead::<G>(input));
+                if let Some(evaluator) = &self.evaluator {
+                    writer.evaluations(self.layout, evaluator, input);
+                }
             }
         }
     }
@@ -106,6 +117,19 @@ impl PlaneWriter<'_> {
     fn discs(&mut self, input: &Input) {
         for (plane, set) in [input.mine, input.theirs, input.legal].into_iter().enumerate() {
             self.mark(plane, 1.0, set);
+        }
+    }
+
+    /// Replaces the numbers of discs that moves turn.
+    fn evaluations(&mut self, layout: &Layout, evaluator: &InputEvaluator, input: &Input) {
+        let [moves, position] =
+            [0, 1].map(|side| DISC_PLANES + SET_PLANES + side * NUMBER_PLANES + TURNED_PLANE);
+        let score = evaluator.evaluate(input, |bit, score| {
+            let cell = usize::from(self.cell_of_bit[bit]);
+            self.row[cell * self.stride + moves] = score;
+        });
+        for &cell in &layout.cell_of {
+            self.row[usize::from(cell) * self.stride + position] = score;
         }
     }
 

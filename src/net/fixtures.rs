@@ -5,11 +5,11 @@ use std::io::Write;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::TowerOptions;
-#[cfg(feature = "torch")]
 pub(crate) use super::bench::positions;
 use super::plan::{NetSpec, Role, array_specs, initial_weights};
-use crate::game::Shape;
+use super::{InputEvaluator, Inputs, TowerOptions};
+use crate::eval::positional::Positional;
+use crate::game::{Goal, Shape};
 use crate::model::weights::Weights;
 
 /// Prints which check is skipped on this machine, and why. Writes to stderr directly, because the
@@ -44,5 +44,15 @@ pub(crate) fn trained(spec: &NetSpec, seed: u64) -> Weights {
 
 /// The specification of a residual net.
 pub(crate) fn resnet(shape: Shape, blocks: u32, channels: u32) -> NetSpec {
-    NetSpec { shape, options: TowerOptions { blocks, channels, ..TowerOptions::default() } }
+    let options = TowerOptions { blocks, channels, ..TowerOptions::default() };
+    NetSpec { shape, options, evaluator: None }
+}
+
+/// The same with the positional evaluator's evaluations as input.
+pub(crate) fn with_evaluations(spec: NetSpec) -> NetSpec {
+    let evaluator = dispatch!(spec.shape, G => {
+        InputEvaluator::new::<G>(&Positional::new(Goal::Most).into(), "positional")
+    });
+    let options = TowerOptions { inputs: Inputs::Evaluations, ..spec.options };
+    NetSpec { options, evaluator: Some(evaluator), ..spec }
 }

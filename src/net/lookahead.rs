@@ -12,6 +12,8 @@ pub(super) const SET_PLANES: usize = 4;
 /// mover's mobility after it, the number of discs that it turns, all three divided by [`UNIT`], and
 /// 1 if the opponent can then take a square whose disc can never turn.
 pub(super) const NUMBER_PLANES: usize = 4;
+/// Which of these is the number of discs that the move turns.
+pub(super) const TURNED_PLANE: usize = 2;
 /// Counts are divided by this, so that they are about as large as the numbers of other planes.
 const UNIT: f32 = 8.0;
 

@@ -10,6 +10,7 @@ mod allocator;
 pub mod average;
 pub mod bench;
 pub mod encode;
+mod evaluations;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod fold;
@@ -39,6 +40,7 @@ mod winograd;
 
 pub use allocator::keep_freed_memory;
 pub use encode::Encoding;
+pub use evaluations::InputEvaluator;
 pub use options::{Inputs, Tower, TowerOptions};
 pub use plan::{ArraySpec, NetSpec, Role, Start, array_specs, initial_weights};
 #[cfg(feature = "torch")]

@@ -204,7 +204,7 @@ mod tests {
 
     fn net() -> Net {
         let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
-        Net::new(&NetSpec { shape: Shape::Square6, options }, 7, Device::Cpu)
+        Net::new(&NetSpec { shape: Shape::Square6, options, evaluator: None }, 7, Device::Cpu)
     }
 
     fn gradients(net: &Net, step: usize) -> Vec<Tensor> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::choices::choices;
-use crate::keys::{below, keys, range};
+use crate::keys::{below, keys, range, text};
 
 choices! {
     /// The architecture of a net's trunk.
@@ -28,6 +28,9 @@ choices! {
         Discs = "discs",
         /// The same, and planes that the rules compute one move ahead: see [`super::lookahead`].
         Lookahead = "lookahead",
+        /// The same, but an evaluator's opinion of the position and of each legal move in place of the
+        /// numbers of discs that moves turn.
+        Evaluations = "evaluations",
     }
 }
 
@@ -41,6 +44,13 @@ keys! {
         /// Input planes of a `resnet`: the discs, or also the effects of each legal move.
         #[serde(default)]
         key inputs: Inputs = Inputs::Lookahead;
+
+        /// The checksum of the model that gives the evaluations of `inputs = "evaluations"`; empty
+        /// stands for the strongest evaluator that is shipped for the board.
+        ///
+        /// A run writes it into its configuration.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        key evaluator: String = String::new(), text("8 hexadecimal digits, or nothing", |_| true);
 
         /// Residual blocks of a `resnet`.
         #[serde(deserialize_with = "blocks")]

@@ -28,6 +28,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize as _;
 
+use super::evaluations::InputEvaluator;
 use super::lookahead::{NUMBER_PLANES, SET_PLANES};
 use super::options::{Inputs, Tower, TowerOptions};
 use crate::game::{Goal, Shape};
@@ -61,12 +62,17 @@ pub(super) const DISC_PLANES: usize = 4;
 ///   other side, legal moves, squares of the board.
 /// - `resnet` with [`Inputs::Lookahead`]: 16 planes: those 4, then 12 of [`super::lookahead`]: 4 of
 ///   sets, and 4 of numbers at each side's legal moves, the side to move first.
+/// - `resnet` with [`Inputs::Evaluations`]: the same 16, but where those of lookahead have the
+///   discs that a move of the side to move turns, its evaluation, and on all squares of the plane for
+///   the other side the evaluation of the position; in units of 16 discs.
 /// - `paper`: 1 plane: 1 on discs of the side to move, -1 on the other side's, 0 on empty squares.
 pub fn plane_count(options: &TowerOptions) -> usize {
     match (options.tower, options.inputs) {
         (Tower::Paper, _) => 1,
         (Tower::Resnet, Inputs::Discs) => DISC_PLANES,
-        (Tower::Resnet, Inputs::Lookahead) => DISC_PLANES + SET_PLANES + 2 * NUMBER_PLANES,
+        (Tower::Resnet, Inputs::Lookahead | Inputs::Evaluations) => {
+            DISC_PLANES + SET_PLANES + 2 * NUMBER_PLANES
+        }
     }
 }
 
@@ -77,17 +83,19 @@ pub struct NetSpec {
     pub shape: Shape,
     /// The tower and its heads.
     pub options: TowerOptions,
+    /// What evaluates its inputs; only with [`Inputs::Evaluations`].
+    pub evaluator: Option<InputEvaluator>,
 }
 
 impl NetSpec {
-    /// The net of a description.
+    /// The net of a description, still without what evaluates its inputs.
     ///
     /// # Errors
     ///
     /// An option is missing or not allowed.
     pub fn of(description: &Description) -> Result<NetSpec, serde_json::Error> {
         let options = TowerOptions::deserialize(&description.options)?;
-        Ok(NetSpec { shape: description.shape, options })
+        Ok(NetSpec { shape: description.shape, options, evaluator: None })
     }
 
     /// The description of a net before its training.

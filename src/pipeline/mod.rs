@@ -43,6 +43,7 @@ use crate::config::{Config, Method};
 use crate::game::Geometry;
 use crate::model::Description;
 use crate::net::NetSpec;
+use crate::players::inputs::{self, InputsError};
 use crate::store::games::GameWriter;
 use crate::store::run_dir::{RunDir, State};
 use crate::telemetry::Telemetry;
@@ -83,9 +84,16 @@ pub fn selfplay_settings(config: &Config) -> SelfPlaySettings {
     }
 }
 
-/// The board and architecture of a run's net.
-pub fn net_spec(config: &Config) -> NetSpec {
-    NetSpec { shape: config.board, options: config.net.clone() }
+/// The board and architecture of a run's net. If its inputs are evaluations, the run directory `run`
+/// may have a copy of their evaluator.
+///
+/// # Errors
+///
+/// The evaluator is missing, damaged or another one.
+pub fn net_spec(config: &Config, run: Option<&RunDir>) -> Result<NetSpec, InputsError> {
+    let spec = NetSpec { shape: config.board, options: config.net.clone(), evaluator: None };
+    let copy = run.map(|run| run.path().join(inputs::COPY));
+    inputs::complete(spec, config.goal, copy.as_deref())
 }
 
 /// Checks that a run of this configuration can start on this machine, before any file is created.
@@ -100,7 +108,7 @@ pub fn check(config: &Config) -> anyhow::Result<()> {
     }
     trainee::check_build()?;
     let (options, device) = (&config.inference, &config.device);
-    crate::net::inference::check(&net_spec(config), options, device)?;
+    crate::net::inference::check(&net_spec(config, None)?, options, device)?;
     Teacher::open(config)?;
     if config.evaluation.every_minutes > 0.0 {
         dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
@@ -126,7 +134,10 @@ pub fn train(
     stop: &AtomicBool,
 ) -> anyhow::Result<RunEnd> {
     match config.method {
-        Method::AlphaZero => train_model(&NetTrainee(config), config, run, telemetry, stop),
+        Method::AlphaZero => {
+            let trainee = NetTrainee::open(config, Some(run))?;
+            train_model(&trainee, config, run, telemetry, stop)
+        }
         Method::Stages | Method::Td | Method::Endgame | Method::NTuple => {
             catch_panic(|| stagewise::train(config, run, telemetry, stop))
         }
@@ -149,7 +160,8 @@ pub fn train_with_workers(
         Ok(Box::new(WithWorkers::open(serve, local, parts)?))
     };
     let with = Playing { plays: serve.plays, connect: &connect };
-    train_over(&NetTrainee(config), config, run, telemetry, stop, &with)
+    let trainee = NetTrainee::open(config, Some(run))?;
+    train_over(&trainee, config, run, telemetry, stop, &with)
 }
 
 /// Everything that a transport may need to know about a run.

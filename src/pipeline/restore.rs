@@ -35,7 +35,7 @@ impl InitialModel {
     /// There is no net, it is damaged, or it does not fit the configuration.
     pub fn read(path: &Path, config: &Config) -> anyhow::Result<InitialModel> {
         let model = LoadedModel::read(path)?;
-        let wanted = NetTrainee(config).description();
+        let wanted = NetTrainee::open(config, None)?.description();
         if let Some(difference) = model.description.difference(&wanted) {
             bail!(
                 "{}: its model has {difference}; board, goal and [net] must be the same",
@@ -285,13 +285,15 @@ mod tests {
     /// Otherwise a run could be resumed with another net.
     #[test]
     fn a_change_of_a_fixed_key_of_the_net_is_a_difference() {
-        let description = |change: &str| {
-            let changes = [change.to_owned()];
-            NetTrainee(&Config::parse("test", "", &changes).expect("a configuration")).description()
+        let described = |changes: &[&str]| {
+            let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+            let config = Config::parse("test", "", &changes).expect("a configuration");
+            NetTrainee::open(&config, None).expect("a net").description()
         };
+        let description = |change| described(&[change]);
         let plain = description("seed=1");
-        // A head that is off by default is not in the description.
-        let all = description("net.soft_policy_head=true");
+        // What is off by default is not in the description.
+        let all = described(&["net.soft_policy_head=true", "net.inputs=evaluations"]);
         let options = all.options.as_object().expect("options").keys();
         let keys: Vec<String> = options.map(|option| format!("net.{option}")).collect();
         let (free, fixed): (Vec<_>, Vec<_>) =
@@ -307,6 +309,7 @@ mod tests {
             "net.blocks=5",
             "net.score_head=false",
             "net.soft_policy_head=true",
+            "net.inputs=evaluations",
         ] {
             let found = description(change).difference(&plain).expect("a difference");
             assert_eq!(found.key, change.split('=').next().expect("a key"));

@@ -3,6 +3,9 @@
 use super::net_spec;
 use crate::config::Config;
 use crate::model::Description;
+use crate::net::NetSpec;
+use crate::players::inputs::InputsError;
+use crate::store::run_dir::RunDir;
 use crate::train::learner::Learner;
 
 /// What a run trains. The rest of the pipeline knows the model by its description and its weights,
@@ -20,11 +23,28 @@ pub trait Trainee: Sync {
 }
 
 /// The net of a configuration.
-pub struct NetTrainee<'a>(pub &'a Config);
+pub struct NetTrainee<'a> {
+    config: &'a Config,
+    spec: NetSpec,
+}
+
+impl NetTrainee<'_> {
+    /// The net of a configuration, for the run directory `run` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`net_spec`].
+    pub fn open<'a>(
+        config: &'a Config,
+        run: Option<&RunDir>,
+    ) -> Result<NetTrainee<'a>, InputsError> {
+        Ok(NetTrainee { spec: net_spec(config, run)?, config })
+    }
+}
 
 impl Trainee for NetTrainee<'_> {
     fn description(&self) -> Description {
-        net_spec(self.0).description(self.0.goal)
+        self.spec.description(self.config.goal)
     }
 
     #[cfg(feature = "torch")]
@@ -32,14 +52,14 @@ impl Trainee for NetTrainee<'_> {
         use crate::net::inference::{Device, device, use_one_thread};
         use crate::train::learners::net::NetLearner;
 
-        let config = self.0;
+        let config = self.config;
         let device = device(&config.device)?;
         if device == Device::Cpu {
             // The other cores are for the actors.
             use_one_thread();
             crate::net::keep_freed_memory();
         }
-        Ok(Box::new(NetLearner::new(&net_spec(config), &config.learner, config.seed, device)))
+        Ok(Box::new(NetLearner::new(&self.spec, &config.learner, config.seed, device)))
     }
 
     #[cfg(not(feature = "torch"))]

@@ -137,7 +137,8 @@ fn games_that_come_twice_and_in_any_order_count_once() {
     };
     let with = Playing { plays: true, connect: &connect };
     let stop = AtomicBool::new(false);
-    let end = train_over(&NetTrainee(&config), &config, &mut run, &telemetry, &stop, &with);
+    let trainee = NetTrainee::open(&config, None).expect("a net");
+    let end = train_over(&trainee, &config, &mut run, &telemetry, &stop, &with);
     let state = end.expect("the end of the run").state;
     let games: Vec<_> =
         read_all(&run.games()).expect("games").map(|game| game.expect("one")).collect();

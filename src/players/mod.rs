@@ -9,6 +9,7 @@ pub mod endings;
 pub mod external;
 mod grammar;
 pub mod hint;
+pub mod inputs;
 mod kind;
 pub mod kinds;
 pub mod labels;

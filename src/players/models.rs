@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::{self, InputsError};
 use crate::eval::{self, AnyEvaluator};
 use crate::game::{Geometry, Goal, Shape};
 use crate::model::{Description, Kind, Weights, WeightsError};
@@ -60,6 +61,14 @@ pub enum LoadError {
         /// The match's.
         wanted: Goal,
     },
+    /// The evaluator of a net's inputs cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Inputs {
+        /// The net's file.
+        path: PathBuf,
+        /// The error.
+        problem: Box<InputsError>,
+    },
     /// The model cannot be used as an evaluator.
     #[error("{}: {problem}", path.display())]
     Evaluator {
@@ -113,13 +122,31 @@ enum Form {
     Evaluator,
 }
 
+/// Why a description does not say what a model is.
+#[derive(Debug, thiserror::Error)]
+enum FormError {
+    #[error(transparent)]
+    Options(#[from] serde_json::Error),
+    #[error(transparent)]
+    Inputs(#[from] InputsError),
+}
+
+impl FormError {
+    fn at(self, path: PathBuf) -> LoadError {
+        match self {
+            FormError::Options(problem) => LoadError::Description { path, problem },
+            FormError::Inputs(problem) => LoadError::Inputs { path, problem: Box::new(problem) },
+        }
+    }
+}
+
 impl Form {
-    /// Reads the options of a description. Options that older versions did not write are added to
-    /// it.
-    fn read(description: &mut Description) -> Result<Form, serde_json::Error> {
+    /// Reads the options of a description, for a model that lies at `near`. Options that older
+    /// versions did not write are added to it.
+    fn read(description: &mut Description, near: Option<&Path>) -> Result<Form, FormError> {
         match description.kind {
             Kind::Net => {
-                let spec = NetSpec::of(description)?;
+                let spec = inputs::complete(NetSpec::of(description)?, description.goal, near)?;
                 description.options = spec.description(description.goal).options;
                 Ok(Form::Net(spec))
             }
@@ -148,7 +175,10 @@ impl LoadedModel {
         let described = |problem| LoadError::Description { path: found.model_path(), problem };
         let mut description: Description =
             serde_json::from_value(file.description().clone()).map_err(described)?;
-        let form = Form::read(&mut description).map_err(described)?;
+        // The evaluator of a net's inputs has none itself.
+        let near = Some(found.model_path()).filter(|path| !path.ends_with(inputs::COPY));
+        let form = Form::read(&mut description, near.as_deref());
+        let form = form.map_err(|problem| problem.at(found.model_path()))?;
         let failed = |problem| LoadError::Weights { path: found.model_path(), problem };
         let (weights, _) = Weights::from_bytes(file.bytes()).map_err(failed)?;
         match &form {
@@ -279,7 +309,7 @@ pub fn open_backend(
     options: &inference::Options,
     device: &str,
 ) -> Result<Box<dyn Backend>, PredictError> {
-    let form = Form::read(&mut description.clone());
+    let form = Form::read(&mut description.clone(), None);
     match form.map_err(|problem| PredictError::Backend(problem.into()))? {
         Form::Net(spec) => Ok(inference::open(&spec, weights, options, device)?),
         Form::Evaluator => dispatch!(description.shape, G => {

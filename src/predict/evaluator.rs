@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Backend, Input, PredictError, Predictions};
-use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, SCALE, TrackedBoard};
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, one_ply};
 use crate::game::{Bitboard, Board, Geometry, SquareSet};
 use crate::model::{Description, Weights};
 
@@ -72,18 +72,15 @@ impl<G: Geometry> EvaluatorVisitor<G> for Predict<'_, G> {
     fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) {
         let evaluator = &*evaluator;
         let scale = evaluator.win_scale();
-        let in_discs = |value: i32| value as f32 / SCALE as f32;
         let policies = self.predictions.policy.chunks_exact_mut(G::SQUARES);
         for (index, (input, policy)) in self.inputs.iter().zip(policies).enumerate() {
             let board = board_of::<G>(input);
-            let tracked = TrackedBoard::begin(evaluator, board);
-            let score = in_discs(tracked.evaluate(evaluator));
+            let legal = SquareSet(G::Bitboard::narrow(input.legal));
+            let score = one_ply(evaluator, board, legal, |square, score| {
+                policy[square.index()] = score / (POLICY_SCALE * scale.0);
+            });
             self.predictions.score[index] = score;
             self.predictions.value[index] = 2.0 * scale.chance(score) - 1.0;
-            for square in SquareSet::<G>(G::Bitboard::narrow(input.legal)) {
-                let after = in_discs(tracked.play(evaluator, square).evaluate(evaluator));
-                policy[square.index()] = -after / (POLICY_SCALE * scale.0);
-            }
         }
     }
 }

@@ -53,7 +53,7 @@ mod tests {
         let (blocks, channels) = (*TowerOptions::BLOCKS.end(), *TowerOptions::CHANNELS.end());
         let inputs = Inputs::Lookahead;
         let options = TowerOptions { tower, inputs, blocks, channels, ..TowerOptions::default() };
-        let arrays = array_specs(&NetSpec { shape: Shape::Cross92, options });
+        let arrays = array_specs(&NetSpec { shape: Shape::Cross92, options, evaluator: None });
         let numbers: usize = arrays.iter().map(|array| array.shape.iter().product::<usize>()).sum();
         let described = |name: &str| name.len() + 120;
         let header: usize = arrays.iter().map(|array| described(&array.name)).sum();

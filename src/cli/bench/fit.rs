@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn fit<G: Geometry>(args: &Args, config: &Config) -> anyhow::Result<ExitCode> {
-    let trainee = NetTrainee(config);
+    let trainee = NetTrainee::open(config, None)?;
     let mut learner = trainee.learner()?;
     let (mut training, mut held_out) = read::<G>(args, config)?;
     let mut test = Batch::default();

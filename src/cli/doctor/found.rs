@@ -150,7 +150,8 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub(super) fn chosen() -> Self {
-        let spec = NetSpec { shape: Shape::Square8, options: TowerOptions::default() };
+        let options = TowerOptions::default();
+        let spec = NetSpec { shape: Shape::Square8, options, evaluator: None };
         let weights = initial_weights(&spec, 0);
         let play = inference::open(&spec, &weights, &inference::Options::default(), "auto");
         Self {

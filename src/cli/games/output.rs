@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 
 use super::{Args, To};
-use crate::net::TowerOptions;
+use crate::net::Inputs;
 use crate::players::models::LoadedModel;
 use crate::store::NewFile;
-use crate::store::export::{LeftOut, NpzWriter, TextFormat, TextWriter};
+use crate::store::export::{LeftOut, NpzWriter, Planes, TextFormat, TextWriter};
 use crate::store::import::Game;
 
 /// A destination of games.
@@ -93,17 +93,17 @@ fn arrays(args: &Args) -> anyhow::Result<Output> {
     if folder.exists() && !is_free {
         bail!("{} is not an empty folder; name a new one", folder.display());
     }
-    let (options, shape) = match &args.arrays.net {
-        None => {
-            let inputs = args.arrays.planes.unwrap_or_default();
-            (TowerOptions { inputs, ..TowerOptions::default() }, None)
+    let planes = match &args.arrays.net {
+        None if args.arrays.planes == Some(Inputs::Evaluations) => {
+            bail!("--planes evaluations: name the net whose evaluations they are with --net")
         }
+        None => Planes::Of(args.arrays.planes.unwrap_or_default()),
         Some(path) => {
             let model = LoadedModel::read(path)?;
             let net = model.net().with_context(|| format!("{} is no net", path.display()))?;
-            (net.options.clone(), Some(model.description.shape))
+            Planes::OfNet(net.clone())
         }
     };
     let most = args.arrays.positions as usize;
-    Ok(Output::Arrays(Box::new(NpzWriter::new(folder, options, shape, most)?)))
+    Ok(Output::Arrays(Box::new(NpzWriter::new(folder, planes, most)?)))
 }

@@ -62,10 +62,10 @@ impl DeviceEncoding {
     /// The same tensor as [`Encoding::planes`].
     ///
     /// Where all planes are sets, the device computes them from the bits. Then only 48 bytes per
-    /// position are copied to it. With [`Inputs::Lookahead`] the planes are computed on the CPU.
+    /// position are copied to it. All others are computed on the CPU.
     pub fn planes(&self, inputs: &[Input]) -> Tensor {
         let (encoding, kind, device) = (&self.cpu, self.kind, self.board.device());
-        if encoding.tower == Tower::Resnet && encoding.inputs == Inputs::Lookahead {
+        if encoding.tower == Tower::Resnet && encoding.inputs != Inputs::Discs {
             return encoding.planes(inputs, kind, device);
         }
         let bytes: Vec<u8> = inputs
@@ -125,7 +125,7 @@ mod tests {
 
     fn encoding(shape: Shape, tower: Tower, inputs: Inputs) -> Encoding {
         let options = TowerOptions { tower, inputs, ..TowerOptions::default() };
-        Encoding::new(&NetSpec { shape, options })
+        Encoding::new(&NetSpec { shape, options, evaluator: None })
     }
 
     const TOWERS: [(Tower, Inputs); 3] = [
@@ -187,7 +187,7 @@ mod tests {
             let inputs = dispatch!(shape, G => some_inputs::<G>());
             for (tower, planes) in TOWERS {
                 let options = TowerOptions { tower, inputs: planes, ..TowerOptions::default() };
-                let spec = NetSpec { shape, options };
+                let spec = NetSpec { shape, options, evaluator: None };
                 let found = DeviceEncoding::new(&spec, Kind::Float, Device::Cpu).planes(&inputs);
                 let wanted = Encoding::new(&spec).planes(&inputs, Kind::Float, Device::Cpu);
                 assert!(found.equal(&wanted));

@@ -4,7 +4,7 @@ use tch::{Kind, Tensor};
 
 use super::*;
 use crate::game::Shape;
-use crate::net::fixtures::{positions, resnet, skipped, trained};
+use crate::net::fixtures::{positions, resnet, skipped, trained, with_evaluations};
 use crate::net::{Inputs, Net, Pass, Tower, TowerOptions};
 use crate::predict::Predictions;
 
@@ -32,7 +32,8 @@ fn specs() -> Vec<NetSpec> {
         discs.options.inputs = Inputs::Discs;
         specs.push(discs);
         let options = TowerOptions { tower: Tower::Paper, channels: 16, ..Default::default() };
-        specs.push(NetSpec { shape, options });
+        specs.push(NetSpec { shape, options, evaluator: None });
+        specs.push(with_evaluations(resnet(shape, 1, 32)));
     }
     let mut bare = resnet(Shape::Square8, 3, 96);
     bare.options.global_pooling = false;

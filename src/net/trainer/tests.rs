@@ -4,7 +4,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::Trainer;
 use crate::game::Shape;
-use crate::net::fixtures::{positions, resnet, trained};
+use crate::net::fixtures::{positions, resnet, trained, with_evaluations};
 use crate::net::{Heads, Inputs, Net, NetSpec, Pass};
 
 /// A loss in which every output of every head has a different weight.
@@ -82,6 +82,7 @@ fn gradients_agree_with_libtorch() {
     let mut soft = resnet(Shape::Octagon88, 1, 16);
     soft.options.soft_policy_head = true;
     agrees(&soft, 16, Kind::Float);
+    agrees(&with_evaluations(resnet(Shape::Square8, 1, 16)), 16, Kind::Float);
     let mut bare = resnet(Shape::Square8, 1, 16);
     bare.options.global_pooling = false;
     bare.options.score_head = false;

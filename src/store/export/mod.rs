@@ -5,7 +5,7 @@ mod rows;
 
 use std::io::{self, Write};
 
-pub use npz::{NpzError, NpzWriter};
+pub use npz::{NpzError, NpzWriter, Planes};
 
 use super::ggf::{self, Header};
 use super::import::{Ending, Game, NO_MOVES, json};

@@ -48,18 +48,41 @@ struct Row {
     policy_len: u8,
 }
 
+/// Which planes are written.
+#[derive(Clone, Debug)]
+pub enum Planes {
+    /// Those of residual nets with these inputs, but not [`Inputs::Evaluations`], for the board of the
+    /// first game.
+    Of(Inputs),
+    /// Those of a net, for its board.
+    OfNet(NetSpec),
+}
+
+impl Planes {
+    /// The net whose planes are written for positions of a board.
+    fn spec(&self, shape: Shape) -> NetSpec {
+        match self {
+            Planes::OfNet(spec) => spec.clone(),
+            Planes::Of(inputs) => {
+                let options = TowerOptions { inputs: *inputs, ..TowerOptions::default() };
+                NetSpec { shape, options, evaluator: None }
+            }
+        }
+    }
+}
+
 /// Writes the positions of games on one board.
 ///
 /// ```
 /// use std::path::Path;
 ///
 /// use outflank::game::{Goal, Shape};
-/// use outflank::net::TowerOptions;
-/// use outflank::store::export::NpzWriter;
+/// use outflank::net::Inputs;
+/// use outflank::store::export::{NpzWriter, Planes};
 /// use outflank::store::import;
 ///
 /// let folder = tempfile::tempdir()?;
-/// let mut writer = NpzWriter::new(folder.path(), TowerOptions::default(), None, 500)?;
+/// let mut writer = NpzWriter::new(folder.path(), Planes::Of(Inputs::Lookahead), 500)?;
 /// for file in import::files(Path::new("tests/data/run-1"), None)? {
 ///     for found in file.games(Shape::Square6, Goal::Most)? {
 ///         writer.write(&found?.game?)??;
@@ -71,7 +94,7 @@ struct Row {
 /// ```
 pub struct NpzWriter {
     folder: PathBuf,
-    options: TowerOptions,
+    planes: Planes,
     shape: Option<Shape>,
     most: usize,
     rows: Vec<Row>,
@@ -82,22 +105,20 @@ pub struct NpzWriter {
 }
 
 impl NpzWriter {
-    /// Writes into `folder`, at most `most` positions a file, with the planes of nets with
-    /// `options`. The board is `shape`, or that of the first game.
+    /// Writes into `folder`, at most `most` positions a file.
     ///
     /// # Errors
     ///
     /// The folder cannot be created.
-    pub fn new(
-        folder: &Path,
-        options: TowerOptions,
-        shape: Option<Shape>,
-        most: usize,
-    ) -> Result<NpzWriter, NpzError> {
+    pub fn new(folder: &Path, planes: Planes, most: usize) -> Result<NpzWriter, NpzError> {
         files::create_dir(folder)?;
+        let shape = match &planes {
+            Planes::Of(_) => None,
+            Planes::OfNet(spec) => Some(spec.shape),
+        };
         Ok(NpzWriter {
             folder: folder.to_path_buf(),
-            options,
+            planes,
             shape,
             most: most.max(1),
             rows: Vec::new(),
@@ -169,9 +190,8 @@ impl NpzWriter {
         let path = self.folder.join(format!("positions-{:06}.npz", self.files));
         let file = NewFile::create(&path)?;
         let mut arrays = Arrays { zip: ZipWriter::new(file), rows: &self.rows };
-        let spec = NetSpec { shape: G::SHAPE, options: self.options.clone() };
         let written = arrays
-            .planes(&spec)
+            .planes(&self.planes.spec(G::SHAPE))
             .and_then(|()| arrays.policies::<G>(&self.policies))
             .and_then(|()| arrays.column("values", |row| row.value))
             .and_then(|()| arrays.column("results", |row| row.result))

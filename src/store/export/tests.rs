@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::Read as _;
 
 use super::*;
+use crate::eval::{AnyEvaluator, Discs};
 use crate::game::notation::parse_obf;
 use crate::game::{Colour, Octagon88, Square6, Square7, Square8};
-use crate::net::{Encoding, Inputs, NetSpec, TowerOptions};
+use crate::net::{Encoding, InputEvaluator, Inputs, NetSpec, TowerOptions};
 use crate::predict::Input;
 use crate::store::import::tests::{random_game, written};
 
@@ -67,11 +68,11 @@ fn array<T: npyz::Deserialize>(path: &std::path::Path, name: &str) -> (Vec<u64>,
     (file.shape().to_vec(), file.into_vec().expect("numbers"))
 }
 
-fn check_arrays<G: Geometry>(inputs: Inputs) {
+fn check_arrays<G: Geometry>(planes: Planes) {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = TowerOptions { inputs, ..TowerOptions::default() };
+    let spec = planes.spec(G::SHAPE);
     let games: Vec<_> = (0..3).map(|it| random_game::<G>(it, Goal::Fewest, 90, true)).collect();
-    let mut writer = NpzWriter::new(folder.path(), options.clone(), None, 70).expect("a writer");
+    let mut writer = NpzWriter::new(folder.path(), planes, 70).expect("a writer");
     for game in &games {
         writer.write(game).expect("writable").expect("a finished game");
     }
@@ -80,7 +81,7 @@ fn check_arrays<G: Geometry>(inputs: Inputs) {
     let other = random_game::<Square7>(9, Goal::Most, 90, false);
     assert_eq!(writer.write(&other).expect("writable"), Err(LeftOut::OtherBoard));
     let (files, positions) = writer.finish().expect("writable");
-    let encoding = Encoding::new(&NetSpec { shape: G::SHAPE, options });
+    let encoding = Encoding::new(&spec);
     let (planes, cells) = (encoding.planes, G::SHAPE.layout().cells());
     let width = G::SHAPE.layout().width as u64;
     let rows = games.iter().zip(0..).flat_map(|(game, number)| {
@@ -93,12 +94,12 @@ fn check_arrays<G: Geometry>(inputs: Inputs) {
     for (file, rows) in (1..).zip(rows.chunks(70)) {
         let path = folder.path().join(format!("positions-{file:06}.npz"));
         let count = rows.len() as u64;
-        let (shape, found) = match inputs {
+        let (shape, found) = match spec.options.inputs {
             Inputs::Discs => {
                 let (shape, bytes) = array::<u8>(&path, "planes");
                 (shape, bytes.into_iter().map(f32::from).collect())
             }
-            Inputs::Lookahead => array::<f32>(&path, "planes"),
+            Inputs::Lookahead | Inputs::Evaluations => array::<f32>(&path, "planes"),
         };
         assert_eq!(shape, [count, planes as u64, width, width]);
         let (shape, policies) = array::<f32>(&path, "policies");
@@ -136,18 +137,23 @@ fn check_policy<G: Geometry>(at: Position<G>, played: &MoveRecord, policy: &[f32
 
 #[test]
 fn arrays_have_the_planes_and_targets_of_each_position() {
-    check_arrays::<Square6>(Inputs::Discs);
-    check_arrays::<Square8>(Inputs::Lookahead);
-    check_arrays::<Octagon88>(Inputs::Discs);
+    check_arrays::<Square6>(Planes::Of(Inputs::Discs));
+    check_arrays::<Square8>(Planes::Of(Inputs::Lookahead));
+    check_arrays::<Octagon88>(Planes::Of(Inputs::Discs));
+    let discs = AnyEvaluator::from(Discs { goal: Goal::Most });
+    let options = TowerOptions { inputs: Inputs::Evaluations, ..TowerOptions::default() };
+    let evaluator = Some(InputEvaluator::new::<Square8>(&discs, "discs"));
+    let shape = Shape::Square8;
+    check_arrays::<Square8>(Planes::OfNet(NetSpec { shape, options, evaluator }));
 }
 
 #[test]
 fn the_same_games_give_the_same_bytes_and_no_file_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str| {
-        let options = TowerOptions::default();
         let folder = folder.path().join(name);
-        let mut writer = NpzWriter::new(&folder, options, None, 1000).expect("a writer");
+        let mut writer =
+            NpzWriter::new(&folder, Planes::Of(Inputs::Lookahead), 1000).expect("a writer");
         let game = random_game::<Square8>(4, Goal::Most, 60, true);
         writer.write(&game).expect("writable").expect("a finished game");
         writer.finish().map(|_| std::fs::read(folder.join("positions-000001.npz")).expect("a file"))

@@ -1,0 +1,127 @@
+//! Input planes of evaluations: what a finished evaluator says of a position and of its legal moves.
+//!
+//! A net that is told what an evaluator knows need not learn it. One position takes a few
+//! microseconds, a small part of the net's time.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, one_ply};
+use crate::game::{Bitboard, Board, Geometry, SquareSet};
+use crate::predict::Input;
+
+/// Discs are divided by this, so that they are about as large as the numbers of other planes.
+const UNIT: f32 = 16.0;
+
+/// An evaluator whose evaluations are a net's input. A net works with one evaluator only, which it
+/// knows by its checksum. Clones share its tables.
+#[derive(Clone)]
+pub struct InputEvaluator {
+    checksum: Arc<str>,
+    evaluator: Arc<dyn Evaluations>,
+}
+
+impl InputEvaluator {
+    /// An evaluator for the board `G`, and the checksum of its model's weights.
+    pub fn new<G: Geometry>(evaluator: &AnyEvaluator<G>, checksum: &str) -> InputEvaluator {
+        let evaluator = evaluator.visit(Share(PhantomData::<G>));
+        InputEvaluator { checksum: checksum.into(), evaluator }
+    }
+
+    /// The checksum of its model's weights.
+    pub fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    /// The evaluation of a position for the side to move, in units of [`UNIT`] discs. Calls `put`
+    /// with the bit of each legal move and what can be expected after it.
+    pub(super) fn evaluate(&self, input: &Input, mut put: impl FnMut(usize, f32)) -> f32 {
+        self.evaluator.evaluate(input, &mut |bit, score| put(bit, score / UNIT)) / UNIT
+    }
+}
+
+impl PartialEq for InputEvaluator {
+    fn eq(&self, other: &InputEvaluator) -> bool {
+        self.checksum == other.checksum
+    }
+}
+
+impl fmt::Debug for InputEvaluator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InputEvaluator({})", self.checksum)
+    }
+}
+
+/// An evaluator of any kind for any board.
+trait Evaluations: Send + Sync {
+    /// [`InputEvaluator::evaluate`], in discs.
+    fn evaluate(&self, input: &Input, put: &mut dyn FnMut(usize, f32)) -> f32;
+}
+
+struct OfBoard<G, E> {
+    evaluator: Arc<E>,
+    geometry: PhantomData<G>,
+}
+
+impl<G: Geometry, E: Evaluator<G>> Evaluations for OfBoard<G, E> {
+    fn evaluate(&self, input: &Input, put: &mut dyn FnMut(usize, f32)) -> f32 {
+        let [mine, theirs, legal] =
+            [input.mine, input.theirs, input.legal].map(G::Bitboard::narrow);
+        one_ply(&*self.evaluator, Board::<G> { mine, theirs }, SquareSet(legal), |square, score| {
+            put(G::bit_of(square), score);
+        })
+    }
+}
+
+struct Share<G>(PhantomData<G>);
+
+impl<G: Geometry> EvaluatorVisitor<G> for Share<G> {
+    type Output = Arc<dyn Evaluations>;
+
+    fn visit<E: Evaluator<G> + 'static>(self, evaluator: Arc<E>) -> Self::Output {
+        Arc::new(OfBoard { evaluator, geometry: self.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::positional::Positional;
+    use crate::game::{Goal, Shape, Square};
+    use crate::net::Encoding;
+    use crate::net::fixtures::{positions, resnet, with_evaluations};
+
+    const PLANES: usize = 16;
+    /// The planes of numbers of turned discs, which evaluations replace.
+    const REPLACED: [usize; 2] = [10, 14];
+
+    fn check<G: Geometry>() {
+        let plain = Encoding::new(&resnet(G::SHAPE, 1, 16));
+        let encoding = Encoding::new(&with_evaluations(resnet(G::SHAPE, 1, 16)));
+        let evaluator = AnyEvaluator::<G>::from(Positional::new(Goal::Most));
+        let layout = G::SHAPE.layout();
+        for input in positions(G::SHAPE, 60, 4) {
+            let [mut found, mut wanted] = [(); 2].map(|()| vec![0.0; layout.cells() * PLANES]);
+            encoding.write(&input, &mut found, PLANES);
+            plain.write(&input, &mut wanted, PLANES);
+            let [mine, theirs] = [input.mine, input.theirs].map(G::Bitboard::narrow);
+            let board = Board::<G> { mine, theirs };
+            for (index, &cell) in layout.cell_of.iter().enumerate() {
+                let square = Square(index as u8);
+                let after = board.play(square).map_or(0.0, |after| -evaluator.score(after));
+                let cell = usize::from(cell) * PLANES;
+                wanted[cell + REPLACED[0]] = after / UNIT;
+                wanted[cell + REPLACED[1]] = evaluator.score(board) / UNIT;
+            }
+            assert_eq!(found, wanted, "{board:?}");
+        }
+    }
+
+    #[test]
+    fn evaluations_are_those_of_the_position_and_of_the_boards_after_its_moves() {
+        for shape in Shape::ALL {
+            dispatch!(shape, G => check::<G>());
+        }
+    }
+}
