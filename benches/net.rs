@@ -34,7 +34,7 @@ fn main() {
     }
     for (blocks, channels) in sizes {
         let options = TowerOptions { blocks, channels, ..TowerOptions::default() };
-        let spec = NetSpec { shape: Shape::Square8, options };
+        let spec = NetSpec { shape: Shape::Square8, options, evaluator: None };
         let net = Net::new(&spec, 1, Device::Cpu);
         if modes.is_empty() || modes.iter().any(|mode| mode == "infer") {
             let batches = if batches.is_empty() { &[64, 256][..] } else { &batches };

@@ -57,7 +57,7 @@ fn folder() -> tempfile::TempDir {
 /// Writes a small net with random weights.
 fn write_net(folder: &Path, shape: Shape, goal: Goal) -> PathBuf {
     let options = TowerOptions { blocks: 1, channels: 8, ..TowerOptions::default() };
-    let spec = NetSpec { shape, options };
+    let spec = NetSpec { shape, options, evaluator: None };
     let weights = initial_weights(&spec, 1);
     let description = Description { positions: 640, steps: 10, ..spec.description(goal) };
     let description = serde_json::to_value(description).expect("plain data");

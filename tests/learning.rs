@@ -17,7 +17,7 @@ type G = Square6;
 
 fn spec() -> NetSpec {
     let options = TowerOptions { blocks: 2, channels: 16, ..Default::default() };
-    NetSpec { shape: Shape::Square6, options }
+    NetSpec { shape: Shape::Square6, options, evaluator: None }
 }
 
 fn settings() -> SelfPlaySettings {

@@ -43,7 +43,7 @@ fn some_weights() -> Weights {
 
 fn a_net() -> NetSpec {
     let options = TowerOptions { blocks: 1, channels: 4, ..TowerOptions::default() };
-    NetSpec { shape: Shape::Square6, options }
+    NetSpec { shape: Shape::Square6, options, evaluator: None }
 }
 
 fn a_description() -> Description {

@@ -60,7 +60,7 @@ pub enum Planes {
 
 impl Planes {
     /// The net whose planes are written for positions of a board.
-    fn spec(&self, shape: Shape) -> NetSpec {
+    pub fn spec(&self, shape: Shape) -> NetSpec {
         match self {
             Planes::OfNet(spec) => spec.clone(),
             Planes::Of(inputs) => {

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use super::*;
 use crate::eval::{AnyEvaluator, Discs};
 use crate::game::notation::parse_obf;
-use crate::game::{Colour, Octagon88, Square6, Square7, Square8};
+use crate::game::{Colour, Octagon88, Shape, Square6, Square7, Square8};
 use crate::net::{Encoding, InputEvaluator, Inputs, NetSpec, TowerOptions};
 use crate::predict::Input;
 use crate::store::import::tests::{random_game, written};
