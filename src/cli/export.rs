@@ -15,6 +15,7 @@ use crate::config::{Config, Method};
 use crate::game::Goal;
 use crate::model::Description;
 use crate::pipeline::{LADDER, RunState};
+use crate::players::inputs;
 use crate::players::models::LoadedModel;
 use crate::store::checkpoint::{self, Checkpoint, ModelLocation};
 use crate::store::run_dir::{InitialNetInfo, Machine};
@@ -58,6 +59,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let write = |name: &str, bytes: &[u8]| store::write_atomically(&args.folder.join(name), bytes);
     write(CARD, card.as_bytes())?;
     write(CONFIG, origin.config.as_bytes())?;
+    if let Some(net) = origin.model.net() {
+        inputs::pass_on(net, origin.model.description.goal, &origin.run, &args.folder)?;
+    }
     // The net comes last, so a folder with a net is complete.
     write(checkpoint::NET, origin.checkpoint.net.bytes())?;
     println!("{}: net, configuration and card", args.folder.display());

@@ -11,7 +11,6 @@ use super::machine::processor;
 use super::server_args::LoginArgs;
 use super::tell_how_to_play;
 use crate::config::{Config, Method};
-use crate::net::Inputs;
 use crate::pipeline::cluster::ServeOptions;
 use crate::pipeline::{self, Ending, InitialModel, RunEnd, RunLimit};
 use crate::players::inputs;
@@ -178,8 +177,10 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     }
     // First, so that a run that cannot start leaves no directory behind.
     pipeline::check(&config)?;
-    // With the checksum of the evaluator of its inputs, so that the run always needs the same one.
-    config.net = pipeline::net_spec(&config, None)?.options;
+    if config.method == Method::AlphaZero {
+        // With the checksum of the evaluator of its inputs, so that the run keeps to this one.
+        config.net = pipeline::net_spec(&config, None)?.options;
+    }
     let game = (config.board, config.goal);
     let warm_start = WarmStart::open(&args.games, config.replay.max_positions, game)?;
     let warm_start = warm_start.imitating(args.imitate);
@@ -193,7 +194,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         }
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
-    if config.net.inputs == Inputs::Evaluations {
+    if !config.net.evaluator.is_empty() {
         inputs::keep_copy(config.board, config.goal, run.path())?;
     }
     if !args.games.is_empty() {

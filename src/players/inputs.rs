@@ -79,6 +79,23 @@ pub fn keep_copy(shape: Shape, goal: Goal, run: &Path) -> Result<(), ModelFileEr
     ModelFile::read(&folder.join(NET))?.write(&run.join(COPY))
 }
 
+/// Copies the evaluator of a run's nets to a folder with one of these nets, unless it is the shipped
+/// one.
+///
+/// # Errors
+///
+/// It cannot be read or written.
+pub fn pass_on(net: &NetSpec, goal: Goal, run: &Path, folder: &Path) -> Result<(), ModelFileError> {
+    let Some(evaluator) = &net.evaluator else { return Ok(()) };
+    if let Some(shipped) = shipped::evaluator(net.shape, goal) {
+        let shipped = ModelFile::read(&shipped.join(NET))?;
+        if shipped.weights_checksum() == evaluator.checksum() {
+            return Ok(());
+        }
+    }
+    ModelFile::read(&run.join(COPY))?.write(&folder.join(COPY))
+}
+
 fn find(
     shape: Shape,
     goal: Goal,
@@ -169,7 +186,17 @@ mod tests {
         let copy = folder.path().join(COPY);
         std::fs::copy(source.join(NET), &copy).expect("a copy");
         let found = complete(wanted(), Goal::Most, Some(&net)).expect("the copy");
-        assert_eq!(found.evaluator.expect("an evaluator").checksum(), older);
+        assert_eq!(found.evaluator.as_ref().expect("an evaluator").checksum(), older);
+        // A net that leaves its run takes the copy along.
+        let (run, exported) = (folder.path(), folder.path().join("exported"));
+        std::fs::create_dir(&exported).expect("a folder");
+        pass_on(&found, Goal::Most, run, &exported).expect("a copy");
+        let beside = LoadedModel::read(&exported.join(COPY)).expect("a model");
+        assert_eq!(beside.weights_checksum(), older);
+        let shipped = complete(spec(Shape::Square8, ""), Goal::Most, None).expect("it is shipped");
+        std::fs::remove_file(exported.join(COPY)).expect("a copy");
+        pass_on(&shipped, Goal::Most, run, &exported).expect("nothing to do");
+        assert!(!exported.join(COPY).exists(), "the shipped one is not copied");
         // A copy for another board, and one that is no evaluator.
         let error = complete(spec(Shape::Square6, "x"), Goal::Most, Some(&net)).expect_err("8x8");
         assert!(error.to_string().contains("the model is for board 8x8, not 6x6"), "{error}");

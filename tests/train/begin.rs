@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use crate::common::{CONFIG, count, manifest, refused, succeeds};
 
@@ -154,5 +154,31 @@ fn the_first_games_may_have_a_teacher() {
     let (other, nowhere) = (folder.path().join("other"), "selfplay.teacher=nowhere");
     let wanted = "selfplay.teacher = \"nowhere\": cannot read nowhere";
     refused(&train(&config, &other, &["--set", nowhere]), wanted);
+    assert!(!other.exists(), "nothing is created");
+}
+
+/// An evaluator's opinions are a part of the net's input, and the run keeps the evaluator.
+#[test]
+fn the_inputs_may_be_evaluations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (config, run) = (folder.path().join("told.toml"), folder.path().join("run"));
+    fs::write(&config, CONFIG.replace("[net]", "[net]\ninputs = \"evaluations\"")).expect("a file");
+    succeeds(&train(&config, &run, &["--set", "limits.positions=1500"]));
+    let kept = fs::read_to_string(run.join("config.toml")).expect("the configuration");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/patterns-6x6");
+    let bytes = |path: &Path| fs::read(path).expect("a model");
+    assert!(bytes(&run.join("evaluator.safetensors")) == bytes(&shipped.join("net.safetensors")));
+    let evaluator = kept.lines().find_map(|line| line.strip_prefix("evaluator = "));
+    assert_eq!(evaluator.expect("its checksum").len(), "\"842ceacc\"".len());
+    // The given configuration does not name the evaluator.
+    succeeds(&train(&config, &run, &["--resume"]));
+    assert!(count(&run, "positions") >= 3000.0);
+    let player = format!("net:{},simulations=4", run.display());
+    let arena = ["arena", &player, "random", "--games", "2", "--openings", "random:2"];
+    succeeds(&Command::new(env!("CARGO_BIN_EXE_outflank")).args(arena).output().expect("a match"));
+
+    let other = folder.path().join("other");
+    let changes = ["--set", "board=7x7", "--set", "goal=fewest"];
+    refused(&train(&config, &other, &changes), "no evaluator is shipped for 7x7 and the fewest");
     assert!(!other.exists(), "nothing is created");
 }
