@@ -21,7 +21,8 @@ pub const COPY: &str = "evaluator.safetensors";
 /// `RUN/checkpoints/STEP`.
 const FOLDERS_ABOVE: usize = 2;
 
-static OPENED: Mutex<Vec<InputEvaluator>> = Mutex::new(Vec::new());
+/// What was read so far.
+static OPENED: Mutex<Vec<(Shape, Goal, InputEvaluator)>> = Mutex::new(Vec::new());
 
 /// Why a net has no evaluator for its inputs.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +103,7 @@ fn find(
     wanted: &str,
     near: Option<&Path>,
 ) -> Result<InputEvaluator, InputsError> {
-    if let Some(known) = known(wanted) {
+    if let Some(known) = known(shape, goal, wanted) {
         return Ok(known);
     }
     let folders = near.into_iter().flat_map(|net| net.ancestors().skip(1).take(1 + FOLDERS_ABOVE));
@@ -113,11 +114,14 @@ fn find(
         let model = model.map_err(Box::new)?;
         let found = model.weights_checksum();
         if [found, ""].contains(&wanted) {
+            if let Some(known) = known(shape, goal, found) {
+                return Ok(known);
+            }
             let evaluator = dispatch!(shape, G => {
                 InputEvaluator::new::<G>(&model.evaluator().map_err(Box::new)?, found)
             });
             let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-            opened.push(evaluator.clone());
+            opened.push((shape, goal, evaluator.clone()));
             return Ok(evaluator);
         }
         other = InputsError::Other { wanted: wanted.into(), path, found: found.into() };
@@ -126,9 +130,12 @@ fn find(
 }
 
 /// The evaluator with this checksum, if it was read before.
-fn known(checksum: &str) -> Option<InputEvaluator> {
+fn known(shape: Shape, goal: Goal, checksum: &str) -> Option<InputEvaluator> {
     let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-    opened.iter().find(|evaluator| evaluator.checksum() == checksum).cloned()
+    let is_wanted = |(of, aim, evaluator): &&(Shape, Goal, InputEvaluator)| {
+        (*of, *aim) == (shape, goal) && evaluator.checksum() == checksum
+    };
+    opened.iter().find(is_wanted).map(|(.., evaluator)| evaluator.clone())
 }
 
 #[cfg(test)]
