@@ -17,6 +17,8 @@ pub(super) struct RemovedKey {
     pub instead: &'static str,
 }
 
+/// What the games of a teacher were for.
+const TOLD: &str = "`net.inputs = \"evaluations\"` tells the net what a finished model says";
 const TO_THE_END: &str = "every game is played to its end";
 
 /// All removed keys.
@@ -34,6 +36,8 @@ pub(super) const REMOVED: &[RemovedKey] = &[
         default: "0.0",
         instead: "gradients are used as they are; lower `learner.learning_rate` if a run diverges",
     },
+    RemovedKey { path: "selfplay.teacher", default: "\"\"", instead: TOLD },
+    RemovedKey { path: "selfplay.teacher_positions", default: "500000", instead: TOLD },
     RemovedKey { path: "search.dirichlet_total", default: "10.0", instead: "it is always 10" },
     RemovedKey { path: "search.gumbel_considered", default: "16", instead: "it is always 16" },
     RemovedKey { path: "search.gumbel_c_visit", default: "50.0", instead: "it is always 50" },

@@ -26,7 +26,6 @@ mod stagewise;
 mod state;
 mod statistics;
 mod sync;
-mod teacher;
 mod threads;
 mod trainee;
 mod transport;
@@ -62,7 +61,6 @@ pub use restore::InitialModel;
 use restore::{RestoredRun, restore};
 pub use state::{Ending, ImpossibleCounter, NetRating, RunEnd, RunState};
 use sync::{Counters, Pace, Schedule, Shared};
-use teacher::Teacher;
 use threads::{EndRunOnDrop, ThreadParts, join_threads};
 pub use trainee::{NetTrainee, Trainee};
 use transport::{InProcess, Transport, in_process};
@@ -100,8 +98,8 @@ pub fn net_spec(config: &Config, run: Option<&RunDir>) -> Result<NetSpec, Inputs
 ///
 /// # Errors
 ///
-/// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or the teacher or an
-/// opponent of the evaluations cannot be opened.
+/// This build has no libtorch, the device does not exist, the configured backend cannot run on it, or the evaluator of
+/// the net's inputs or an opponent of the evaluations cannot be opened.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     if config.method != Method::AlphaZero {
         return stagewise::check(config);
@@ -109,7 +107,6 @@ pub fn check(config: &Config) -> anyhow::Result<()> {
     trainee::check_build()?;
     let (options, device) = (&config.inference, &config.device);
     crate::net::inference::check(&net_spec(config, None)?, options, device)?;
-    Teacher::open(config)?;
     if config.evaluation.every_minutes > 0.0 {
         dispatch!(config.board, G => evaluation_thread::opponents::<G>(config).map(drop))?;
     }
@@ -256,7 +253,6 @@ fn train_on<G: Geometry>(
     let weights = Arc::new(learner.play_weights());
     let shared = shared(&state, replay.is_empty(), limit, stop);
     let (_inference, predictors) = Inference::start(config, &description, &weights, actors)?;
-    let predictors = teacher::before(config, predictors, &shared.counters)?;
     // Before this point nothing was changed, so that a failed resume leaves the games untouched.
     let games = begin(config, run, lost_games)?;
     let (channels, mut local) = in_process(games_in_flight::<G>(schedule));

@@ -6,7 +6,7 @@ use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
 pub mod selfplay {
-    use super::{Allowed, MOST_SIMULATIONS, above, at_least, choices, keys, schedule, text, whole};
+    use super::{Allowed, MOST_SIMULATIONS, above, choices, keys, schedule, whole};
 
     /// The allowed numbers of simulations.
     const SIMULATIONS: Allowed = whole(1, MOST_SIMULATIONS);
@@ -48,14 +48,6 @@ pub mod selfplay {
 
             /// The number of such moves is drawn uniformly from 0 to this.
             key opening_plies: u32 = 8, whole(0, 60);
-
-            /// A model that answers the searches of the first games in place of the net: `best` for the
-            /// strongest shipped by patterns, or the path of a model. Workers on other machines have
-            /// none.
-            key teacher: String = String::new(), text("`best`, or the path of a model", |_| true);
-
-            /// Positions of the run that are played with the teacher.
-            key teacher_positions: u64 = 500_000, at_least(0);
 
             /// Pairs [positions played so far, simulations of a full search from there on]; before
             /// the first pair `search.simulations` applies.

@@ -141,22 +141,6 @@ fn a_run_starts_with_a_net() {
     assert!(arrays(&second) != arrays(&first));
 }
 
-/// A teacher by patterns answers the first searches, and the net the later ones.
-#[test]
-fn the_first_games_may_have_a_teacher() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (config, run) = (folder.path().join("taught.toml"), folder.path().join("run"));
-    let table = "[selfplay]\nteacher = \"best\"\nteacher_positions = 1000";
-    fs::write(&config, CONFIG.replace("[selfplay]", table)).expect("a file");
-    succeeds(&train(&config, &run, &[]));
-    assert!(count(&run, "positions") >= 3000.0);
-
-    let (other, nowhere) = (folder.path().join("other"), "selfplay.teacher=nowhere");
-    let wanted = "selfplay.teacher = \"nowhere\": cannot read nowhere";
-    refused(&train(&config, &other, &["--set", nowhere]), wanted);
-    assert!(!other.exists(), "nothing is created");
-}
-
 /// An evaluator's opinions are a part of the net's input, and the run keeps the evaluator.
 #[test]
 fn the_inputs_may_be_evaluations() {
