@@ -1,7 +1,7 @@
 //! The settings of self-play, the replay window and the learner.
 
 use crate::choices::choices;
-use crate::keys::{Allowed, above, at_least, below, keys, schedule, text, whole, within};
+use crate::keys::{Allowed, above, at_least, below, keys, schedule, whole, within};
 use crate::search::mcts::options::{MOST_SIMULATIONS, MOST_SOLVED};
 
 /// How games are played.
