@@ -12,7 +12,7 @@ use crate::net::{TowerOptions, array_specs};
 fn paper(shape: Shape) -> NetSpec {
     let options =
         TowerOptions { tower: Tower::Paper, channels: 8, dropout: 0.3, ..TowerOptions::default() };
-    NetSpec { shape, options }
+    NetSpec { shape, options, evaluator: None }
 }
 
 #[test]
