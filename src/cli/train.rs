@@ -194,7 +194,7 @@ fn started(args: &Args) -> anyhow::Result<(RunDir, Config)> {
         }
     };
     let mut run = RunDir::create(&dir, &config.resolved(), config.seed)?;
-    if !config.net.evaluator.is_empty() {
+    if !config.net.inputs_evaluator.is_empty() {
         inputs::keep_copy(config.board, config.goal, run.path())?;
     }
     if !args.games.is_empty() {
@@ -244,8 +244,8 @@ fn resumed(args: &Args) -> anyhow::Result<(RunDir, Config)> {
     let before = stored(&[]).unwrap_or_else(|_| config.clone());
     // `run.json` has the seed too.
     let before = Config { seed: run.manifest().seed, ..before };
-    if config.net.evaluator.is_empty() {
-        config.net.evaluator.clone_from(&before.net.evaluator);
+    if config.net.inputs_evaluator.is_empty() {
+        config.net.inputs_evaluator.clone_from(&before.net.inputs_evaluator);
     }
     check_fixed_keys(&dir, &before, &config)?;
     args.cluster.check(&config)?;

@@ -104,10 +104,10 @@ fn net(reader: &mut Reader<'_>, config: &Config) {
         let why = "only the `paper` tower has dropout; set it to 0";
         reader.contradiction(("net.dropout", as_toml(&net.dropout)), tower, why);
     }
-    if net.inputs != Inputs::Evaluations && !net.evaluator.is_empty() {
+    if net.inputs != Inputs::Evaluations && !net.inputs_evaluator.is_empty() {
         let why = "only evaluations have an evaluator; leave it out";
         let inputs = ("net.inputs", as_toml(&net.inputs));
-        reader.contradiction(("net.evaluator", as_toml(&net.evaluator)), inputs, why);
+        reader.contradiction(("net.inputs_evaluator", as_toml(&net.inputs_evaluator)), inputs, why);
     }
     if !net.score_head && config.search.score_weight > 0.0 {
         reader.contradiction(

@@ -16,7 +16,7 @@ pub const FIXED_KEYS: [&str; 14] = [
     "seed",
     "net.tower",
     "net.inputs",
-    "net.evaluator",
+    "net.inputs_evaluator",
     "net.blocks",
     "net.channels",
     "net.global_pooling",

@@ -68,8 +68,13 @@ fn every_default_and_the_edges_of_every_range_are_read() {
 #[test]
 fn a_value_just_outside_a_range_is_refused_with_key_and_range() {
     // Every path is allowed for files, every checksum for an evaluator. A wrong one is found when it is read.
-    let paths =
-        ["stages.games", "ntuple.labels", "ntuple.teacher", "ntuple.initial", "net.evaluator"];
+    let paths = [
+        "stages.games",
+        "ntuple.labels",
+        "ntuple.teacher",
+        "ntuple.initial",
+        "net.inputs_evaluator",
+    ];
     let is_path = |path: &str| paths.contains(&path);
     for (path, key, _) in all_keys().into_iter().filter(|(path, ..)| !is_path(path)) {
         for value in samples::refused(&key.allowed) {

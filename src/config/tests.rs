@@ -195,8 +195,8 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
     ),
     ("[net]\ndropout = 0.3", "run.toml:2:11: net.dropout = 0.3 contradicts net.tower = \"resnet\""),
     (
-        "[net]\nevaluator = \"842ceacc\"",
-        "run.toml:2:13: net.evaluator = \"842ceacc\" contradicts net.inputs = \"lookahead\"",
+        "[net]\ninputs_evaluator = \"842ceacc\"",
+        "run.toml:2:20: net.inputs_evaluator = \"842ceacc\" contradicts net.inputs = \"lookahead\"",
     ),
     (
         "[net]\nscore_head = false\n[search]\nscore_weight = 0.1",

@@ -50,7 +50,7 @@ keys! {
         ///
         /// A run writes it into its configuration.
         #[serde(default, skip_serializing_if = "String::is_empty")]
-        key evaluator: String = String::new(), text("8 hexadecimal digits, or nothing", |_| true);
+        key inputs_evaluator: String = String::new(), text("8 hexadecimal digits, or nothing", |_| true);
 
         /// Residual blocks of a `resnet`.
         #[serde(deserialize_with = "blocks")]

@@ -65,8 +65,8 @@ pub fn complete(spec: NetSpec, goal: Goal, near: Option<&Path>) -> Result<NetSpe
     if spec.options.inputs != Inputs::Evaluations {
         return Ok(spec);
     }
-    let evaluator = find(spec.shape, goal, &spec.options.evaluator, near)?;
-    let options = TowerOptions { evaluator: evaluator.checksum().into(), ..spec.options };
+    let evaluator = find(spec.shape, goal, &spec.options.inputs_evaluator, near)?;
+    let options = TowerOptions { inputs_evaluator: evaluator.checksum().into(), ..spec.options };
     Ok(NetSpec { options, evaluator: Some(evaluator), ..spec })
 }
 
@@ -145,7 +145,7 @@ mod tests {
     fn spec(shape: Shape, evaluator: &str) -> NetSpec {
         let options = TowerOptions {
             inputs: Inputs::Evaluations,
-            evaluator: evaluator.into(),
+            inputs_evaluator: evaluator.into(),
             ..TowerOptions::default()
         };
         NetSpec { shape, options, evaluator: None }
@@ -157,7 +157,7 @@ mod tests {
         let complete_spec = complete(spec(shape, ""), Goal::Most, None).expect("it is shipped");
         let shipped = shipped::evaluator(shape, Goal::Most).expect("it is shipped");
         let shipped = LoadedModel::read(&shipped).expect("a model");
-        assert_eq!(complete_spec.options.evaluator, shipped.weights_checksum());
+        assert_eq!(complete_spec.options.inputs_evaluator, shipped.weights_checksum());
         let evaluator = complete_spec.evaluator.clone().expect("an evaluator");
         assert_eq!(evaluator.checksum(), shipped.weights_checksum());
         // Its description is enough to find it again.

@@ -152,7 +152,7 @@ fn the_inputs_may_be_evaluations() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("checkpoints/patterns-6x6");
     let bytes = |path: &Path| fs::read(path).expect("a model");
     assert!(bytes(&run.join("evaluator.safetensors")) == bytes(&shipped.join("net.safetensors")));
-    let evaluator = kept.lines().find_map(|line| line.strip_prefix("evaluator = "));
+    let evaluator = kept.lines().find_map(|line| line.strip_prefix("inputs_evaluator = "));
     assert_eq!(evaluator.expect("its checksum").len(), "\"842ceacc\"".len());
     // The given configuration does not name the evaluator.
     succeeds(&train(&config, &run, &["--resume"]));

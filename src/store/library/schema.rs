@@ -52,13 +52,14 @@ pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
     let number = |database: &Connection, name| {
         database.pragma_query_value(None, name, |row| row.get::<_, i32>(0))
     };
+    // The number of tables first: another program may make them just now, and then it is this program's index.
+    let tables: i64 =
+        database.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let application = number(&database, "application_id")?;
     let format = number(&database, "user_version")?;
     if (application, format) == (APPLICATION, FORMAT) {
         return Ok(database);
     }
-    let tables: i64 =
-        database.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION && tables > 0 {
         return Err(rusqlite::Error::InvalidQuery);
     }
