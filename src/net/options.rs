@@ -41,7 +41,8 @@ keys! {
         /// The architecture: residual blocks, or the net of Fu and Xu.
         key tower: Tower = Tower::Resnet;
 
-        /// Input planes of a `resnet`: the discs, or also the effects of each legal move.
+        /// Input planes of a `resnet`: the discs; with the effects of each legal move; or also with an
+        /// evaluator's opinion of each.
         #[serde(default)]
         key inputs: Inputs = Inputs::Lookahead;
 
