@@ -293,7 +293,7 @@ mod tests {
         let description = |change| described(&[change]);
         let plain = description("seed=1");
         // What is off by default is not in the description.
-        let all = described(&["net.soft_policy_head=true", "net.inputs=evaluations"]);
+        let all = described(&["net.inputs=evaluations"]);
         let options = all.options.as_object().expect("options").keys();
         let keys: Vec<String> = options.map(|option| format!("net.{option}")).collect();
         let (free, fixed): (Vec<_>, Vec<_>) =
@@ -308,7 +308,6 @@ mod tests {
             "goal=fewest",
             "net.blocks=5",
             "net.score_head=false",
-            "net.soft_policy_head=true",
             "net.inputs=evaluations",
         ] {
             let found = description(change).difference(&plain).expect("a difference");

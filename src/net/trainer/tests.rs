@@ -21,9 +21,6 @@ fn loss(heads: &Heads) -> Tensor {
     if let Some(owner) = &heads.owner {
         sum += waves(&(owner - 0.1).square(), 0.9);
     }
-    if let Some(soft) = &heads.soft {
-        sum += waves(soft, 0.5);
-    }
     Tensor::stack(&[&sum, &(&sum * 2.0)], 0)
 }
 
