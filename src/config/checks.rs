@@ -89,7 +89,6 @@ fn net(reader: &mut Reader<'_>, config: &Config) {
         for (key, on) in [
             ("net.score_head", net.score_head),
             ("net.owner_head", net.owner_head),
-            ("net.soft_policy_head", net.soft_policy_head),
             ("net.global_pooling", net.global_pooling),
         ] {
             if on {

@@ -9,7 +9,7 @@ use super::sections::{ConfigKey, keys};
 use super::value::as_toml;
 
 /// The keys with their sections, without those of whole sections that cannot change either.
-pub const FIXED_KEYS: [&str; 14] = [
+pub const FIXED_KEYS: [&str; 13] = [
     "method",
     "board",
     "goal",
@@ -22,7 +22,6 @@ pub const FIXED_KEYS: [&str; 14] = [
     "net.global_pooling",
     "net.score_head",
     "net.owner_head",
-    "net.soft_policy_head",
     "learner.optimizer",
 ];
 

@@ -36,6 +36,11 @@ pub(super) const REMOVED: &[RemovedKey] = &[
         default: "0.0",
         instead: "gradients are used as they are; lower `learner.learning_rate` if a run diverges",
     },
+    RemovedKey {
+        path: "net.soft_policy_head",
+        default: "false",
+        instead: "in training the net predicts the search's policy as it is",
+    },
     RemovedKey { path: "selfplay.teacher", default: "\"\"", instead: TOLD },
     RemovedKey { path: "selfplay.teacher_positions", default: "500000", instead: TOLD },
     RemovedKey { path: "search.dirichlet_total", default: "10.0", instead: "it is always 10" },

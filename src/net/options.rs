@@ -72,11 +72,6 @@ keys! {
         /// Whether a `resnet` also predicts each square's final owner.
         key owner_head: bool = true;
 
-        /// Whether a `resnet` also predicts a softer policy in training, which says more of moves that
-        /// the search hardly looked at.
-        #[serde(default, skip_serializing_if = "is_off")]
-        key soft_policy_head: bool = false;
-
         /// Share of the `paper` net's hidden units dropped in a training step.
         key dropout: f64 = 0.0, below(0.0, 1.0);
     }
@@ -87,12 +82,6 @@ impl TowerOptions {
     pub const BLOCKS: RangeInclusive<u32> = 1..=100;
     /// The allowed numbers of channels.
     pub const CHANNELS: RangeInclusive<u32> = 1..=1024;
-}
-
-// Nets without this head keep the descriptions that older versions wrote.
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference.
-fn is_off(head: &bool) -> bool {
-    !head
 }
 
 // A damaged or malicious file could ask for a net that does not fit into memory.

@@ -13,15 +13,13 @@
 //!                 then 64 -> 1, tanh
 //! score           64 -> 1 from the value's hidden layer: the final disc difference over S
 //! owner           16 -> 1 per cell from the value's features, tanh: +1 mine, -1 theirs
-//! soft            16 -> 1 per cell from the policy's channels: logits of a softer policy
 //! ```
 //!
 //! `P` is the number of input planes: 4, or 16 with lookahead ([`plane_count`]).
 //!
 //! Some boards have holes: cells of the bounding square that are not squares of the board. After
 //! each ReLU holes are set to 0, like the padding beyond the edge. Global pooling and the score and
-//! owner heads are methods of KataGo (Wu 2019); here pooling reads a block's input. The softer policy
-//! is one of its later methods (KataGo, docs/KataGoMethods.md, "Auxiliary Soft Policy Target").
+//! owner heads are methods of KataGo (Wu 2019); here pooling reads a block's input.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -312,9 +310,6 @@ impl ArrayList {
         }
         if spec.options.owner_head {
             self.scalar_output("owner.out", HEAD_CHANNELS);
-        }
-        if spec.options.soft_policy_head {
-            self.scalar_output("soft.out", HEAD_CHANNELS);
         }
     }
 

@@ -44,8 +44,6 @@ pub struct Heads {
     pub score: Option<Tensor>,
     /// `[n, squares]`: the final owner of each square, -1 (other side) to 1 (side to move).
     pub owner: Option<Tensor>,
-    /// `[n, squares]`: logits of the softer policy.
-    pub soft: Option<Tensor>,
 }
 
 /// A net with its float32 variables.
@@ -261,10 +259,6 @@ impl ForwardPass<'_> {
         }
         let policy = self.activate(self.convolve(&x, "policy.conv", "policy.norm"));
         let features = self.activate(self.convolve(&x, "value.conv", "value.norm"));
-        let options = &self.net.spec.options;
-        let soft = options
-            .soft_policy_head
-            .then(|| self.per_square(&policy, "soft.out") + self.get("soft.out.bias"));
         let policy = self.per_square(&policy, "policy.out") + self.get("policy.out.bias");
         let mut hidden = features
             .permute([0, 2, 3, 1])
@@ -273,6 +267,7 @@ impl ForwardPass<'_> {
             .to_kind(Kind::Float)
             + self.get("value.hidden.bias");
         let hidden = hidden.relu_();
+        let options = &self.net.spec.options;
         Heads {
             policy,
             value: self.scalar(&hidden, "value.out").tanh(),
@@ -280,7 +275,6 @@ impl ForwardPass<'_> {
             owner: options.owner_head.then(|| {
                 (self.per_square(&features, "owner.out") + self.get("owner.out.bias")).tanh()
             }),
-            soft,
         }
     }
 
@@ -328,7 +322,6 @@ impl ForwardPass<'_> {
             value: self.scalar(&x, "value.out").tanh(),
             score: options.score_head.then(|| self.scalar(&x, "score.out")),
             owner: options.owner_head.then(|| self.linear(&x, "owner.out").tanh()),
-            soft: None,
         }
     }
 }

@@ -35,7 +35,6 @@ const CURVES: &[Curve] = &[
     curve("loss/value", "2_loss/value", "value loss since the last report, before its weight"),
     curve("loss/score", "2_loss/score", "loss on the final disc difference, before its weight"),
     curve("loss/owner", "2_loss/owner", "loss on the squares' final owners, before its weight"),
-    curve("loss/soft_policy", "2_loss/soft_policy", "loss of the softer policy, before its weight"),
     curve(
         "held_out/policy_loss",
         "2_loss/held_out_policy",

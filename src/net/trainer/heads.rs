@@ -1,4 +1,4 @@
-//! The heads for policy, value, score, owner and the softer policy, forward and backward.
+//! The heads for policy, value, score and owner, forward and backward.
 
 use super::GROUP;
 use super::arrays::{ArrayMap, Vectors};
@@ -27,8 +27,6 @@ pub(super) struct RawHeads {
     pub score: Option<Vec<f32>>,
     /// A row of owners of all squares for each position, before `tanh`.
     pub owner: Option<Vec<f32>>,
-    /// A row of logits of the softer policy of all squares for each position.
-    pub soft: Option<Vec<f32>>,
 }
 
 /// The 1x1 convolution of a head with its norm. Vectors lie as `[position][cell]`.
@@ -63,7 +61,6 @@ pub(super) struct HeadsLayer {
     policy_bias: Vec<f32>,
     policy_bias_sums: Vec<f32>,
     owner_out: Option<ScalarLayer>,
-    soft_out: Option<ScalarLayer>,
     hidden: Matrix,
     hidden_bias: Vec<Vector>,
     hidden_bias_sums: Vec<Vector>,
@@ -209,7 +206,6 @@ impl HeadsLayer {
             policy_bias: Vec::new(),
             policy_bias_sums: Vec::new(),
             owner_out: spec.options.owner_head.then(ScalarLayer::default),
-            soft_out: spec.options.soft_policy_head.then(ScalarLayer::default),
             hidden_bias: Vec::new(),
             hidden_bias_sums: Vec::new(),
             hidden_sums: Vec::new(),
@@ -224,11 +220,9 @@ impl HeadsLayer {
         self.policy_bias = arrays.get(vectors, "policy.out.bias").to_vec();
         self.policy_bias_sums = vec![0.0; self.policy_bias.len()];
         self.value_out.load(arrays, vectors, "value.out");
-        for (layer, name) in [
-            (&mut self.score_out, "score.out"),
-            (&mut self.owner_out, "owner.out"),
-            (&mut self.soft_out, "soft.out"),
-        ] {
+        for (layer, name) in
+            [(&mut self.score_out, "score.out"), (&mut self.owner_out, "owner.out")]
+        {
             if let Some(layer) = layer {
                 layer.load(arrays, vectors, name);
             }
@@ -265,11 +259,6 @@ impl HeadsLayer {
             });
             squares.map(|value| layer.dot(&[*value])).collect::<Vec<f32>>()
         };
-        let with_bias = |values: &[Vector], layer: &ScalarLayer| {
-            let mut numbers = per_square(values, layer);
-            numbers.iter_mut().for_each(|number| *number += layer.bias);
-            numbers
-        };
         let mut policy = per_square(&self.policy.values, &self.policy_out);
         for row in policy.chunks_exact_mut(squares) {
             row.iter_mut().zip(&self.policy_bias).for_each(|(logit, bias)| *logit += bias);
@@ -282,8 +271,11 @@ impl HeadsLayer {
             policy,
             value: scalar(&self.value_out),
             score: self.score_out.as_ref().map(scalar),
-            owner: self.owner_out.as_ref().map(|layer| with_bias(&self.features.values, layer)),
-            soft: self.soft_out.as_ref().map(|layer| with_bias(&self.policy.values, layer)),
+            owner: self.owner_out.as_ref().map(|layer| {
+                let mut owners = per_square(&self.features.values, layer);
+                owners.iter_mut().for_each(|owner| *owner += layer.bias);
+                owners
+            }),
         }
     }
 
@@ -344,8 +336,7 @@ impl HeadsLayer {
         multiply(left, &self.hidden.back, &mut self.features.gradients, sizes);
     }
 
-    /// Computes the gradients of the cells of both policies, and adds those of the owner to the
-    /// features'.
+    /// Computes the gradients of the policy's cells, and adds those of the owner to the features'.
     fn cells_backward(&mut self, gradients: &RawHeads) {
         let (cells, squares) = (self.mask.len(), self.layout.squares);
         self.policy.gradients.fill(Vector::ZERO);
@@ -358,18 +349,13 @@ impl HeadsLayer {
                 self.policy_out.backward(gradient, &value, |_, gradient| *to += gradient);
             }
         }
-        for (layer, rows, head) in [
-            (&mut self.owner_out, &gradients.owner, &mut self.features),
-            (&mut self.soft_out, &gradients.soft, &mut self.policy),
-        ] {
-            let (Some(layer), Some(rows)) = (layer, rows) else { continue };
-            for (position, row) in rows.chunks_exact(squares).enumerate() {
-                for (square, &gradient) in row.iter().enumerate() {
-                    let at = position * cells + usize::from(self.layout.cell_of[square]);
-                    let to = &mut head.gradients[at];
-                    let value = [head.values[at]];
-                    layer.backward(gradient, &value, |_, gradient| *to += gradient);
-                }
+        let (Some(layer), Some(owner)) = (&mut self.owner_out, &gradients.owner) else { return };
+        for (position, row) in owner.chunks_exact(squares).enumerate() {
+            for (square, &gradient) in row.iter().enumerate() {
+                let at = position * cells + usize::from(self.layout.cell_of[square]);
+                let to = &mut self.features.gradients[at];
+                let value = [self.features.values[at]];
+                layer.backward(gradient, &value, |_, gradient| *to += gradient);
             }
         }
     }
@@ -380,12 +366,8 @@ impl HeadsLayer {
         self.hidden.store(arrays, found);
         let bias = flat(&self.hidden_bias_sums);
         arrays.get_mut(found, "value.hidden.bias").copy_from_slice(bias);
-        for (layer, name) in [
-            (Some(&self.value_out), "value.out"),
-            (self.score_out.as_ref(), "score.out"),
-            (self.owner_out.as_ref(), "owner.out"),
-            (self.soft_out.as_ref(), "soft.out"),
-        ] {
+        let layers = [(Some(&self.value_out), "value.out"), (self.score_out.as_ref(), "score.out")];
+        for (layer, name) in layers.into_iter().chain([(self.owner_out.as_ref(), "owner.out")]) {
             if let Some(layer) = layer {
                 layer.store(arrays, found, name);
                 layer.store_bias(arrays, found, name);

@@ -17,7 +17,7 @@
 //! | `norm` | batch norms |
 //! | `trunk` | the stem and the residual blocks |
 //! | `pool` | global pooling of a block |
-//! | `heads` | policy, value, score, owner and the softer policy |
+//! | `heads` | policy, value, score and owner |
 //! | `convolver` | the interface of convolutions, and Winograd's |
 //! | `tiled` | convolutions on matrix tiles |
 
@@ -138,17 +138,15 @@ impl Trainer {
         let value = leaf(&raw.value, &rows[..1]);
         let score = raw.score.as_deref().map(|score| leaf(score, &rows[..1]));
         let owner = raw.owner.as_deref().map(|owner| leaf(owner, &rows));
-        let soft = raw.soft.as_deref().map(|soft| leaf(soft, &rows));
         let heads = Heads {
             policy: policy.shallow_clone(),
             value: value.tanh(),
             score: score.as_ref().map(Tensor::shallow_clone),
             owner: owner.as_ref().map(Tensor::tanh),
-            soft: soft.as_ref().map(Tensor::shallow_clone),
         };
         let loss = loss(&heads);
         let leaves: Vec<&Tensor> =
-            [&policy, &value].into_iter().chain(&score).chain(&owner).chain(&soft).collect();
+            [&policy, &value].into_iter().chain(&score).chain(&owner).collect();
         let found = Tensor::run_backward(&[loss.get(0)], &leaves, false, false);
         let mut found = found.iter().map(to_vec);
         let mut next = || found.next().unwrap_or_default();
@@ -157,7 +155,6 @@ impl Trainer {
             value: next(),
             score: score.map(|_| next()),
             owner: owner.map(|_| next()),
-            soft: soft.map(|_| next()),
         };
         let gradients = self.layers.backward(&self.arrays, &gradients);
         let gradients = gradients[..TRAINED].iter().map(|vector| Tensor::from_slice(vector));

@@ -76,9 +76,6 @@ fn gradients_agree_with_libtorch() {
         agrees(&resnet(shape, 2, 32), 21, Kind::Float);
     }
     agrees(&resnet(Shape::Square6, 3, 24), 40, Kind::Float);
-    let mut soft = resnet(Shape::Octagon88, 1, 16);
-    soft.options.soft_policy_head = true;
-    agrees(&soft, 16, Kind::Float);
     agrees(&with_evaluations(resnet(Shape::Square8, 1, 16)), 16, Kind::Float);
     let mut bare = resnet(Shape::Square8, 1, 16);
     bare.options.global_pooling = false;

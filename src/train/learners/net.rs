@@ -23,16 +23,12 @@ use crate::train::learners::shards::Shards;
 use crate::train::replay::Batch;
 use crate::train::seeds::Random;
 
-/// Weight of the loss of the softer policy, as in KataGo.
-const SOFT_WEIGHT: f64 = 8.0;
-/// The softer policy is the search's to this power, as in KataGo.
-const SOFT_POWER: f64 = 0.25;
 /// Weight of the loss on the squares' final owners.
 const OWNER_WEIGHT: f64 = 0.25;
 /// Momentum of `sgd`.
 const MOMENTUM: f64 = 0.9;
 /// The names of the losses: the total, then the parts.
-const LOSSES: [&str; 6] = ["total", "policy", "value", "score", "owner", "soft_policy"];
+const LOSSES: [&str; 5] = ["total", "policy", "value", "score", "owner"];
 
 /// Prefix of the net's arrays in a saved state.
 const NET: &str = "net.";
@@ -98,19 +94,6 @@ impl NetLearner {
     }
 }
 
-impl NetLearner {
-    /// Sums of the losses as means. That of the softer policy is the last, where there is one.
-    fn read_losses(&self, sums: &Tensor, count: f64) -> Losses {
-        let mut values = [0.0f32; LOSSES.len()];
-        sums.to(Device::Cpu).copy_data(&mut values, LOSSES.len());
-        let known = LOSSES.len() - usize::from(!self.net.spec().options.soft_policy_head);
-        let mut means =
-            LOSSES.into_iter().zip(values.map(|value| value as f64 / count)).take(known);
-        let total = means.next().map_or(0.0, |(_, total)| total);
-        Losses { total, parts: means.collect() }
-    }
-}
-
 impl Learner for NetLearner {
     fn steps(&self) -> u64 {
         self.steps
@@ -143,7 +126,7 @@ impl Learner for NetLearner {
     /// Only here losses are read from the device.
     fn take_losses(&mut self) -> Result<Losses, LearnerError> {
         let count = std::mem::take(&mut self.summed_steps).max(1) as f64;
-        let losses = self.read_losses(&self.loss_sums, count);
+        let losses = read_losses(&self.loss_sums, count);
         self.loss_sums = Tensor::zeros([LOSSES.len() as i64], (Kind::Float, self.net.device()));
         self.options.check_losses(losses, self.steps)
     }
@@ -155,7 +138,7 @@ impl Learner for NetLearner {
         tch::no_grad(|| {
             let planes = self.net.planes(&batch.inputs, self.kind);
             let heads = self.net.forward(&planes, Pass::INFERENCE);
-            let losses = self.read_losses(&targets.losses(&heads, &self.options), 1.0);
+            let losses = read_losses(&targets.losses(&heads, &self.options), 1.0);
             let policy = masked(&heads.policy, &targets.legal).softmax(1, Kind::Float);
             let share = targets.has_policy.mean(Kind::Float).double_value(&[]).max(1e-9);
             let mean = |per_sample: Tensor| {
@@ -238,20 +221,18 @@ impl Targets {
         }
     }
 
-    /// The losses of [`LOSSES`] as one tensor.
+    /// Total, policy, value, score and owner loss as one tensor of shape [5].
     fn losses(&self, heads: &Heads, options: &Options) -> Tensor {
         let zero = || Tensor::zeros([], (Kind::Float, self.legal.device()));
         let masked_mean = |per_sample: Tensor, mask: &Tensor| {
             (per_sample * mask).sum(Kind::Float) / mask.sum(Kind::Float).clamp_min(1.0)
         };
-        let cross_entropy = |logits: &Tensor, target: &Tensor| {
-            let logs = masked(logits, &self.legal).log_softmax(1, Kind::Float);
-            let sums = (logs * target).sum_dim_intlist([1i64].as_slice(), false, Kind::Float);
-            masked_mean(-sums, &self.has_policy)
-        };
-        let policy = cross_entropy(&heads.policy, &self.policy);
-        let soft =
-            heads.soft.as_ref().map_or_else(zero, |soft| cross_entropy(soft, &self.softer()));
+        let logits = masked(&heads.policy, &self.legal);
+        let likelihood = logits.log_softmax(1, Kind::Float) * &self.policy;
+        let policy = masked_mean(
+            -likelihood.sum_dim_intlist([1i64].as_slice(), false, Kind::Float),
+            &self.has_policy,
+        );
         let value = (&heads.value - &self.value).square().mean(Kind::Float);
         let score = heads.score.as_ref().map_or_else(zero, |score| {
             masked_mean((score - &self.score).square(), &self.has_ending)
@@ -263,16 +244,8 @@ impl Targets {
         let total = &policy * options.policy_weight
             + &value * options.value_weight
             + &score * options.score_weight
-            + &owner * OWNER_WEIGHT
-            + &soft * (SOFT_WEIGHT * options.policy_weight);
-        Tensor::stack(&[total, policy, value, score, owner, soft], 0)
-    }
-
-    /// The search's policy, made softer: legal moves that it did not look at get no share either.
-    fn softer(&self) -> Tensor {
-        let powers = self.policy.pow_tensor_scalar(SOFT_POWER);
-        let sums = powers.sum_dim_intlist([1i64].as_slice(), true, Kind::Float);
-        powers / sums.clamp_min(1e-9)
+            + &owner * OWNER_WEIGHT;
+        Tensor::stack(&[total, policy, value, score, owner], 0)
     }
 }
 
@@ -309,40 +282,10 @@ fn masked(logits: &Tensor, legal: &Tensor) -> Tensor {
     logits.to_kind(Kind::Float) + (legal - 1.0) * 1e4
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::game::Shape;
-    use crate::net::fixtures::positions;
-
-    #[test]
-    fn the_softer_policy_is_the_fourth_root_of_the_search_policy() {
-        let (count, squares) = (2, 36);
-        let mut policy = vec![0.0; count * squares];
-        (policy[3], policy[7]) = (0.9, 0.1);
-        policy[squares + 5] = 1.0;
-        let batch = Batch {
-            inputs: positions(Shape::Square6, count, 1),
-            legal: vec![1.0; count * squares],
-            policy,
-            has_policy: vec![1.0; count],
-            value: vec![0.0; count],
-            score: vec![0.0; count],
-            owner: vec![0.0; count * squares],
-            has_ending: vec![1.0; count],
-            ..Batch::default()
-        };
-        let softer = Targets::new(&batch, 0..count, Device::Cpu).softer();
-        let found = Vec::<f32>::try_from(softer.flatten(0, -1)).expect("numbers");
-        let roots = [0.9f32.powf(0.25), 0.1f32.powf(0.25)];
-        for (place, &share) in found.iter().enumerate() {
-            let wanted = match place {
-                3 => roots[0] / (roots[0] + roots[1]),
-                7 => roots[1] / (roots[0] + roots[1]),
-                41 => 1.0,
-                _ => 0.0,
-            };
-            assert!((share - wanted).abs() < 1e-5, "{place}: {share}, not {wanted}");
-        }
-    }
+fn read_losses(sums: &Tensor, count: f64) -> Losses {
+    let mut values = [0.0f32; LOSSES.len()];
+    sums.to(Device::Cpu).copy_data(&mut values, LOSSES.len());
+    let mut means = LOSSES.into_iter().zip(values.map(|value| value as f64 / count));
+    let total = means.next().map_or(0.0, |(_, total)| total);
+    Losses { total, parts: means.collect() }
 }

@@ -140,7 +140,7 @@ mod tests {
 
     fn mean_square(heads: &Heads) -> Tensor {
         let square = |tensor: &Tensor| (tensor - 0.3).square().mean(Kind::Float);
-        let more = heads.score.iter().chain(&heads.owner).chain(&heads.soft).map(square);
+        let more = heads.score.iter().chain(&heads.owner).map(square);
         let sum = more.fold(square(&heads.policy) + square(&heads.value), |sum, one| sum + one);
         Tensor::stack(&[&sum, &(&sum * 2.0)], 0)
     }
