@@ -16,6 +16,7 @@ pub mod onehot;
 mod outline;
 pub mod patternnet;
 pub mod patterns;
+mod plies;
 pub mod positional;
 pub mod probcut;
 mod stages;
@@ -37,9 +38,10 @@ use ntuple::NTuple;
 use onehot::OneHot;
 use patternnet::PatternNet;
 use patterns::Patterns;
+pub use plies::evaluate_moves;
 use positional::Positional;
 use probcut::ProbCut;
-pub use tracked::{Step, TrackedBoard, one_ply};
+pub use tracked::{Step, TrackedBoard};
 pub use win_scale::WinScale;
 
 // The table of all evaluators.

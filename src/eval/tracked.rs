@@ -1,6 +1,6 @@
 //! Boards with the state of an evaluator. A move is played on both together.
 
-use super::{Evaluator, SCALE};
+use super::Evaluator;
 use crate::game::{Board, Geometry, Square, SquareSet};
 
 /// A move as an evaluator's state follows it.
@@ -92,30 +92,4 @@ impl<G: Geometry, S: Copy> TrackedBoard<G, S> {
     pub fn ordering_value<E: Evaluator<G, State = S> + ?Sized>(&self, evaluator: &E) -> i32 {
         evaluator.ordering_value(self.board, &self.state)
     }
-}
-
-/// What an evaluator says of a board, in discs for the side to move. Calls `put` for each of the
-/// `legal` moves, with what the side that moves can expect after it.
-///
-/// ```
-/// use outflank::eval::{Discs, one_ply};
-/// use outflank::game::{Board, Goal, Square8};
-///
-/// let (evaluator, start) = (Discs { goal: Goal::Most }, Board::<Square8>::start());
-/// let mut moves = Vec::new();
-/// let score = one_ply(&evaluator, start, start.legal(), |_, score| moves.push(score));
-/// assert_eq!((score, moves), (0.0, vec![3.0; 4]));
-/// ```
-pub fn one_ply<G: Geometry, E: Evaluator<G> + ?Sized>(
-    evaluator: &E,
-    board: Board<G>,
-    legal: SquareSet<G>,
-    mut put: impl FnMut(Square, f32),
-) -> f32 {
-    let in_discs = |value: i32| value as f32 / SCALE as f32;
-    let tracked = TrackedBoard::begin(evaluator, board);
-    for square in legal {
-        put(square, -in_discs(tracked.play(evaluator, square).evaluate(evaluator)));
-    }
-    in_discs(tracked.evaluate(evaluator))
 }

@@ -7,12 +7,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, one_ply};
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, evaluate_moves};
 use crate::game::{Bitboard, Board, Geometry, SquareSet};
 use crate::predict::Input;
 
 /// Discs are divided by this, so that they are about as large as the numbers of other planes.
 const UNIT: f32 = 16.0;
+/// A move is judged by the best reply to it. That is worth its time (docs/journal/ablations-long.md).
+const PLIES: u32 = 2;
 
 /// An evaluator whose evaluations are a net's input. A net works with one evaluator only, which it
 /// knows by its checksum. Clones share its tables.
@@ -35,7 +37,7 @@ impl InputEvaluator {
     }
 
     /// The evaluation of a position for the side to move, in units of [`UNIT`] discs. Calls `put`
-    /// with the bit of each legal move and what can be expected after it.
+    /// with the bit of each legal move and what can be expected after the best reply to it.
     pub(super) fn evaluate(&self, input: &Input, mut put: impl FnMut(usize, f32)) -> f32 {
         self.evaluator.evaluate(input, &mut |bit, score| put(bit, score / UNIT)) / UNIT
     }
@@ -68,7 +70,8 @@ impl<G: Geometry, E: Evaluator<G>> Evaluations for OfBoard<G, E> {
     fn evaluate(&self, input: &Input, put: &mut dyn FnMut(usize, f32)) -> f32 {
         let [mine, theirs, legal] =
             [input.mine, input.theirs, input.legal].map(G::Bitboard::narrow);
-        one_ply(&*self.evaluator, Board::<G> { mine, theirs }, SquareSet(legal), |square, score| {
+        let (board, legal) = (Board::<G> { mine, theirs }, SquareSet(legal));
+        evaluate_moves(&*self.evaluator, board, legal, PLIES, |square, score| {
             put(G::bit_of(square), score);
         })
     }
@@ -96,6 +99,21 @@ mod tests {
     /// The planes of numbers of turned discs, which evaluations replace.
     const REPLACED: [usize; 2] = [10, 14];
 
+    /// The score after the best reply, for the side that waits.
+    fn reply<G: Geometry>(evaluator: &Positional<G>, board: Board<G>) -> f32 {
+        let replies = board.legal().map(|square| evaluator.score(board.play_unchecked(square)));
+        match replies.reduce(f32::min) {
+            Some(least) => least,
+            None if board.is_over() => -evaluator.score(board),
+            None => {
+                let passed = board.pass();
+                let next =
+                    passed.legal().map(|square| -evaluator.score(passed.play_unchecked(square)));
+                next.reduce(f32::max).expect("a legal move")
+            }
+        }
+    }
+
     fn check<G: Geometry>() {
         let plain = Encoding::new(&resnet(G::SHAPE, 1, 16));
         let encoding = Encoding::new(&with_evaluations(resnet(G::SHAPE, 1, 16)));
@@ -109,7 +127,7 @@ mod tests {
             let board = Board::<G> { mine, theirs };
             for (index, &cell) in layout.cell_of.iter().enumerate() {
                 let square = Square(index as u8);
-                let after = board.play(square).map_or(0.0, |after| -evaluator.score(after));
+                let after = board.play(square).map_or(0.0, |after| reply(&evaluator, after));
                 let cell = usize::from(cell) * PLANES;
                 wanted[cell + REPLACED[0]] = after / UNIT;
                 wanted[cell + REPLACED[1]] = evaluator.score(board) / UNIT;

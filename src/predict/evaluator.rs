@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Backend, Input, PredictError, Predictions};
-use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, one_ply};
+use crate::eval::{AnyEvaluator, Evaluator, EvaluatorVisitor, evaluate_moves};
 use crate::game::{Bitboard, Board, Geometry, SquareSet};
 use crate::model::{Description, Weights};
 
@@ -76,7 +76,7 @@ impl<G: Geometry> EvaluatorVisitor<G> for Predict<'_, G> {
         for (index, (input, policy)) in self.inputs.iter().zip(policies).enumerate() {
             let board = board_of::<G>(input);
             let legal = SquareSet(G::Bitboard::narrow(input.legal));
-            let score = one_ply(evaluator, board, legal, |square, score| {
+            let score = evaluate_moves(evaluator, board, legal, 1, |square, score| {
                 policy[square.index()] = score / (POLICY_SCALE * scale.0);
             });
             self.predictions.score[index] = score;
