@@ -61,8 +61,8 @@ pub(super) const DISC_PLANES: usize = 4;
 /// - `resnet` with [`Inputs::Lookahead`]: 16 planes: those 4, then 12 of [`super::lookahead`]: 4 of
 ///   sets, and 4 of numbers at each side's legal moves, the side to move first.
 /// - `resnet` with [`Inputs::Evaluations`]: the same 16, but where those of lookahead have the
-///   discs that a move of the side to move turns, its evaluation, and on all squares of the plane for
-///   the other side the evaluation of the position; in units of 16 discs.
+///   discs that a move of the side to move turns, its evaluation after the best reply, and on all
+///   squares of the plane for the other side the evaluation of the position; in units of 16 discs.
 /// - `paper`: 1 plane: 1 on discs of the side to move, -1 on the other side's, 0 on empty squares.
 pub fn plane_count(options: &TowerOptions) -> usize {
     match (options.tower, options.inputs) {
