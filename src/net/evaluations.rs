@@ -100,7 +100,7 @@ mod tests {
     const REPLACED: [usize; 2] = [10, 14];
 
     /// The score after the best reply, for the side that waits.
-    fn reply<G: Geometry>(evaluator: &Positional<G>, board: Board<G>) -> f32 {
+    fn reply<G: Geometry>(evaluator: &AnyEvaluator<G>, board: Board<G>) -> f32 {
         let replies = board.legal().map(|square| evaluator.score(board.play_unchecked(square)));
         match replies.reduce(f32::min) {
             Some(least) => least,
