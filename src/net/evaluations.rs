@@ -91,7 +91,7 @@ impl<G: Geometry> EvaluatorVisitor<G> for Share<G> {
 mod tests {
     use super::*;
     use crate::eval::positional::Positional;
-    use crate::game::{Goal, Shape, Square};
+    use crate::game::{Goal, Shape};
     use crate::net::Encoding;
     use crate::net::fixtures::{positions, resnet, with_evaluations};
 
@@ -99,25 +99,10 @@ mod tests {
     /// The planes of numbers of turned discs, which evaluations replace.
     const REPLACED: [usize; 2] = [10, 14];
 
-    /// The score after the best reply, for the side that waits.
-    fn reply<G: Geometry>(evaluator: &AnyEvaluator<G>, board: Board<G>) -> f32 {
-        let replies = board.legal().map(|square| evaluator.score(board.play_unchecked(square)));
-        match replies.reduce(f32::min) {
-            Some(least) => least,
-            None if board.is_over() => -evaluator.score(board),
-            None => {
-                let passed = board.pass();
-                let next =
-                    passed.legal().map(|square| -evaluator.score(passed.play_unchecked(square)));
-                next.reduce(f32::max).expect("a legal move")
-            }
-        }
-    }
-
     fn check<G: Geometry>() {
         let plain = Encoding::new(&resnet(G::SHAPE, 1, 16));
         let encoding = Encoding::new(&with_evaluations(resnet(G::SHAPE, 1, 16)));
-        let evaluator = AnyEvaluator::<G>::from(Positional::new(Goal::Most));
+        let evaluator = Positional::<G>::new(Goal::Most);
         let layout = G::SHAPE.layout();
         for input in positions(G::SHAPE, 60, 4) {
             let [mut found, mut wanted] = [(); 2].map(|()| vec![0.0; layout.cells() * PLANES]);
@@ -125,19 +110,21 @@ mod tests {
             plain.write(&input, &mut wanted, PLANES);
             let [mine, theirs] = [input.mine, input.theirs].map(G::Bitboard::narrow);
             let board = Board::<G> { mine, theirs };
-            for (index, &cell) in layout.cell_of.iter().enumerate() {
-                let square = Square(index as u8);
-                let after = board.play(square).map_or(0.0, |after| reply(&evaluator, after));
+            let mut moves = vec![0.0; layout.squares];
+            let score = evaluate_moves(&evaluator, board, board.legal(), 2, |square, score| {
+                moves[square.index()] = score;
+            });
+            for (&cell, after) in layout.cell_of.iter().zip(moves) {
                 let cell = usize::from(cell) * PLANES;
                 wanted[cell + REPLACED[0]] = after / UNIT;
-                wanted[cell + REPLACED[1]] = evaluator.score(board) / UNIT;
+                wanted[cell + REPLACED[1]] = score / UNIT;
             }
             assert_eq!(found, wanted, "{board:?}");
         }
     }
 
     #[test]
-    fn evaluations_are_those_of_the_position_and_of_the_boards_after_its_moves() {
+    fn evaluations_are_those_of_the_position_and_of_its_moves_after_the_best_reply() {
         for shape in Shape::ALL {
             dispatch!(shape, G => check::<G>());
         }
