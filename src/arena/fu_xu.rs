@@ -120,6 +120,7 @@ impl Agent {
                 parallel: None,
                 threads: None,
                 symmetries: 1,
+                alphabeta_empties: None,
                 search: mcts::Options {
                     simulations,
                     c_puct: 1.0,

@@ -3,6 +3,7 @@
 //! A net that is told what an evaluator knows need not learn it. One position takes a few
 //! microseconds, a small part of the net's time.
 
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,14 +22,24 @@ const PLIES: u32 = 2;
 #[derive(Clone)]
 pub struct InputEvaluator {
     checksum: Arc<str>,
-    evaluator: Arc<dyn Evaluations>,
+    evaluations: Arc<dyn Evaluations>,
+    /// An [`AnyEvaluator`] of its board.
+    evaluator: Arc<dyn Any + Send + Sync>,
 }
 
 impl InputEvaluator {
     /// An evaluator for the board `G`, and the checksum of its model's weights.
     pub fn new<G: Geometry>(evaluator: &AnyEvaluator<G>, checksum: &str) -> InputEvaluator {
-        let evaluator = evaluator.visit(Share(PhantomData::<G>));
-        InputEvaluator { checksum: checksum.into(), evaluator }
+        InputEvaluator {
+            checksum: checksum.into(),
+            evaluations: evaluator.visit(Share(PhantomData::<G>)),
+            evaluator: Arc::new(evaluator.clone()),
+        }
+    }
+
+    /// The evaluator itself; `None` if it is for another board.
+    pub fn evaluator<G: Geometry>(&self) -> Option<AnyEvaluator<G>> {
+        self.evaluator.downcast_ref().cloned()
     }
 
     /// The checksum of its model's weights.
@@ -39,7 +50,7 @@ impl InputEvaluator {
     /// The evaluation of a position for the side to move, in units of [`UNIT`] discs. Calls `put`
     /// with the bit of each legal move and what can be expected after the best reply to it.
     pub(super) fn evaluate(&self, input: &Input, mut put: impl FnMut(usize, f32)) -> f32 {
-        self.evaluator.evaluate(input, &mut |bit, score| put(bit, score / UNIT)) / UNIT
+        self.evaluations.evaluate(input, &mut |bit, score| put(bit, score / UNIT)) / UNIT
     }
 }
 

@@ -115,6 +115,15 @@ impl<'a> Control<'a> {
         Control { reports: Some(Reports { interval, next, sink }), ..self }
     }
 
+    /// Runs a search that has this much time, if any is given, in place of the effort's.
+    pub fn within<T>(&mut self, time: Option<Duration>, search: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.effort.time;
+        self.effort.time = time.or(before);
+        let result = search(self);
+        self.effort.time = before;
+        result
+    }
+
     /// Whether reports go anywhere.
     pub fn has_reports(&self) -> bool {
         self.reports.is_some()

@@ -5,6 +5,7 @@
 
 mod alone;
 mod analysis;
+mod handover;
 mod options;
 
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use crate::predict::Input;
 use crate::predict::{Backend as _, PredictError, Predictions};
 use crate::search::endgame::Solver;
 use crate::search::mcts::{self, Gathered, Mode, Ticket, TreeSearch};
+use handover::Handover;
 pub use options::{NetPlayerSpec, Time};
 
 /// The preferred number of games in one call of `choose`: enough for a full batch.
@@ -64,6 +66,8 @@ pub struct NetPlayer<G: Geometry> {
     predictions: Predictions,
     /// The leaves that each helper of `net_copies` is computing.
     pending: Vec<Vec<Ticket>>,
+    /// Who plays the late part of a game, if not the net.
+    handover: Option<Handover<G>>,
 }
 
 /// The result of a turn.
@@ -96,6 +100,7 @@ impl<G: Geometry> NetPlayer<G> {
             inputs: Vec::new(),
             tickets: Vec::new(),
             predictions: Predictions::default(),
+            handover: None,
         }
     }
 
@@ -271,6 +276,9 @@ impl<G: Geometry> Player<G> for NetPlayer<G> {
         count: usize,
         control: &mut Control<'_>,
     ) -> Result<Analysis, PlayerError> {
+        if let Some(analysis) = self.late_analysis(turn, count, control)? {
+            return Ok(analysis);
+        }
         let (hints, nodes) = self.hints_of(turn, count, control).map_err(network_error)?;
         Ok(control.analysis(hints, nodes))
     }

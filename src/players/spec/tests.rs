@@ -28,6 +28,7 @@ const CANONICAL: &[(&str, &str)] = &[
     ("net:a,movetime=100ms", "net:a,movetime=100ms"),
     ("net:a,movetime=100ms,threads=1,parallel=8", "net:a,movetime=100ms,threads=1"),
     ("net:a,movetime=100ms,parallel=8", "net:a,movetime=100ms,parallel=8"),
+    ("net:a,alphabeta_empties=0,movetime=10ms", "net:a,movetime=10ms,alphabeta_empties=0"),
     ("net:a,threads=1,parallel=1", "net:a,simulations=100"),
     ("net:a,gametime=1m,parallel=4", "net:a,gametime=60s,parallel=4"),
     ("net:a,movetime=10ms,solve_empties=14", "net:a,movetime=10ms"),
@@ -158,6 +159,8 @@ fn a_wrong_specification_names_what_is_allowed() {
         ("net:a,movetime=1s,simulations=5", "`simulations` and `movetime` of player `net` exclude"),
         ("net:a,gametime=1s,movetime=5s", "exclude each other"),
         ("net:a,threads=0", "a whole number, 1 to 256"),
+        ("net:a,alphabeta_empties=20", "no effect without `movetime` or `gametime`"),
+        ("net:a,movetime=1s,alphabeta_empties=93", "0 to 92"),
         ("net:a,temperature=0.5", "no effect without `temperature_plies`"),
         ("policy:a,temperature=0.5", "no effect without `temperature_plies`"),
         ("net:a,first_play=zero,fpu_reduction=0.2", "no effect with `first_play=zero`"),
@@ -174,6 +177,7 @@ fn with_key(kind: &SpecKind, key: &Key, value: &str) -> String {
     // These have no effect alone and are refused.
     let needed = match key.name {
         "temperature" => "temperature_plies=1,",
+        "alphabeta_empties" => "movetime=1s,",
         "allotment" => "gametime=1s,",
         "book_loss" => "book=b,",
         _ => "",

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{AlphaBetaPlayer, EvaluatorSource};
-use crate::game::Geometry;
+use crate::eval::AnyEvaluator;
+use crate::game::{Geometry, Goal};
 use crate::keys::{keys, limits, whole, within};
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::grammar::{Fields, SpecError, SpecKind};
@@ -71,6 +72,11 @@ keys! {
 /// against others (docs/journal/patterns.md).
 pub(super) const TIMED_PROBCUT: f32 = 1.3;
 
+/// The margin of a player with a time limit and this evaluator.
+fn default_probcut<G: Geometry>(evaluator: &AnyEvaluator<G>) -> Option<f32> {
+    evaluator.probcut().map(|_| TIMED_PROBCUT)
+}
+
 impl AlphaBetaSpec {
     /// The margin of Multi-ProbCut; `None` if no line is skipped.
     pub(super) fn margin(&self) -> Option<f32> {
@@ -81,6 +87,39 @@ impl AlphaBetaSpec {
     pub fn with_model(path: PathBuf, depth: u32) -> AlphaBetaSpec {
         let (limit, evaluator) = (ThinkingLimit::Depth(depth), EvaluatorSource::Model(path));
         AlphaBetaSpec { limit, evaluator, ..AlphaBetaSpec::default() }
+    }
+
+    /// A search whose time comes from the caller's effort, with the margin of Multi-ProbCut that a time
+    /// limit has by default.
+    pub(in crate::players::kinds) fn with_time_of_caller<G: Geometry>(
+        evaluator: &AnyEvaluator<G>,
+        threads: usize,
+    ) -> AlphaBetaSpec {
+        AlphaBetaSpec {
+            limit: ThinkingLimit::MoveTime(Duration::MAX),
+            probcut: default_probcut(evaluator),
+            threads: Some(threads),
+            ..AlphaBetaSpec::default()
+        }
+    }
+
+    /// The player with an evaluator that has the parameters of Multi-ProbCut if these options want it.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for the table, or the evaluator has no such parameters.
+    pub(in crate::players::kinds) fn player<G: Geometry>(
+        &self,
+        name: String,
+        goal: Goal,
+        evaluator: &AnyEvaluator<G>,
+    ) -> Result<AlphaBetaPlayer<G>, OpenError> {
+        room_for((self.table_mb as u64) << 20)
+            .map_err(|source| OpenError::Memory { key: "table_mb", source })?;
+        AlphaBetaPlayer::new(name, goal, evaluator, self.clone()).map_err(|_| {
+            let evaluation = self.evaluator.to_string();
+            OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal }
+        })
     }
 
     fn is_timed(&self) -> bool {
@@ -144,22 +183,13 @@ impl Kind for AlphaBetaSpec {
     ) -> Result<Opened<AlphaBetaSpec, G>, OpenError> {
         let goal = context.goal;
         let (evaluator, found) = self.evaluator.open::<G>(goal)?;
-        let has_default = self.is_timed() && evaluator.probcut().is_some();
-        let probcut = self.probcut.or(has_default.then_some(TIMED_PROBCUT));
-        let options = AlphaBetaSpec { evaluator: found, probcut, ..self };
-        let evaluation = options.evaluator.to_string();
-        let refused = move || {
-            let evaluation = evaluation.clone();
-            OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal }
-        };
+        let timed = self.is_timed().then(|| default_probcut(&evaluator)).flatten();
+        let options = AlphaBetaSpec { evaluator: found, probcut: self.probcut.or(timed), ..self };
         if options.margin().is_some() && evaluator.probcut().is_none() {
-            return Err(refused());
+            let evaluation = options.evaluator.to_string();
+            return Err(OpenError::NoProbCut { evaluation, shape: G::SHAPE, goal });
         }
         let own = options.clone();
-        Ok(Opened::new(options, move |name, _| {
-            room_for((own.table_mb as u64) << 20)
-                .map_err(|source| OpenError::Memory { key: "table_mb", source })?;
-            AlphaBetaPlayer::new(name, goal, &evaluator, own.clone()).map_err(|_| refused())
-        }))
+        Ok(Opened::new(options, move |name, _| own.player(name, goal, &evaluator)))
     }
 }

@@ -55,16 +55,30 @@ impl<G: Geometry> NetPlayer<G> {
         turn: &Turn<'_, G>,
         control: &mut Control<'_>,
     ) -> Result<Choice, PlayerError> {
-        let (begun, solved) = (Instant::now(), self.solver.nodes);
-        let result = self.think_alone(turn, 1, control).map_err(network_error)?;
-        let mut choice = self.take_choice(turn, result)?;
-        if choice.nodes == 0 {
-            choice.nodes = self.solver.nodes - solved;
-        }
+        let begun = Instant::now();
+        let mut choice = match self.late_choice(turn, control)? {
+            Some(choice) => choice,
+            None => self.early_choice(turn, control)?,
+        };
         let time = begun.elapsed();
         choice.seconds = time.as_secs_f64();
         if self.settings.time.is_some() {
             *self.spent.entry(turn.game).or_default() += time;
+        }
+        Ok(choice)
+    }
+
+    /// The move that the net's search or the solver finds.
+    fn early_choice(
+        &mut self,
+        turn: &Turn<'_, G>,
+        control: &mut Control<'_>,
+    ) -> Result<Choice, PlayerError> {
+        let solved = self.solver.nodes;
+        let result = self.think_alone(turn, 1, control).map_err(network_error)?;
+        let mut choice = self.take_choice(turn, result)?;
+        if choice.nodes == 0 {
+            choice.nodes = self.solver.nodes - solved;
         }
         Ok(choice)
     }

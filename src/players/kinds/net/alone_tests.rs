@@ -4,15 +4,19 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
+use crate::eval::positional::Positional;
 use crate::game::{Goal, Position, Square, Square8};
 use crate::model::weights::Weights;
+use crate::players::contestant::PlayerContext;
 use crate::players::control::Analysis;
 use crate::players::kinds::NetCopies;
 use crate::players::kinds::net::NetPlayerSettings;
+use crate::players::open::contestant;
 use crate::players::player::{Bound, Hint, Player, Source, random_square};
 use crate::predict::{Backend, Predictions};
 use crate::search::endgame::Solver;
 use crate::search::mcts;
+use crate::store::shipped;
 
 /// A net that predicts 0 for everything and fails after `failing_from` calls.
 struct ZeroNet {
@@ -314,5 +318,72 @@ fn a_failing_net_leaves_no_batch_in_progress() {
         assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_err(), "{failures:?}");
         assert!(player.pending.iter().all(Vec::is_empty), "{failures:?}");
         assert!(player.think_alone(&turn(), 1, &mut Control::plain()).is_err(), "{failures:?}");
+    }
+}
+
+/// A player without a working net that leaves positions with at most `empties` empty squares to
+/// alpha-beta.
+fn with_handover(empties: u32, time: Time) -> NetPlayer<Square8> {
+    let mut player = player([0; 3], Duration::ZERO);
+    player.settings.time = Some(time);
+    player.settings.search.solve_empties = 0;
+    let evaluator = Positional::new(Goal::Most).into();
+    player.with_handover(empties, &evaluator).expect("memory")
+}
+
+#[test]
+fn alpha_beta_plays_late_positions_and_the_net_all_others() {
+    for number in 0..20 {
+        let (moves, position) = late(number, 12);
+        let turn = Turn { game: 0, start: Position::start(), moves: &moves, position };
+        let time = Time::Move(Duration::from_secs(600));
+        let choice = with_handover(12, time).choose(&[turn]).remove(0).expect("a move");
+        let best = position.board.legal().map(|square| exact_score(position, square));
+        let best = best.fold(f32::NEG_INFINITY, f32::max);
+        assert_eq!(choice.score, Some(best), "alpha-beta sees to the end");
+        assert_eq!(exact_score(position, choice.square), best);
+        let hints = with_handover(12, time).hints(&turn, 99).expect("hints");
+        assert_eq!((hints.len(), hints[0].score), (position.board.legal().len(), Some(best)));
+        assert!(hints.iter().all(|hint| hint.source == Source::AlphaBeta), "{hints:?}");
+        let refused = with_handover(11, time).choose(&[turn]).remove(0);
+        assert!(matches!(refused, Err(PlayerError::Network { .. })), "the net is asked");
+    }
+}
+
+#[test]
+fn alpha_beta_has_the_time_of_the_move_and_it_counts_for_the_game() {
+    let (moves, position) = late(1, 40);
+    let turn = Turn { game: 0, start: Position::start(), moves: &moves, position };
+    let mut player = with_handover(60, Time::Game(Duration::from_millis(600)));
+    let choice = player.choose(&[turn]).remove(0).expect("a move");
+    assert!(player.spent[&0].as_secs_f64() >= choice.seconds && choice.seconds > 0.0);
+    // A caller may give less time, and a flag ends the search.
+    let hurry = Effort { time: Some(Duration::from_millis(5)), ..Effort::default() };
+    let mut player = with_handover(60, Time::Move(Duration::from_secs(600)));
+    let mut control = Control::new(Stop::default(), hurry);
+    assert!(player.think(&turn, &mut control).is_ok());
+    assert_eq!(control.effort, hurry, "the caller's effort is as before");
+    let mut control = Control::plain();
+    control.stop.set();
+    assert!(player.think(&turn, &mut control).is_ok());
+}
+
+#[test]
+fn only_a_net_that_reads_evaluations_leaves_late_positions_to_alpha_beta_by_default() {
+    let name = |net: &str, keys: &str| {
+        let folder = shipped::folder(net).expect("it is shipped");
+        let spec = format!("net:\"{}\"{keys}", folder.display()).parse().expect("a player");
+        let context = PlayerContext::new(Goal::Most);
+        let opened = contestant::<Square8>(&spec, &context).expect("a player");
+        (opened.open)(1).expect("a player");
+        opened.name
+    };
+    for (net, keys, wanted) in [
+        ("checkpoints/8x8-hour", ",movetime=1s", true),
+        ("checkpoints/8x8-hour", "", false),
+        ("checkpoints/8x8", ",movetime=1s", false),
+        ("checkpoints/8x8", ",movetime=1s,alphabeta_empties=20", true),
+    ] {
+        assert_eq!(name(net, keys).contains("alphabeta_empties"), wanted, "{net}{keys}");
     }
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use super::{NetPlayer, NetPlayerSettings};
 use crate::game::Geometry;
 use crate::keys::{Keyed as _, keys, limits, whole};
+use crate::net::InputEvaluator;
 use crate::players::contestant::{OpenError, PlayerContext};
 use crate::players::grammar::{Fields, SpecError, SpecKind, written};
 use crate::players::kind::{CHECKPOINT, Kind, Opened, PlayerOptions, THREADS, default_threads};
+use crate::players::kinds::EvaluatorSource;
 use crate::players::kinds::copies::{Copies, SYMMETRIES};
 use crate::players::models::LoadedModel;
 use crate::search::mcts::{self, FirstPlay};
@@ -49,6 +51,11 @@ keys! {
         /// `None` means the default.
         key threads: Option<usize> = None, THREADS;
 
+        /// Alpha-beta plays the rest of a game from this many empty squares on, with the evaluator that
+        /// the net reads, or else the strongest one for the board; 0 means off. Without the key it is
+        /// 26 for a net that reads evaluations, else 0.
+        key alphabeta_empties: Option<u32> = None, whole(0, 92) => refused("without `movetime` or `gametime`");
+
         /// The prediction for a position is the mean over this many of its images under the board's
         /// symmetries; each image costs a prediction of the net.
         key symmetries: usize = 1, SYMMETRIES;
@@ -60,6 +67,9 @@ const SOLVE_LEAVES: u32 = 12;
 /// With a time limit a solve costs simulations, so it must take less time than a prediction of a
 /// 4x64 net.
 const SOLVE_LEAVES_TIMED: u32 = 10;
+/// From here on alpha-beta plays better than a net that reads the same evaluations, with 100 ms a move
+/// (docs/journal/play-settings.md).
+const ALPHABETA_EMPTIES: u32 = 26;
 
 impl NetPlayerSpec {
     /// A net at `path` with the strongest settings known for `simulations`.
@@ -133,6 +143,14 @@ impl NetPlayerSpec {
             8.. => 14,
             _ => 12,
         }
+    }
+
+    /// With the default of `alphabeta_empties`.
+    fn with_handover(mut self, reads_evaluations: bool) -> NetPlayerSpec {
+        if self.time.is_some() && reads_evaluations {
+            self.alphabeta_empties.get_or_insert(ALPHABETA_EMPTIES);
+        }
+        self
     }
 
     /// Sets `parallel` to `None` if it equals the default, so that equal players have equal texts.
@@ -231,6 +249,7 @@ impl Kind for NetPlayerSpec {
             spec.search.score_empties = spec.default_score_empties();
         }
         fields.refuse("temperature", spec.search.temperature_plies == 0)?;
+        fields.refuse("alphabeta_empties", spec.time.is_none())?;
         fields.refuse("fpu_reduction", spec.search.first_play == FirstPlay::Zero)?;
         let timed = spec.time.is_some();
         spec.threads = spec.threads.filter(|&threads| threads > 1 || timed);
@@ -246,7 +265,9 @@ impl Kind for NetPlayerSpec {
         context: &PlayerContext,
     ) -> Result<Opened<NetPlayerSpec, G>, OpenError> {
         let net = LoadedModel::read(&self.path)?.for_match(G::SHAPE, context.goal)?;
-        let options = NetPlayerSpec { path: net.identity(), ..self };
+        let evaluator = net.net().and_then(|spec| spec.evaluator.as_ref());
+        let options =
+            NetPlayerSpec { path: net.identity(), ..self }.with_handover(evaluator.is_some());
         let goal = context.goal;
         // Without a score head the net predicts no disc differences, so the search must not use
         // them.
@@ -260,9 +281,19 @@ impl Kind for NetPlayerSpec {
         let (parallel, time) = (options.leaves(), options.time);
         let settings = NetPlayerSettings { search, parallel, time, solvers: threads };
         let origin = net.origin();
+        let handover = options.alphabeta_empties.filter(|&empties| empties > 0);
+        let evaluator = match (handover, evaluator.and_then(InputEvaluator::evaluator)) {
+            (None, _) => None,
+            (Some(_), None) => Some(EvaluatorSource::Best.open(goal)?.0),
+            (Some(_), own) => own,
+        };
         let copies = Copies::new(net, context, threads, options.symmetries);
         let make = move |name, seed| {
-            Ok(NetPlayer::new(name, goal, copies.make::<G>()?, settings.clone(), seed))
+            let player = NetPlayer::new(name, goal, copies.make::<G>()?, settings.clone(), seed);
+            match handover.zip(evaluator.as_ref()) {
+                None => Ok(player),
+                Some((empties, evaluator)) => player.with_handover(empties, evaluator),
+            }
         };
         Ok(Opened { origin: Some(origin), ..Opened::new(options, make) })
     }
