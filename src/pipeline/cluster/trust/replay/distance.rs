@@ -44,7 +44,7 @@ pub struct Thresholds {
 
 impl Default for Thresholds {
     /// They lie between honest games of other kernels and crude forgeries. Measured with 480 honest
-    /// and 700 forged games by the nets of `checkpoints/6x6` and `checkpoints/8x8-small`, with 32
+    /// and 700 forged games by the nets of `checkpoints/6x6` and a 4x32 net of 8x8, with 32
     /// simulations (`cargo bench --bench replay`):
     ///
     /// | games | values | policies | moves |
