@@ -14,8 +14,12 @@ const LEFT: f64 = 66.0;
 const TOP: f64 = 56.0;
 const WIDTH: f64 = 660.0;
 const HEIGHT: f64 = 400.0;
-/// The width at the right for the labels of players without training.
-const NAMES: f64 = 210.0;
+/// The least and the most width at the right for the labels of players without training.
+const NAMES: (f64, f64) = (188.0, 320.0);
+/// The distance from the plotting area to these labels.
+const NAMES_AFTER: f64 = 18.0;
+/// The style of these labels.
+const NAME: Style = Style { size: 11.0, ..PLAIN };
 /// The least distance between two such labels.
 const LABEL_DISTANCE: f64 = 14.0;
 /// Colours that most colour-blind readers can distinguish (Okabe and Ito 2008).
@@ -77,7 +81,9 @@ pub fn curve(standings: &Standings, axis: TrainingAxis) -> Option<String> {
         return None;
     }
     let frame = Frame::around(standings, &curves, axis);
-    let mut canvas = Canvas::new(LEFT + WIDTH + NAMES, TOP + HEIGHT + 56.0);
+    let names = levels(standings).map(|player| width(&level_label(player), NAME));
+    let names = names.fold(NAMES.0, f64::max);
+    let mut canvas = Canvas::new(LEFT + WIDTH + NAMES_AFTER + names + 4.0, TOP + HEIGHT + 56.0);
     canvas.text(LEFT, 24.0, PLAIN.size(16.0).bold(), "Rating over training");
     let about = format!(
         "board {}, goal: {} discs; Elo, {} = 0; bars and bands are 95 % intervals",
@@ -125,6 +131,17 @@ fn curves(standings: &Standings, axis: TrainingAxis) -> Vec<Curve<'_>> {
     curves.iter_mut().for_each(|curve| curve.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     curves.sort_by(|a, b| a.name.cmp(&b.name));
     curves
+}
+
+/// The players without training.
+fn levels(standings: &Standings) -> impl Iterator<Item = &Standing> {
+    standings.players.iter().filter(|player| player.origin.is_none())
+}
+
+/// The label and the rating of a player without training.
+fn level_label(player: &Standing) -> String {
+    let rating = format!(" {:.0}", player.rating.elo);
+    fit(&player.label, NAME, NAMES.1 - width(&rating, NAME)) + &rating
 }
 
 /// The settings in a net player's identity: all of it except the path, and `net`.
@@ -192,18 +209,14 @@ impl Frame {
     /// A horizontal line for each player without training, with its label at the right. Labels that
     /// would overlap are moved.
     fn draw_levels(&self, canvas: &mut Canvas, standings: &Standings) {
-        const STYLE: Style = Style { size: 11.0, ..PLAIN };
         let right = LEFT + WIDTH;
-        let levels: Vec<_> =
-            standings.players.iter().filter(|player| player.origin.is_none()).collect();
-        let wanted: Vec<f64> = levels.iter().map(|player| self.y(player.rating.elo)).collect();
-        for ((player, &y), at) in levels.iter().zip(&wanted).zip(spread_labels(&wanted)) {
+        let wanted: Vec<f64> = levels(standings).map(|player| self.y(player.rating.elo)).collect();
+        for ((player, &y), at) in levels(standings).zip(&wanted).zip(spread_labels(&wanted)) {
             canvas.line((LEFT, y), (right, y), "stroke=\"#8c8c8c\" stroke-dasharray=\"3 4\"");
             let Some(at) = at else { continue };
             canvas.line((right, y), (right + 14.0, at), "stroke=\"#c4c4c4\"");
-            let rating = format!(" {:.0}", player.rating.elo);
-            let shown = fit(&player.label, STYLE, NAMES - 22.0 - width(&rating, STYLE)) + &rating;
-            canvas.name(right + 18.0, at + 4.0, STYLE, &player.name, &shown);
+            let label = level_label(player);
+            canvas.name(right + NAMES_AFTER, at + 4.0, NAME, &player.name, &label);
         }
     }
 
