@@ -101,7 +101,7 @@ class Failure(Exception):
 
 
 def say(text):
-    print("libtorch: " + text, file=sys.stderr, flush=True)
+    print("setup: " + text, file=sys.stderr, flush=True)
 
 
 def sha256(path):
