@@ -217,16 +217,23 @@ fn the_curve_shows_runs_and_anchors() {
     assert!(svg.contains("net:&lt;a&gt;") && svg.contains("random") && svg.contains("500"));
     let svg = crate::arena::svg::curve(&standings, TrainingAxis::Positions).expect("a curve");
     assert!(svg.contains("positions of self-play") && svg.contains("8000"), "{svg}");
+    // Ladders of earlier versions have no minutes.
+    assert_eq!(crate::arena::svg::curve(&standings, TrainingAxis::Minutes), None);
+}
+
+#[test]
+fn the_curve_shows_whole_labels_of_opponents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut ladder = Ladder::open(&folder.path().join("ladder.jsonl")).expect("a ladder");
     let engines = ["discs", "patternnet-8x8"].map(|eval| format!("alphabeta:depth=6,eval={eval}"));
     for engine in &engines {
-        let line = ladder.begin_match(terms("net:<a>", engine), 1).expect("writable");
+        let line = ladder.begin_match(terms("run@5", engine), 1).expect("writable");
         (0..10).for_each(|game| ladder.add_game(&line, &played(game)).expect("writable"));
     }
+    ladder.add_player(net_line("run@5", "run", 5, Some(9))).expect("writable");
     let standings = standings::<Square8>(&ladder, Goal::Most, None);
     let svg = crate::arena::svg::curve(&standings, TrainingAxis::Steps).expect("a curve");
     assert!(engines.iter().all(|engine| svg.contains(&format!(">{engine} "))), "{svg}");
-    // Ladders of earlier versions have no minutes.
-    assert_eq!(crate::arena::svg::curve(&standings, TrainingAxis::Minutes), None);
 }
 
 #[test]
