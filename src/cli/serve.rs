@@ -18,8 +18,8 @@ use crate::protocol::{gtp, nboard};
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The player, such as alphabeta:depth=8 or net:CHECKPOINT,simulations=200 (`outflank players`
-    /// shows all); by default the net that comes with the program for the board and goal, or
-    /// alphabeta:depth=8 if there is none
+    /// shows all); by default the strongest net that comes with the program for the board and goal,
+    /// or alphabeta:depth=8 if there is none
     #[arg(value_name = "SPEC")]
     player: Option<PlayerSpec>,
     #[command(flatten)]

@@ -31,7 +31,8 @@ const fn level(
     Level { id, word, spec, rating, variety }
 }
 
-/// All levels, the weakest first. They were rated on one ladder, so with the positional evaluator.
+/// All levels, the weakest first. They were rated on one ladder, so with the positional evaluator
+/// and the net from nothing.
 /// Two draw their moves from a net's policy, which names the moves of people more often than searches
 /// of their strength do. Their ratings lie between those of alpha-beta to depth 1 and 2 by matches of
 /// their own (docs/journal/people.md). The engine's lies above that of the best net by a match with it.

@@ -10,7 +10,7 @@ const SIMULATIONS: u32 = 1600;
 /// Search depth of the alpha-beta player if there is no net.
 const DEPTH_WITHOUT_NET: u32 = 8;
 
-/// The default opponent for a board and goal: the net that comes with the program, or an
+/// The default opponent for a board and goal: the strongest net that comes with the program, or an
 /// alpha-beta player.
 ///
 /// ```
@@ -22,7 +22,7 @@ const DEPTH_WITHOUT_NET: u32 = 8;
 /// assert!(matches!(spec.kind, PlayerKind::Net(_)), "{spec}");
 /// ```
 pub fn opponent(shape: Shape, goal: Goal) -> PlayerSpec {
-    let kind = match shipped::net(shape, goal) {
+    let kind = match shipped::strongest_net(shape, goal) {
         Some(folder) => PlayerKind::Net(NetPlayerSpec::new(folder, SIMULATIONS)),
         None => {
             let limit = ThinkingLimit::Depth(DEPTH_WITHOUT_NET);

@@ -7,10 +7,26 @@ use crate::game::{Goal, Shape};
 /// The folder of the models in the source tree.
 pub const FOLDER: &str = "checkpoints";
 
-/// The folder of the net for a board and goal, such as `checkpoints/6x6` or
+/// The folder of the net that learnt a board and goal from nothing, such as `checkpoints/6x6` or
 /// `checkpoints/8x8-fewest`, looked for as [`folder`] does. `None` if there is no such folder.
 pub fn net(shape: Shape, goal: Goal) -> Option<PathBuf> {
     model(&of_board(shape, goal))
+}
+
+/// The folder of the strongest net for a board and goal: one that reads evaluations, or [`net`].
+/// `None` if there is none.
+///
+/// ```
+/// use outflank::game::{Goal, Shape};
+/// use outflank::store::shipped;
+///
+/// let net = shipped::strongest_net(Shape::Square8, Goal::Most).expect("it is shipped");
+/// assert!(net.ends_with("checkpoints/8x8-small"));
+/// let net = shipped::strongest_net(Shape::Square7, Goal::Most).expect("it is shipped");
+/// assert!(net.ends_with("checkpoints/7x7"));
+/// ```
+pub fn strongest_net(shape: Shape, goal: Goal) -> Option<PathBuf> {
+    model(&format!("{}-small", of_board(shape, goal))).or_else(|| net(shape, goal))
 }
 
 /// The folder of the evaluator by patterns for a board and goal, such as

@@ -47,7 +47,7 @@ pub struct Args {
     )]
     source: Option<String>,
     /// The player, such as alphabeta:depth=10 or net:CHECKPOINT (`outflank players` shows all); by
-    /// default the net that comes with the program for the board and goal
+    /// default the strongest net that comes with the program for the board and goal
     #[arg(long, value_name = "SPEC")]
     player: Option<PlayerSpec>,
     #[command(flatten)]

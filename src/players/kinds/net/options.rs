@@ -229,8 +229,8 @@ impl Kind for NetPlayerSpec {
         examples: &[
             ("net:runs/quick,simulations=100", "the newest checkpoint of a run"),
             (
-                "net:checkpoints/8x8,movetime=1s",
-                "a net that comes with the program, 1 s for each move",
+                "net:checkpoints/8x8-small,movetime=1s",
+                "the net that is strongest for its time, 1 s for each move",
             ),
             (
                 "net:runs/quick,temperature_plies=10,temperature=0.5",
